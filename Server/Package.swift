@@ -1,0 +1,148 @@
+// swift-tools-version: 6.2
+// The server and everything that runs with it. One section per floor of Documentation/Modules.md, targets sorted by
+// name, each followed by its tests. A target may depend on lower floors only; scripts/check-floors proves it.
+import PackageDescription
+
+let house: [SwiftSetting] = [
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+]
+
+func target(_ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource] = []) -> Target {
+    .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: house)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource] = []) -> Target {
+    .testTarget(name: name, dependencies: dependencies, resources: resources, swiftSettings: house)
+}
+
+extension Target.Dependency {
+    static let richPushModel = product(name: "RichPushModel", package: "clarion")
+    static let richPushDevice = product(name: "RichPushDevice", package: "clarion")
+
+    static let argumentParser = product(name: "ArgumentParser", package: "swift-argument-parser")
+    static let asyncHTTPClient = product(name: "AsyncHTTPClient", package: "async-http-client")
+    static let configuration = product(name: "Configuration", package: "swift-configuration")
+    static let crypto = product(name: "Crypto", package: "swift-crypto")
+    static let cryptoExtras = product(name: "CryptoExtras", package: "swift-crypto")
+    static let grdb = product(name: "GRDB", package: "GRDB.swift")
+    static let httpTypes = product(name: "HTTPTypes", package: "swift-http-types")
+    static let hummingbird = product(name: "Hummingbird", package: "hummingbird")
+    static let hummingbirdTesting = product(name: "HummingbirdTesting", package: "hummingbird")
+    static let logging = product(name: "Logging", package: "swift-log")
+    static let metrics = product(name: "Metrics", package: "swift-metrics")
+    static let nioCore = product(name: "NIOCore", package: "swift-nio")
+    static let nioConcurrencyHelpers = product(name: "NIOConcurrencyHelpers", package: "swift-nio")
+    static let nioEmbedded = product(name: "NIOEmbedded", package: "swift-nio")
+    static let nioHTTP2 = product(name: "NIOHTTP2", package: "swift-nio-http2")
+    static let nioPosix = product(name: "NIOPosix", package: "swift-nio")
+    static let nioSSL = product(name: "NIOSSL", package: "swift-nio-ssl")
+    static let nioTLS = product(name: "NIOTLS", package: "swift-nio")
+    static let serviceLifecycle = product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+    static let x509 = product(name: "X509", package: "swift-certificates")
+    static let yams = product(name: "Yams", package: "Yams")
+}
+
+let package = Package(
+    name: "clarion-server",
+    platforms: [.macOS(.v15)],
+    products: [.executable(name: "clarion", targets: ["clarion"])],
+    dependencies: [
+        .package(name: "clarion", path: ".."),
+        .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-certificates.git", from: "1.21.0"),
+        .package(
+            url: "https://github.com/apple/swift-configuration.git", from: "1.4.0", traits: ["YAML", "CommandLineArguments"]),
+        .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.0"),
+        .package(url: "https://github.com/apple/swift-http-types.git", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log.git", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-metrics.git", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-http2.git", from: "1.46.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.0"),
+        .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.0"),
+        .package(url: "https://github.com/jpsim/Yams.git", from: "6.2.0"),
+        .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
+    ],
+    targets: [
+        // Floor 1: words, rules and signatures
+        target("APNsProtocol", [.crypto]),
+        tests("APNsProtocolTests", ["APNsProtocol", "ClarionTesting"]),
+        target("ServiceErrors"),
+        target("SharedAccess", [.crypto, .cryptoExtras, .richPushModel]),
+        tests("SharedAccessTests", ["SharedAccess", "ClarionTesting"]),
+        target("TagExpressions", [.richPushModel]),
+        tests("TagExpressionsTests", ["TagExpressions", "ClarionTesting"]),
+
+        // Floor 2: what the product does, and the two ends of APNs
+        target(
+            "APNsEmulation",
+            [
+                "APNsProtocol", .crypto, .nioCore, .nioPosix, .nioSSL, .nioTLS, .nioHTTP2, .nioConcurrencyHelpers, .logging,
+                .richPushModel, .x509,
+            ]),
+        tests("APNsEmulationTests", ["APNsEmulation", "ClarionTesting"]),
+        target(
+            "APNsHTTP2",
+            [
+                "APNsProtocol", .crypto, .nioCore, .nioPosix, .nioSSL, .nioTLS, .nioConcurrencyHelpers, .logging, .richPushModel,
+            ]),
+        tests("APNsHTTP2Tests", ["APNsHTTP2", "ClarionTesting", .nioEmbedded]),
+        target("AppBackend", ["PushHub", "ServiceErrors", "SharedAccess", "TagExpressions", .crypto, .logging, .richPushModel]),
+        tests("AppBackendTests", ["AppBackend", "ClarionTesting"]),
+        target("PushHub", ["ServiceErrors", "TagExpressions", .crypto, .logging, .richPushModel]),
+        tests("PushHubTests", ["PushHub", "ClarionTesting"]),
+
+        // Floor 3: adapters
+        target("APNsDelivery", ["APNsHTTP2", "APNsProtocol", "PushHub", .logging, .richPushModel]),
+        tests("APNsDeliveryTests", ["APNsDelivery", "ClarionTesting"]),
+        target(
+            "BackendHTTPAPI",
+            ["AppBackend", "HTTPService", "PushHub", "ServiceErrors", "SharedAccess", .hummingbird, .httpTypes, .richPushModel]),
+        tests("BackendHTTPAPITests", ["BackendHTTPAPI", "ClarionTesting", .hummingbirdTesting]),
+        target("ContentStorage", ["AppBackend", "ServiceErrors", .crypto, .nioCore, .nioPosix, .richPushModel]),
+        tests("ContentStorageTests", ["ContentStorage", "StorageConformance", "ClarionTesting"]),
+        target("DeviceSimulation", [.asyncHTTPClient, .crypto, .nioCore, .logging, .richPushDevice, .richPushModel]),
+        tests("DeviceSimulationTests", ["DeviceSimulation", "ClarionTesting"]),
+        target("HTTPService", ["ServiceErrors", .hummingbird, .httpTypes, .logging, .metrics, .richPushModel]),
+        tests("HTTPServiceTests", ["HTTPService", "ClarionTesting", .hummingbirdTesting]),
+        target("SQLStorage", ["AppBackend", "PushHub", "ServiceErrors", "TagExpressions", .richPushModel]),
+        target("SQLiteDatabase", ["SQLStorage", .grdb, .logging]),
+        tests("SQLiteDatabaseTests", ["SQLiteDatabase", "SQLStorage", "StorageConformance", "ClarionTesting"]),
+        target("ServerObservability", [.hummingbird, .logging, .metrics, .nioConcurrencyHelpers]),
+        tests("ServerObservabilityTests", ["ServerObservability", "ClarionTesting"]),
+
+        // Floor 4: composition
+        target(
+            "ClarionServer",
+            [
+                "APNsDelivery", "APNsEmulation", "APNsHTTP2", "APNsProtocol", "AppBackend", "BackendHTTPAPI", "ContentStorage",
+                "DeviceSimulation", "HTTPService", "PushHub", "ServerObservability", "ServiceErrors", "SharedAccess",
+                "SimulatedPhonePage", "SQLStorage", "SQLiteDatabase", "TagExpressions", .configuration, .hummingbird, .logging,
+                .metrics, .nioPosix, .richPushModel, .serviceLifecycle, .yams,
+            ]),
+        tests("ClarionServerTests", ["ClarionServer", "ClarionTesting"]),
+        target(
+            "SimulatedPhonePage", ["DeviceSimulation", "HTTPService", .hummingbird, .logging, .richPushModel],
+            resources: [.embedInCode("Page")]),
+        tests("SimulatedPhonePageTests", ["SimulatedPhonePage", "ClarionTesting", .hummingbirdTesting]),
+
+        // Floor 5: the program
+        .executableTarget(
+            name: "clarion",
+            dependencies: [
+                "APNsEmulation", "AppBackend", "ClarionServer", "PushHub", "ServiceErrors", "SharedAccess", .argumentParser,
+                .asyncHTTPClient, .logging, .richPushModel, .serviceLifecycle,
+            ],
+            swiftSettings: house),
+
+        // For tests only
+        target("ClarionTesting", [.richPushModel, .nioConcurrencyHelpers]),
+        target("StorageConformance", ["AppBackend", "ClarionTesting", "PushHub", "TagExpressions", .richPushModel]),
+        tests(
+            "EndToEndTests", ["ClarionServer", "ClarionTesting", .asyncHTTPClient]),
+    ],
+    swiftLanguageModes: [.v6]
+)

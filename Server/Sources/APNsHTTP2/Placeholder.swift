@@ -1,0 +1,1 @@
+enum APNsHTTP2Placeholder {}

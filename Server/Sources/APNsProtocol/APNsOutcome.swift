@@ -1,0 +1,62 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// How one push ended (APNs reference 4). An answer of APNs is a value; so is not knowing, because the caller must
+/// decide what a repeat would mean.
+public enum APNsOutcome: Hashable, Sendable {
+    /// Status 200: APNs took it. `uniqueID` is present in the sandbox.
+    case accepted(apnsID: UUID?, uniqueID: UUID?)
+    /// APNs refused it.
+    case rejected(APNsRejection)
+    /// Provably not processed: sending again cannot duplicate.
+    case notSent(APNsFailure)
+    /// It may have been processed: sending again may duplicate.
+    case unknown(APNsFailure)
+}
+
+/// A refusal by APNs.
+public struct APNsRejection: Hashable, Sendable {
+    public var status: Int
+    public var reason: APNsReason
+    /// With status 410: since when the token is dead, in milliseconds since 1970.
+    public var timestamp: Int64?
+    /// Seconds, when the answer carried `retry-after`.
+    public var retryAfter: Int?
+    public var apnsID: UUID?
+
+    /// Creates a rejection.
+    public init(status: Int, reason: APNsReason, timestamp: Int64? = nil, retryAfter: Int? = nil, apnsID: UUID? = nil) {
+        self.status = status
+        self.reason = reason
+        self.timestamp = timestamp
+        self.retryAfter = retryAfter
+        self.apnsID = apnsID
+    }
+}
+
+/// Why there is no answer. A closed list, safe for logs and metrics.
+public enum APNsFailure: String, Error, Hashable, Sendable, CaseIterable {
+    /// No connection could be made in time.
+    case unreachable
+    /// TLS failed: untrusted server, or a refused client certificate.
+    case tlsFailed = "tls-failed"
+    /// The connection ended before the answer.
+    case connectionClosed = "connection-closed"
+    /// APNs said it would not process this stream (GOAWAY, REFUSED_STREAM).
+    case refusedStream = "refused-stream"
+    /// APNs reset the stream for another reason.
+    case streamReset = "stream-reset"
+    /// The push's own deadline passed.
+    case deadline
+    /// The queue of the client is full.
+    case queueFull = "queue-full"
+    /// The peer broke HTTP/2.
+    case protocolError = "protocol-error"
+    /// The client is shutting down or the caller cancelled.
+    case cancelled
+    /// The connection was refused because of the credential; the GOAWAY carried the reason.
+    case credentialRefused = "credential-refused"
+}

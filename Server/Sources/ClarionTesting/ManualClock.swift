@@ -1,0 +1,77 @@
+import NIOConcurrencyHelpers
+import RichPushModel
+
+/// A clock that stands still until a test moves it. Sleepers wake in the order of their deadlines.
+public final class ManualClock: ServiceClock {
+    private struct Sleeper {
+        var id: UInt64
+        var deadline: Duration
+        var continuation: CheckedContinuation<Void, any Error>
+    }
+
+    private struct State {
+        var uptime: Duration = .zero
+        var nextID: UInt64 = 0
+        var sleepers: [Sleeper] = []
+        var cancelled: Set<UInt64> = []
+    }
+
+    private let start: Timestamp
+    private let state = NIOLockedValueBox(State())
+
+    /// Creates a clock that shows `start`.
+    public init(start: Timestamp = Timestamp(milliseconds: 1_800_000_000_000)) { self.start = start }
+
+    public var now: Timestamp { start + uptime }
+
+    public var uptime: Duration { state.withLockedValue { $0.uptime } }
+
+    /// How many tasks wait on this clock now.
+    public var sleeperCount: Int { state.withLockedValue { $0.sleepers.count } }
+
+    /// Moves time on and wakes whoever is due.
+    public func advance(by duration: Duration) {
+        let due = state.withLockedValue { state in
+            state.uptime += duration
+            let due = state.sleepers.filter { $0.deadline <= state.uptime }.sorted { $0.deadline < $1.deadline }
+            state.sleepers.removeAll { $0.deadline <= state.uptime }
+            return due
+        }
+        for sleeper in due { sleeper.continuation.resume() }
+    }
+
+    public func sleep(for duration: Duration) async throws {
+        let id = state.withLockedValue { state in
+            state.nextID += 1
+            return state.nextID
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                park(id: id, duration: duration, continuation: continuation)
+            }
+        } onCancel: {
+            cancel(id: id)
+        }
+    }
+
+    private func park(id: UInt64, duration: Duration, continuation: CheckedContinuation<Void, any Error>) {
+        let result: Result<Void, any Error>? = state.withLockedValue { state in
+            if state.cancelled.remove(id) != nil { return .failure(CancellationError()) }
+            if duration <= .zero { return .success(()) }
+            state.sleepers.append(Sleeper(id: id, deadline: state.uptime + duration, continuation: continuation))
+            return nil
+        }
+        if let result { continuation.resume(with: result) }
+    }
+
+    private func cancel(id: UInt64) {
+        let sleeper: Sleeper? = state.withLockedValue { state in
+            guard let index = state.sleepers.firstIndex(where: { $0.id == id }) else {
+                state.cancelled.insert(id)
+                return nil
+            }
+            return state.sleepers.remove(at: index)
+        }
+        sleeper?.continuation.resume(throwing: CancellationError())
+    }
+}

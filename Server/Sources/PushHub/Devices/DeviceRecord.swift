@@ -1,0 +1,53 @@
+import RichPushModel
+
+/// A device as the hub knows it. A registration and an installation are both this.
+public struct DeviceRecord: Hashable, Sendable {
+    /// Which of the two protocol forms created the record.
+    public enum Kind: String, Sendable { case registration, installation }
+
+    public var id: RecordID
+    public var kind: Kind
+    public var platform: Platform
+    /// Absent for an installation whose system has not given a token yet; such a record is in no audience.
+    public var handle: DeviceHandle?
+    /// `sandbox` or `production`; absent means the hub's default.
+    public var environment: String?
+    /// The APNs topic; absent means the hub's default.
+    public var topic: String?
+    /// At most 60 (Azure reference 3.1).
+    public var tags: [Tag]
+    /// The user as a client of the hub protocol named it. It grants nothing.
+    public var userID: String?
+    public var createdAt: Timestamp
+    /// The last time the handle was confirmed; a 410 older than this is ignored (APNs reference 4).
+    public var registeredAt: Timestamp
+    /// After which the record is in no audience and may be removed; absent means never.
+    public var expiresAt: Timestamp?
+    /// Set when APNs called the handle bad: the record is in no audience until it registers again.
+    public var parkedAt: Timestamp?
+    /// Counts the changes, from 1; the entity tag of the hub protocol.
+    public var version: Int64
+    public var sliceKey: SliceKey
+
+    /// Creates a record.
+    public init(
+        id: RecordID, kind: Kind, platform: Platform = .apns, handle: DeviceHandle?, environment: String? = nil,
+        topic: String? = nil, tags: [Tag] = [], userID: String? = nil, createdAt: Timestamp, registeredAt: Timestamp,
+        expiresAt: Timestamp? = nil, parkedAt: Timestamp? = nil, version: Int64 = 1, sliceKey: SliceKey? = nil
+    ) {
+        self.id = id
+        self.kind = kind
+        self.platform = platform
+        self.handle = handle
+        self.environment = environment
+        self.topic = topic
+        self.tags = tags
+        self.userID = userID
+        self.createdAt = createdAt
+        self.registeredAt = registeredAt
+        self.expiresAt = expiresAt
+        self.parkedAt = parkedAt
+        self.version = version
+        self.sliceKey = sliceKey ?? SliceKey(of: id)
+    }
+}

@@ -1,0 +1,34 @@
+import RichPushModel
+
+/// A request to create a record or to replace what a record says.
+public struct DeviceUpsert: Hashable, Sendable {
+    public var id: RecordID
+    public var kind: DeviceRecord.Kind
+    public var platform: Platform
+    public var handle: DeviceHandle?
+    public var environment: String?
+    public var topic: String?
+    public var tags: [Tag]
+    public var userID: String?
+    public var expiresAt: Timestamp?
+    /// Whether every other record with the same platform and handle goes in the same transaction (the tutorial's `PUT`).
+    public var replacesSameHandle: Bool
+
+    /// Creates a request.
+    public init(
+        id: RecordID, kind: DeviceRecord.Kind, platform: Platform = .apns, handle: DeviceHandle?, environment: String? = nil,
+        topic: String? = nil, tags: [Tag] = [], userID: String? = nil, expiresAt: Timestamp? = nil,
+        replacesSameHandle: Bool = false
+    ) {
+        self.id = id
+        self.kind = kind
+        self.platform = platform
+        self.handle = handle
+        self.environment = environment
+        self.topic = topic
+        self.tags = tags
+        self.userID = userID
+        self.expiresAt = expiresAt
+        self.replacesSameHandle = replacesSameHandle
+    }
+}

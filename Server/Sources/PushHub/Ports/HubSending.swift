@@ -1,0 +1,25 @@
+import RichPushModel
+import TagExpressions
+
+/// What a hub does for those who send through it. Implemented by the local hub, and by a client of a remote one.
+///
+/// Errors are `ServiceError`.
+public protocol HubSending: Sendable {
+    /// Accepts a send. Returns once it is durable: from then on it survives `kill -9` at any moment.
+    func send(_ command: SendCommand) async throws -> SendReceipt
+
+    /// Where a send stands; `nil` when the hub does not know it.
+    func telemetry(of id: NotificationID) async throws -> NotificationTelemetry?
+
+    /// Stops a send: no slice is leased any more; a batch that has left is not called back. Whether there was anything to stop.
+    func cancel(_ id: NotificationID) async throws -> Bool
+
+    /// Creates or replaces a device.
+    func upsert(_ request: DeviceUpsert) async throws -> DeviceRecord
+
+    /// The record, or `nil`.
+    func device(_ id: RecordID) async throws -> DeviceRecord?
+
+    /// Removes a device; whether there was one.
+    func removeDevice(_ id: RecordID) async throws -> Bool
+}

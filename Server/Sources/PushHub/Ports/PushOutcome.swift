@@ -1,0 +1,23 @@
+import RichPushModel
+
+/// What the transport says of one push, in the hub's terms.
+public enum PushOutcome: Hashable, Sendable {
+    /// The push service took it. Not: delivered.
+    case accepted
+    /// The device is gone since the moment given (status 410); the record goes unless it registered later.
+    case gone(since: Timestamp)
+    /// The token is malformed or of the other environment: park the record, never delete it.
+    case badToken
+    /// Refused for good; the reason is the push service's word.
+    case rejected(reason: String)
+    /// Refused for now, this one push: try again, not before the delay.
+    case retry(after: Duration, reason: String)
+    /// Provably not processed: safe to send again. The push service or the way to it cannot be used now.
+    case notSent(reason: String)
+    /// Not known whether it was processed; a repeat may be a duplicate.
+    case unknown(reason: String)
+    /// The credential or the configuration is wrong: nothing will pass until an operator mends it.
+    case misconfigured(reason: String)
+    /// There is no transport for this platform.
+    case unsupported
+}

@@ -1,0 +1,30 @@
+import RichPushModel
+
+/// What is pushed: the bytes for the push service and the headers that go with them. The same for the whole audience.
+public struct PushMessage: Hashable, Sendable {
+    /// The body exactly as the push service gets it; at most 4,096 bytes for APNs (APNs reference 3.2).
+    public var body: [UInt8]
+    /// `alert`, `background`, … (APNs reference 3.3); absent means: derived from the body at intake.
+    public var pushType: String?
+    /// 10, 5 or 1; absent means: 5 for `background`, else 10.
+    public var priority: Int?
+    /// At most 64 bytes. An alert without one gets one from the notification, so that a repeat replaces.
+    public var collapseID: String?
+    /// Becomes `apns-expiration` and ends the retries; absent means retries for 30 minutes and no such header.
+    public var expiresAt: Timestamp?
+    /// The APNs topic; absent means the device's, else the hub's.
+    public var topic: String?
+
+    /// Creates a message.
+    public init(
+        body: [UInt8], pushType: String? = nil, priority: Int? = nil, collapseID: String? = nil, expiresAt: Timestamp? = nil,
+        topic: String? = nil
+    ) {
+        self.body = body
+        self.pushType = pushType
+        self.priority = priority
+        self.collapseID = collapseID
+        self.expiresAt = expiresAt
+        self.topic = topic
+    }
+}

@@ -1,0 +1,36 @@
+import RichPushModel
+import TagExpressions
+
+/// A send as a caller asks for it.
+public struct SendCommand: Hashable, Sendable {
+    public var message: PushMessage
+    /// Who gets it; absent means every device of the hub.
+    public var audience: TagExpression?
+    /// When it is due; absent means now.
+    public var dueAt: Timestamp?
+    /// Repeats the answer of an earlier send with the same key and content instead of sending again. 1 to 128 bytes.
+    public var idempotencyKey: String?
+
+    /// Creates a command.
+    public init(message: PushMessage, audience: TagExpression?, dueAt: Timestamp? = nil, idempotencyKey: String? = nil) {
+        self.message = message
+        self.audience = audience
+        self.dueAt = dueAt
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+/// The answer to a send that was accepted: it is on disk and will be dispatched.
+public struct SendReceipt: Hashable, Sendable {
+    public var id: NotificationID
+    public var dueAt: Timestamp
+    /// Whether this repeats the answer of an earlier send with the same idempotency key.
+    public var isRepeat: Bool
+
+    /// Creates a receipt.
+    public init(id: NotificationID, dueAt: Timestamp, isRepeat: Bool) {
+        self.id = id
+        self.dueAt = dueAt
+        self.isRepeat = isRepeat
+    }
+}

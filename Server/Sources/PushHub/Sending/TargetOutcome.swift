@@ -1,0 +1,17 @@
+/// What became of one target, for the tallies. The raw value is stored and shown.
+public enum TargetOutcome: String, Sendable, CaseIterable {
+    /// The push service took it.
+    case accepted
+    /// The push service says the device is gone; the record was forgotten.
+    case gone
+    /// The push service says the token is malformed or of the other environment; the record was parked.
+    case badToken = "bad-token"
+    /// The push service refused this push for another reason.
+    case rejected
+    /// Not known whether it arrived, and no more tries are left.
+    case unknown
+    /// Its time ran out before it could be sent.
+    case expired
+    /// Not sent on purpose: another record with the same handle got it, or the platform has no transport.
+    case skipped
+}

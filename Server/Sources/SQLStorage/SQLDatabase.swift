@@ -1,0 +1,22 @@
+/// A relational database as the storage ports need it: SQLite or PostgreSQL behind the same statements.
+///
+/// The closure is synchronous and runs on a thread of the driver, never on the cooperative pool. It may run more than
+/// once (a driver repeats it after a serialization conflict or when it shares a commit with others), so it must have no
+/// effect outside the database.
+public protocol SQLDatabase: Sendable {
+    /// What differs between the engines.
+    var dialect: SQLDialect { get }
+
+    /// Runs the closure in a read-only transaction on a consistent snapshot.
+    func read<Result: Sendable>(
+        _ body: @escaping @Sendable (any SQLConnection) throws -> Result
+    ) async throws -> Result
+
+    /// Runs the closure in a read-write transaction and returns once the commit is durable.
+    ///
+    /// Small writes that wait at the same time share one commit; each stays atomic by itself, and an error thrown by one
+    /// undoes only that one. Throws `SQLFault.outcomeUnknown` when it cannot be known whether the commit happened.
+    func write<Result: Sendable>(
+        _ body: @escaping @Sendable (any SQLConnection) throws -> Result
+    ) async throws -> Result
+}

@@ -1,0 +1,17 @@
+/// What a driver reports. None of the cases carries a value of a row.
+public enum SQLFault: Error, Hashable, Sendable {
+    /// The database cannot be used now; nothing was written.
+    case unavailable(reason: String)
+    /// The connection broke during the commit: the write may or may not have happened.
+    case outcomeUnknown
+    /// A unique constraint refused the write.
+    case duplicate
+    /// The database was written by a newer version of this program.
+    case newerSchema(found: Int, known: Int)
+    /// Another process has the database open.
+    case lockedByAnotherProcess(path: String)
+    /// A statement returned another type than the code expects: a defect.
+    case unexpectedColumn(Int)
+    /// The engine refused a statement: a defect, or a damaged database.
+    case refused(code: Int, reason: String)
+}

@@ -1,0 +1,24 @@
+/// The paths of the app backend, written once for server and phone. Ids are already validated, so nothing is escaped.
+public enum APIRoute {
+    /// Everything but the tutorial's frozen calls is described under this prefix; `/api` serves the same.
+    public static let prefix = "/api/v1"
+
+    /// `POST` sends, `GET` lists the inbox.
+    public static let notifications = prefix + "/notifications"
+    /// `GET` and `HEAD`: the content bytes; `PATCH`: read state; `DELETE`: recall.
+    public static func notification(_ id: RichID) -> String { "\(notifications)/\(id)" }
+    /// `GET`: the `InboxEntry`.
+    public static func details(_ id: RichID) -> String { "\(notifications)/\(id)/details" }
+    /// `GET`: the `SendStatus`, for the sender.
+    public static func status(_ id: RichID) -> String { "\(notifications)/\(id)/status" }
+    /// `POST`: a short-lived link to the content for players that cannot send a header.
+    public static func ticket(_ id: RichID) -> String { "\(notifications)/\(id)/ticket" }
+    /// `POST`: a `ReceiptBatch`.
+    public static let receipts = prefix + "/receipts"
+    /// `POST`: content to be sent later.
+    public static let content = prefix + "/content"
+    /// `PUT`: an `InstallationUpdate`; `DELETE`: signs the installation out.
+    public static func installation(_ id: InstallationID) -> String { "\(prefix)/installations/\(id)" }
+    /// `GET`: the signed-in user.
+    public static let me = prefix + "/me"
+}

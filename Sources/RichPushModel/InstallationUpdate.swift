@@ -1,0 +1,46 @@
+/// The body of `PUT /api/v1/installations/{id}`: all that the server should know of one app on one device.
+public struct InstallationUpdate: Hashable, Sendable, Codable {
+    /// The push service; `apns` is the one this version sends through.
+    public var platform: String
+    /// The device token as hexadecimal text; absent until the system has given one.
+    public var handle: String?
+    /// Tags the user chose; the server adds `username:` itself and refuses protected ones.
+    public var tags: [Tag]
+    /// `sandbox` or `production`; absent means the hub's default.
+    public var environment: String?
+    /// The bundle id, which is the APNs topic.
+    public var topic: String?
+    /// A BCP 47 language tag, for example `sv-SE`.
+    public var locale: String?
+
+    /// Creates an update.
+    public init(
+        platform: String = "apns", handle: String?, tags: [Tag] = [], environment: String? = nil, topic: String? = nil,
+        locale: String? = nil
+    ) {
+        self.platform = platform
+        self.handle = handle
+        self.tags = tags
+        self.environment = environment
+        self.topic = topic
+        self.locale = locale
+    }
+}
+
+/// The answer to a `PUT` of an installation.
+public struct InstallationAnswer: Hashable, Sendable, Codable {
+    /// The narrow credential of this installation, present only when the request was signed with a password. Send it as
+    /// `Authorization: Bearer` from then on; it is never shown again.
+    public var credential: String?
+    /// When the credential ends unless it is used before.
+    public var credentialExpiresAt: Timestamp?
+    /// The name of the signed-in user as stored.
+    public var user: String
+
+    /// Creates an answer.
+    public init(credential: String?, credentialExpiresAt: Timestamp?, user: String) {
+        self.credential = credential
+        self.credentialExpiresAt = credentialExpiresAt
+        self.user = user
+    }
+}

@@ -1,0 +1,73 @@
+/// The JSON body of `POST /api/v1/notifications`, and the part named `notification` of its multipart form.
+public struct SendRequest: Hashable, Sendable, Codable {
+    /// A tag expression, for example `username:alice && !beta`. Absent means the sender's own devices.
+    public var audience: String?
+    public var title: String?
+    public var subtitle: String?
+    /// What the notification says: 1 to 2,000 characters.
+    public var message: String
+    /// What the phone shows in place of a picture or sound for those who cannot perceive it.
+    public var altText: String?
+    /// Default: found from the content; `text` when there is none.
+    public var kind: ContentKind?
+    /// Default `alert`.
+    public var style: DeliveryStyle?
+    /// Default `neutral`.
+    public var preview: PreviewPolicy?
+    /// The id of content stored before with `POST /api/v1/content`.
+    public var contentID: String?
+    /// The id of the small variant, stored before.
+    public var thumbID: String?
+    /// For kind `url`: an absolute https link (http only to loopback), at most 2,000 characters.
+    public var link: String?
+    /// For kind `coupon`.
+    public var coupon: Coupon?
+    /// Milliseconds since 1970 after which the push is of no use.
+    public var expiresAt: Timestamp?
+    /// At most 64 bytes (APNs reference 3.2).
+    public var collapseID: String?
+    /// A sound file of the app, or `default`; absent means `default` for visible styles.
+    public var sound: String?
+    public var badge: Int?
+    /// Groups notifications on the phone.
+    public var thread: String?
+
+    /// Creates a request; everything but the message has a default.
+    public init(message: String) { self.message = message }
+
+    private enum CodingKeys: String, CodingKey {
+        case audience, title, subtitle, message, altText, kind, style, preview, contentID = "contentId", thumbID = "thumbId"
+        case link, coupon, expiresAt, collapseID = "collapseId", sound, badge, thread
+    }
+}
+
+/// The answer to a send, with status 201 for a request with a body.
+public struct SendAnswer: Hashable, Sendable, Codable {
+    public var id: RichID
+    /// The hub's own id of the send, by which its telemetry is asked for.
+    public var trackingID: String
+    /// Who may read the content, in words, because an audience over self-chosen tags admits whoever holds the tag in time.
+    public var readableBy: String
+
+    /// Creates an answer.
+    public init(id: RichID, trackingID: String, readableBy: String) {
+        self.id = id
+        self.trackingID = trackingID
+        self.readableBy = readableBy
+    }
+
+    private enum CodingKeys: String, CodingKey { case id, trackingID = "trackingId", readableBy }
+}
+
+/// The answer to `POST /api/v1/content`.
+public struct ContentAnswer: Hashable, Sendable, Codable {
+    /// Name it in `contentId` or `thumbId` of a send; only the user who stored it may.
+    public var id: String
+    public var content: ContentDescriptor
+
+    /// Creates an answer.
+    public init(id: String, content: ContentDescriptor) {
+        self.id = id
+        self.content = content
+    }
+}

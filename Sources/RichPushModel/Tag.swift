@@ -1,0 +1,64 @@
+/// A label on a device by which audiences are chosen: 1 to 120 letters, digits and `_ @ # . : -`.
+///
+/// Tags compare without regard to case and are stored as given (Azure reference 3.1). Unicode letters and digits are
+/// accepted as that protocol's clients send them.
+public struct Tag: Sendable, CustomStringConvertible {
+    /// The most characters a tag may have.
+    public static let maximumLength = 120
+
+    /// The tag as it was given.
+    public let text: String
+
+    /// The form that is compared and indexed.
+    public let folded: String
+
+    /// Creates a tag; `nil` when the text breaks the rule above.
+    public init?(_ text: String) {
+        guard (1...Self.maximumLength).contains(text.count), text.unicodeScalars.allSatisfy(Self.isAllowed) else { return nil }
+        self.text = text
+        folded = text.lowercased()
+    }
+
+    private init(trusted text: String) {
+        self.text = text
+        folded = text.lowercased()
+    }
+
+    /// The tag that the server gives to every device of a signed-in user.
+    public static func user(_ name: UserName) -> Tag { Tag(trusted: "username:" + name.text) }
+
+    /// The tag that addresses one installation (Azure reference 3.1). Clients may not set it.
+    public static func installation(_ id: InstallationID) -> Tag { Tag(trusted: "$InstallationId:{\(id.text)}") }
+
+    public var description: String { text }
+
+    private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar {
+        case "a"..."z", "A"..."Z", "0"..."9", "_", "@", "#", ".", ":", "-": true
+        case _ where scalar.isASCII: false
+        default: scalar.properties.isAlphabetic || scalar.properties.numericType != nil
+        }
+    }
+}
+
+extension Tag: Hashable {
+    public static func == (left: Tag, right: Tag) -> Bool { left.folded == right.folded }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(folded) }
+}
+
+extension Tag: Codable {
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let tag = Tag(try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "a tag has 1 to 120 letters, digits and _ @ # . : -")
+        }
+        self = tag
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(text)
+    }
+}
