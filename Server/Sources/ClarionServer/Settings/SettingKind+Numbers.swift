@@ -1,3 +1,5 @@
+import RichPushModel
+
 extension SettingKind where Value == Int {
     /// A whole number within bounds.
     static func integer(_ bounds: ClosedRange<Int>) -> SettingKind {
