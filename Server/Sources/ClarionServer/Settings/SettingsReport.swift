@@ -30,3 +30,8 @@ public struct SettingsReport: Sendable, CustomStringConvertible {
         text + String(repeating: " ", count: max(0, width - text.count))
     }
 }
+
+extension SettingsReport {
+    /// How many settings a source has a say in.
+    var changedCount: Int { resolutions.count { $0.origin != .standard } }
+}
