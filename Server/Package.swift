@@ -134,7 +134,7 @@ let package = Package(
             name: "clarion",
             dependencies: [
                 "APNsEmulation", "AppBackend", "ClarionServer", "PushHub", "ServiceErrors", "SharedAccess", .argumentParser,
-                .asyncHTTPClient, .logging, .nioCore, .richPushModel, .serviceLifecycle,
+                .asyncHTTPClient, .logging, .nioCore, .nioPosix, .richPushModel, .serviceLifecycle,
             ],
             swiftSettings: house),
 

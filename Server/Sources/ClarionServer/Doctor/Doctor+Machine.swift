@@ -12,7 +12,9 @@ extension Doctor {
             guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
                 let parent = parent(of: path)
                 guard FileManager.default.isWritableFile(atPath: parent) else {
-                    return .bad("\(path) is missing and \(parent) may not be written", mend: "mkdir -p \(path) && chown it to the server's user")
+                    return .bad(
+                        "\(path) is missing and \(parent) may not be written",
+                        mend: "mkdir -p \(path) && chown it to the server's user")
                 }
                 return .good("\(path) will be made at the first start")
             }
@@ -34,7 +36,8 @@ extension Doctor {
                 let free = (attributes[.systemFreeSize] as? any BinaryInteger).map({ Int64(clamping: $0) })
             else { return .notice("the free space of \(path) cannot be found", mend: "df -h \(path)") }
             let megabytes = "\(free / 1_000_000) MB free"
-            return free < leastFreeSpace ? .notice(megabytes, mend: "make room, or name another data-directory") : .good(megabytes)
+            return free < leastFreeSpace
+                ? .notice(megabytes, mend: "make room, or name another data-directory") : .good(megabytes)
         }
     }
 

@@ -33,7 +33,8 @@ extension SettingSource {
         guard let value else { return complain(origin, "has no value") }
         guard !declaration.isSecret else {
             return complain(
-                origin, "a secret on the command line is in every process list; use \(declaration.fileVariable ?? declaration.variable)")
+                origin,
+                "a secret on the command line is in every process list; use \(declaration.fileVariable ?? declaration.variable)")
         }
         let texts = declaration.isList ? Self.split(value) : [value]
         if let earlier = entries[declaration.key] {
