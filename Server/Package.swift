@@ -69,8 +69,8 @@ let package = Package(
     ],
     targets: [
         // Floor 1: words, rules and signatures
-        target("APNsProtocol", [.crypto]),
-        tests("APNsProtocolTests", ["APNsProtocol", "ClarionTesting"]),
+        target("APNsProtocol", [.crypto, .richPushModel]),
+        tests("APNsProtocolTests", ["APNsProtocol", "ClarionTesting", .crypto, .richPushModel]),
         target("ServiceErrors"),
         target("SharedAccess", [.crypto, .cryptoExtras, .richPushModel]),
         tests("SharedAccessTests", ["SharedAccess", "ClarionTesting"]),
