@@ -129,7 +129,7 @@ let package = Package(
                 "SimulatedPhonePage", "SQLStorage", "SQLiteDatabase", "TagExpressions", .configuration, .hummingbird, .logging,
                 .metrics, .nioPosix, .richPushModel, .serviceLifecycle, .yams,
             ]),
-        tests("ClarionServerTests", ["ClarionServer", "ClarionTesting"]),
+        tests("ClarionServerTests", ["ClarionServer", "ClarionTesting", .crypto]),
         target(
             "SimulatedPhonePage", ["DeviceSimulation", "HTTPService", .hummingbird, .logging, .richPushModel],
             resources: [.embedInCode("Page")]),

@@ -25,6 +25,8 @@ extension SettingSource {
             guard next == "true" || next == "false" else { return "true" }
             return rest.removeFirst()
         }
+        // A key begins with dashes; left standing, it would be taken for a flag and repeated in a problem.
+        if declaration.isSecret { return rest.popFirst() }
         return next?.hasPrefix("--") == false ? rest.removeFirst() : nil
     }
 

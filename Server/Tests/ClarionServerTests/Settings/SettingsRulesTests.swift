@@ -1,3 +1,4 @@
+import Crypto
 import Testing
 
 @testable import ClarionServer
@@ -48,9 +49,14 @@ struct SettingsRulesTests {
         #expect(fixture.problems == ["clarion.yaml line 4: apns-key-path: is not a signing key"])
     }
 
-    @Test("the check of the key knows what a .p8 begins and ends with")
+    @Test("the server's own check takes a .p8 and nothing else")
     func keyCheck() {
-        #expect(SettingsSurroundings.server.checkAPNsKey(SecretText("hello")) != nil)
+        let check = SettingsSurroundings.server.checkAPNsKey
+        let key = P256.Signing.PrivateKey().pemRepresentation
+        #expect(check(SecretText(key)) == nil)
+        for text in ["hello", "", String(key.dropLast(60)), P256.Signing.PrivateKey().publicKey.pemRepresentation] {
+            #expect(check(SecretText(text)) != nil)
+        }
     }
 
     @Test("username: cannot be taken from the protected tags")
