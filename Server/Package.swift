@@ -69,8 +69,8 @@ let package = Package(
     ],
     targets: [
         // Floor 1: words, rules and signatures
-        target("APNsProtocol", [.crypto]),
-        tests("APNsProtocolTests", ["APNsProtocol", "ClarionTesting"]),
+        target("APNsProtocol", [.crypto, .richPushModel]),
+        tests("APNsProtocolTests", ["APNsProtocol", "ClarionTesting", .crypto, .richPushModel]),
         target("ServiceErrors"),
         target("SharedAccess", [.crypto, .cryptoExtras, .richPushModel]),
         tests("SharedAccessTests", ["SharedAccess", "ClarionTesting"]),
@@ -129,7 +129,7 @@ let package = Package(
                 "SimulatedPhonePage", "SQLStorage", "SQLiteDatabase", "TagExpressions", .configuration, .hummingbird, .logging,
                 .metrics, .nioPosix, .richPushModel, .serviceLifecycle, .yams,
             ]),
-        tests("ClarionServerTests", ["ClarionServer", "ClarionTesting"]),
+        tests("ClarionServerTests", ["ClarionServer", "ClarionTesting", .crypto]),
         target(
             "SimulatedPhonePage", ["DeviceSimulation", "HTTPService", .hummingbird, .logging, .richPushModel],
             resources: [.embedInCode("Page")]),
@@ -140,7 +140,7 @@ let package = Package(
             name: "clarion",
             dependencies: [
                 "APNsEmulation", "AppBackend", "ClarionServer", "PushHub", "ServiceErrors", "SharedAccess", .argumentParser,
-                .asyncHTTPClient, .logging, .nioCore, .richPushModel, .serviceLifecycle,
+                .asyncHTTPClient, .logging, .nioCore, .nioPosix, .richPushModel, .serviceLifecycle,
             ],
             swiftSettings: house),
 
