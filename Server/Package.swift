@@ -117,8 +117,8 @@ let package = Package(
         target("SQLStorage", ["AppBackend", "PushHub", "ServiceErrors", "TagExpressions", .richPushModel]),
         target("SQLiteDatabase", ["SQLStorage", .grdb, .logging]),
         tests("SQLiteDatabaseTests", ["SQLiteDatabase", "SQLStorage", "StorageConformance", "ClarionTesting"]),
-        target("ServerObservability", [.hummingbird, .logging, .metrics, .nioConcurrencyHelpers]),
-        tests("ServerObservabilityTests", ["ServerObservability", "ClarionTesting"]),
+        target("ServerObservability", [.hummingbird, .httpTypes, .logging, .metrics, .nioConcurrencyHelpers, .richPushModel]),
+        tests("ServerObservabilityTests", ["ServerObservability", "ClarionTesting", .hummingbirdTesting]),
 
         // Floor 4: composition
         target(
