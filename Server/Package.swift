@@ -34,6 +34,7 @@ extension Target.Dependency {
     static let nioCore = product(name: "NIOCore", package: "swift-nio")
     static let nioConcurrencyHelpers = product(name: "NIOConcurrencyHelpers", package: "swift-nio")
     static let nioEmbedded = product(name: "NIOEmbedded", package: "swift-nio")
+    static let nioHTTP1 = product(name: "NIOHTTP1", package: "swift-nio")
     static let nioHTTP2 = product(name: "NIOHTTP2", package: "swift-nio-http2")
     static let nioPosix = product(name: "NIOPosix", package: "swift-nio")
     static let nioSSL = product(name: "NIOSSL", package: "swift-nio-ssl")
@@ -106,7 +107,12 @@ let package = Package(
         tests("ContentStorageTests", ["ContentStorage", "StorageConformance", "ClarionTesting"]),
         target("DeviceSimulation", [.asyncHTTPClient, .crypto, .nioCore, .logging, .richPushDevice, .richPushModel]),
         tests("DeviceSimulationTests", ["DeviceSimulation", "ClarionTesting"]),
-        target("HTTPService", ["ServiceErrors", .hummingbird, .httpTypes, .logging, .metrics, .richPushModel]),
+        target(
+            "HTTPService",
+            [
+                "ServiceErrors", .hummingbird, .httpTypes, .logging, .metrics, .nioCore, .nioConcurrencyHelpers, .nioHTTP1,
+                .richPushModel,
+            ]),
         tests("HTTPServiceTests", ["HTTPService", "ClarionTesting", .hummingbirdTesting]),
         target("SQLStorage", ["AppBackend", "PushHub", "ServiceErrors", "TagExpressions", .richPushModel]),
         target("SQLiteDatabase", ["SQLStorage", .grdb, .logging]),
@@ -134,7 +140,7 @@ let package = Package(
             name: "clarion",
             dependencies: [
                 "APNsEmulation", "AppBackend", "ClarionServer", "PushHub", "ServiceErrors", "SharedAccess", .argumentParser,
-                .asyncHTTPClient, .logging, .richPushModel, .serviceLifecycle,
+                .asyncHTTPClient, .logging, .nioCore, .richPushModel, .serviceLifecycle,
             ],
             swiftSettings: house),
 
