@@ -78,7 +78,7 @@ extension ServiceState {
         let uniqueID = accept(evidence, token: token, apnsID: UUID(uuidString: echo) ?? random.identifier())
         let answer = APNsAnswer(
             status: 200, apnsID: echo, uniqueID: evidence.environment == .sandbox ? uniqueID.uuidString.lowercased() : nil)
-        return Verdict(answer: answer, fault: fault)
+        return Verdict(answer: fault?.answersRequest ?? true ? answer : nil, fault: fault)
     }
 
     /// Takes a push in and returns its unique id.
