@@ -84,7 +84,12 @@ let package = Package(
                 "APNsProtocol", .crypto, .nioCore, .nioPosix, .nioSSL, .nioTLS, .nioHTTP2, .nioConcurrencyHelpers, .logging,
                 .richPushModel, .x509,
             ]),
-        tests("APNsEmulationTests", ["APNsEmulation", "ClarionTesting"]),
+        tests(
+            "APNsEmulationTests",
+            [
+                "APNsEmulation", "APNsProtocol", "ClarionTesting", .crypto, .logging, .nioCore, .nioConcurrencyHelpers, .nioHTTP2,
+                .nioPosix, .nioSSL, .richPushModel,
+            ]),
         target(
             "APNsHTTP2",
             [

@@ -42,4 +42,13 @@ public enum InjectedFault: Sendable, Hashable {
         case .goAway(let lastStream, _): lastStream != .zero && lastStream != .beforeThisRequest
         }
     }
+
+    /// Whether the client gets to see an answer.
+    var answersRequest: Bool {
+        switch self {
+        case .status, .delay: true
+        case .noAnswer, .blackHole, .refuseStream, .resetStream, .resetConnection: false
+        case .goAway(let lastStream, _): lastStream == .thisRequest || lastStream == .twoStep
+        }
+    }
 }

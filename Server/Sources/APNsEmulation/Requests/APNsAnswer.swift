@@ -12,6 +12,14 @@ public struct APNsAnswer: Sendable, Hashable {
     /// In the sandbox, with status 200.
     public var uniqueID: String?
 
+    init(status: Int, reason: APNsReason? = nil, timestamp: Int64? = nil, apnsID: String, uniqueID: String? = nil) {
+        self.status = status
+        self.reason = reason
+        self.timestamp = timestamp
+        self.apnsID = apnsID
+        self.uniqueID = uniqueID
+    }
+
     /// The JSON body; `nil` when there is none.
     var body: String? {
         guard let reason else { return nil }
