@@ -34,6 +34,7 @@ extension Target.Dependency {
     static let nioCore = product(name: "NIOCore", package: "swift-nio")
     static let nioConcurrencyHelpers = product(name: "NIOConcurrencyHelpers", package: "swift-nio")
     static let nioEmbedded = product(name: "NIOEmbedded", package: "swift-nio")
+    static let nioHTTP1 = product(name: "NIOHTTP1", package: "swift-nio")
     static let nioHTTP2 = product(name: "NIOHTTP2", package: "swift-nio-http2")
     static let nioPosix = product(name: "NIOPosix", package: "swift-nio")
     static let nioSSL = product(name: "NIOSSL", package: "swift-nio-ssl")
@@ -68,8 +69,8 @@ let package = Package(
     ],
     targets: [
         // Floor 1: words, rules and signatures
-        target("APNsProtocol", [.crypto]),
-        tests("APNsProtocolTests", ["APNsProtocol", "ClarionTesting"]),
+        target("APNsProtocol", [.crypto, .richPushModel]),
+        tests("APNsProtocolTests", ["APNsProtocol", "ClarionTesting", .crypto, .richPushModel]),
         target("ServiceErrors"),
         target("SharedAccess", [.crypto, .cryptoExtras, .richPushModel]),
         tests("SharedAccessTests", ["SharedAccess", "ClarionTesting"]),
@@ -83,7 +84,12 @@ let package = Package(
                 "APNsProtocol", .crypto, .nioCore, .nioPosix, .nioSSL, .nioTLS, .nioHTTP2, .nioConcurrencyHelpers, .logging,
                 .richPushModel, .x509,
             ]),
-        tests("APNsEmulationTests", ["APNsEmulation", "ClarionTesting"]),
+        tests(
+            "APNsEmulationTests",
+            [
+                "APNsEmulation", "APNsProtocol", "ClarionTesting", .crypto, .logging, .nioCore, .nioConcurrencyHelpers, .nioHTTP2,
+                .nioPosix, .nioSSL, .richPushModel,
+            ]),
         target(
             "APNsHTTP2",
             [
@@ -106,13 +112,18 @@ let package = Package(
         tests("ContentStorageTests", ["ContentStorage", "StorageConformance", "ClarionTesting"]),
         target("DeviceSimulation", [.asyncHTTPClient, .crypto, .nioCore, .logging, .richPushDevice, .richPushModel]),
         tests("DeviceSimulationTests", ["DeviceSimulation", "ClarionTesting"]),
-        target("HTTPService", ["ServiceErrors", .hummingbird, .httpTypes, .logging, .metrics, .richPushModel]),
+        target(
+            "HTTPService",
+            [
+                "ServiceErrors", .hummingbird, .httpTypes, .logging, .metrics, .nioCore, .nioConcurrencyHelpers, .nioHTTP1,
+                .richPushModel,
+            ]),
         tests("HTTPServiceTests", ["HTTPService", "ClarionTesting", .hummingbirdTesting]),
         target("SQLStorage", ["AppBackend", "PushHub", "ServiceErrors", "TagExpressions", .richPushModel]),
         target("SQLiteDatabase", ["SQLStorage", .grdb, .logging]),
         tests("SQLiteDatabaseTests", ["SQLiteDatabase", "SQLStorage", "StorageConformance", "ClarionTesting"]),
-        target("ServerObservability", [.hummingbird, .logging, .metrics, .nioConcurrencyHelpers]),
-        tests("ServerObservabilityTests", ["ServerObservability", "ClarionTesting"]),
+        target("ServerObservability", [.hummingbird, .httpTypes, .logging, .metrics, .nioConcurrencyHelpers, .richPushModel]),
+        tests("ServerObservabilityTests", ["ServerObservability", "ClarionTesting", .hummingbirdTesting]),
 
         // Floor 4: composition
         target(
@@ -123,7 +134,7 @@ let package = Package(
                 "SimulatedPhonePage", "SQLStorage", "SQLiteDatabase", "TagExpressions", .configuration, .hummingbird, .logging,
                 .metrics, .nioPosix, .richPushModel, .serviceLifecycle, .yams,
             ]),
-        tests("ClarionServerTests", ["ClarionServer", "ClarionTesting"]),
+        tests("ClarionServerTests", ["ClarionServer", "ClarionTesting", .crypto]),
         target(
             "SimulatedPhonePage", ["DeviceSimulation", "HTTPService", .hummingbird, .logging, .richPushModel],
             resources: [.embedInCode("Page")]),
@@ -134,7 +145,7 @@ let package = Package(
             name: "clarion",
             dependencies: [
                 "APNsEmulation", "AppBackend", "ClarionServer", "PushHub", "ServiceErrors", "SharedAccess", .argumentParser,
-                .asyncHTTPClient, .logging, .richPushModel, .serviceLifecycle,
+                .asyncHTTPClient, .logging, .nioCore, .nioPosix, .richPushModel, .serviceLifecycle,
             ],
             swiftSettings: house),
 

@@ -1,0 +1,6 @@
+extension Migration {
+    /// Every step, in order.
+    public static let all: [Migration] = [
+        .hubTables
+    ]
+}
