@@ -28,7 +28,7 @@ struct PageDecisionTests {
 
     private func decide(
         walk: [PushOutcome?], through: SliceKey = SliceKey(100), lease: SliceLease? = nil, expiresAt: Timestamp? = nil,
-        pendingCount: Int = 0, limit: Int = 50
+        pendingCount: Int = 0
     ) -> PageDecision {
         let candidates = walk.indices.map { SlicePage.Candidate(record: record(Int64($0) + 1), isSkipped: walk[$0] == nil) }
         return decide(
