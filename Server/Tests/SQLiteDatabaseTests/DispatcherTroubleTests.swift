@@ -25,9 +25,11 @@ struct DispatcherTroubleTests {
         #expect(try await bench.telemetry(receipt).outcomes == [.accepted: 40])
     }
 
-    @Test("a service that stays out of reach ends the send after the horizon", arguments: [
-        PushOutcome.notSent(reason: "down"), .misconfigured(reason: "InvalidProviderToken"),
-    ])
+    @Test(
+        "a service that stays out of reach ends the send after the horizon",
+        arguments: [
+            PushOutcome.notSent(reason: "down"), .misconfigured(reason: "InvalidProviderToken"),
+        ])
     func horizon(_ outcome: PushOutcome) async throws {
         let bench = try await HubBench { _, _ in outcome }
         try await bench.register(0..<40)
@@ -51,7 +53,8 @@ struct DispatcherTroubleTests {
     @Test("retries end as what they were when their time is over")
     func retriesEnd() async throws {
         let bench = try await HubBench { target, _ in
-            target.handle.text.hasSuffix("1") ? .unknown(reason: "timeout") : .retry(after: .seconds(10), reason: "TooManyRequests")
+            target.handle.text.hasSuffix("1")
+                ? .unknown(reason: "timeout") : .retry(after: .seconds(10), reason: "TooManyRequests")
         }
         try await bench.register(1..<3)
         let start = bench.clock.now
