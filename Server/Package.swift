@@ -108,7 +108,9 @@ let package = Package(
             "BackendHTTPAPI",
             ["AppBackend", "HTTPService", "PushHub", "ServiceErrors", "SharedAccess", .hummingbird, .httpTypes, .richPushModel]),
         tests("BackendHTTPAPITests", ["BackendHTTPAPI", "ClarionTesting", .hummingbirdTesting]),
-        target("ContentStorage", ["AppBackend", "ServiceErrors", .crypto, .nioCore, .nioPosix, .richPushModel]),
+        target(
+            "ContentStorage",
+            ["AppBackend", "ServiceErrors", .crypto, .nioCore, .nioPosix, .nioConcurrencyHelpers, .richPushModel]),
         tests("ContentStorageTests", ["ContentStorage", "StorageConformance", "ClarionTesting"]),
         target("DeviceSimulation", [.asyncHTTPClient, .crypto, .nioCore, .logging, .richPushDevice, .richPushModel]),
         tests("DeviceSimulationTests", ["DeviceSimulation", "ClarionTesting"]),
@@ -119,7 +121,7 @@ let package = Package(
                 .richPushModel,
             ]),
         tests("HTTPServiceTests", ["HTTPService", "ClarionTesting", .hummingbirdTesting]),
-        target("SQLStorage", ["AppBackend", "PushHub", "ServiceErrors", "TagExpressions", .richPushModel]),
+        target("SQLStorage", ["AppBackend", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions", .richPushModel]),
         target("SQLiteDatabase", ["SQLStorage", .grdb, .logging]),
         tests(
             "SQLiteDatabaseTests",
