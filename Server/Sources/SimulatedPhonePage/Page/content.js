@@ -34,8 +34,9 @@ function words(content) {
   return h("div", { class: "content-words", key: "words" },
     content.title && h("h3", { "data-testid": "content-title" }, content.title),
     h("p", { "data-testid": "content-message" }, content.message),
-    h("p", { class: "content-origin" }, icon("lock"), "The push carried only the number ", h("b", null, String(content.richId)),
-      content.kind === "text" ? "." : ". The phone fetched the rest itself."));
+    content.kind !== "text" && h("p", { class: "content-origin", key: "origin" }, icon("lock"),
+      `The ${kindName(content.kind).toLowerCase()} never went through the push. The push named number `,
+      h("b", null, String(content.richId)), ", and the phone fetches what that stands for itself."));
 }
 
 function loading(content) {

@@ -23,7 +23,7 @@ export function controls() {
         : button("lock", "Lock", () => act("lock"), "control-lock"),
       button("open", "Open app", () => act("openApp"), "control-open", snapshot.locked),
       button("quit", "Force quit", () => act("terminate"), "control-quit"),
-      button("bell", "Notifications", toggleCentre, "control-centre", snapshot.locked)),
+      button("bell", "Notification centre", toggleCentre, "control-centre", snapshot.locked)),
     h("div", { class: "switches" },
       toggle("Offline", snapshot.network === "offline", (on) => act("setNetwork", { offline: on }), "switch-offline"),
       toggle("Background refresh", snapshot.backgroundRefresh, (on) => act("setBackgroundRefresh", { on }), "switch-refresh"),

@@ -38,12 +38,13 @@ export function distance(milliseconds) {
 /** Minutes and seconds of a recording. */
 export function duration(seconds) {
   if (!Number.isFinite(seconds)) return "0:00";
-  return `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
+  const whole = Math.round(seconds);
+  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
 }
 
 export function greeting(at) {
   const hour = new Date(at).getHours();
-  if (hour < 5) return "Good night";
+  if (hour < 5) return "Good evening";
   if (hour < 12) return "Good morning";
   if (hour < 18) return "Good afternoon";
   return "Good evening";

@@ -7,11 +7,12 @@ import { act } from "./connection.js";
 const KINDS = ["img", "sound", "url", "coupon", "text"];
 const STYLES = [["", "Default"], ["silent", "Silent"], ["alert", "Alert"], ["both", "Both"]];
 const STYLE_NOTES = {
-  "": "As the tutorial sends it: a silent push that wakes the app.",
   silent: "A background push. The app wakes, fetches, and shows a local notification.",
   alert: "A visible push. The service extension fetches the content before it is shown.",
   both: "A visible push that wakes the app as well.",
 };
+const TUTORIAL_NOTE = "The tutorial’s own call, without a body: a silent push that wakes the app.";
+const DEFAULT_NOTE = "The server’s default: a visible push that the service extension enriches.";
 const UNTOUCHED = { kind: "img", style: "", message: "", title: "", audience: "" };
 
 function isUntouched() {
@@ -62,7 +63,7 @@ export function optionsSheet(snapshot) {
         type: "button", role: "radio", "aria-checked": String(view.draft.style === style), key: style || "default",
         onclick: () => set("style", style), "data-testid": `style-${style || "default"}`,
       }, name))),
-      h("p", { class: "sheet-note" }, STYLE_NOTES[view.draft.style]),
+      h("p", { class: "sheet-note" }, STYLE_NOTES[view.draft.style] || (isUntouched() ? TUTORIAL_NOTE : DEFAULT_NOTE)),
       h("div", { class: "field-group" },
         field("title", "Title", "none", 100), field("message", "Message", "Check this image out!", 500),
         field("audience", "To", "yourself, or username:bob", 400)),

@@ -70,19 +70,18 @@ function statusBar(snapshot) {
       }),
     }, snapshot.locked ? icon("lock", "status-lock") : clockTime(phoneNow())),
     h("div", { class: "status-icons", role: "img", "aria-label": offline ? "No network, battery full" : "Online, battery full" },
-      signal(offline), wifi(offline), battery()));
+      !offline && signal(), wifi(offline), battery()));
 }
 
-function signal(offline) {
+function signal() {
   return h("svg", { viewBox: "0 0 18 12", class: "signal", "aria-hidden": "true" },
     [0, 1, 2, 3].map((bar) => h("rect", {
       x: bar * 4.8, y: 8.2 - bar * 2.7, width: 3.2, height: 3.8 + bar * 2.7, rx: 1, fill: "currentColor",
-      opacity: offline ? 0.3 : 1,
     })));
 }
 
 function wifi(offline) {
-  if (offline) return h("span", { class: "no-network" }, "No network");
+  if (offline) return h("span", { class: "no-network" }, "Offline");
   return h("svg", { viewBox: "0 0 17 12", class: "wifi", "aria-hidden": "true", fill: "none", stroke: "currentColor" },
     h("path", { d: "M1.4 4.3a10.2 10.2 0 0 1 14.2 0", "stroke-width": "2", "stroke-linecap": "round" }),
     h("path", { d: "M4.2 7.2a6.2 6.2 0 0 1 8.6 0", "stroke-width": "2", "stroke-linecap": "round" }),

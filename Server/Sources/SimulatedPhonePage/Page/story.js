@@ -79,18 +79,24 @@ function messageOf(group) {
 
 function stepLine(step, first) {
   const actor = actorOf(step.step);
+  const trouble = step.step === "failed" ? " trouble" : "";
   const details = Object.entries(step.detail || {});
   const open = view.openSteps.has(step.seq);
   const line = [
     h("span", { class: "step-mark", title: ACTORS[actor].name }, icon(ACTORS[actor].icon)),
     h("span", { class: "step-title" }, step.title, statusPill(step)),
     h("time", { class: "step-time" }, step === first ? "0 ms" : distance(step.at - first.at)),
+    details.length > 0 && icon("down", "step-more"),
   ];
-  return h("li", { class: `step actor ${actor}`, key: step.seq, "data-testid": "story-step", "data-step": step.step },
+  return h("li", { class: `step actor ${actor}${trouble}`, key: step.seq, "data-testid": "story-step", "data-step": step.step },
     details.length === 0 ? h("div", { class: "step-line" }, line)
       : h("button", { class: "step-line", type: "button", "aria-expanded": String(open), onclick: () => toggleIn(view.openSteps, step.seq) }, line),
     open && details.length > 0 && h("dl", { class: "step-detail", key: "detail" },
-      details.map(([name, value]) => h("div", { key: name }, h("dt", null, name), h("dd", null, pretty(value))))));
+      details.map(([name, value]) => detailLine(name, pretty(value)))));
+}
+
+function detailLine(name, text) {
+  return h("div", { key: name, class: text.includes("\n") ? "block" : "" }, h("dt", null, name), h("dd", null, text));
 }
 
 function statusPill(step) {
