@@ -120,7 +120,7 @@ let package = Package(
                 "ServiceErrors", .hummingbird, .httpTypes, .logging, .metrics, .nioCore, .nioConcurrencyHelpers, .nioHTTP1,
                 .richPushModel,
             ]),
-        tests("HTTPServiceTests", ["HTTPService", "ClarionTesting", .hummingbirdTesting]),
+        tests("HTTPServiceTests", ["HTTPService", "ServerObservability", "ClarionTesting", .hummingbirdTesting]),
         target("SQLStorage", ["AppBackend", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions", .richPushModel]),
         target("SQLiteDatabase", ["SQLStorage", .grdb, .logging]),
         tests(
