@@ -97,7 +97,9 @@ final class BackendBench: Sendable {
 
     /// Signs an installation of `user` in; returns its credential as a header.
     func signIn(_ installation: String, as user: String, tags: [String] = []) async throws -> HTTPFields {
-        let handle = String(repeating: "AB", count: 31) + String(format: "%02X", installation.utf8.reduce(0) { ($0 &* 31 &+ Int($1)) & 255 })
+        let handle =
+            String(repeating: "AB", count: 31)
+            + String(format: "%02X", installation.utf8.reduce(0) { ($0 &* 31 &+ Int($1)) & 255 })
         let tagList = tags.map { "\"\($0)\"" }.joined(separator: ",")
         let answer = try await json(
             .put, "/api/v1/installations/\(installation)", as: user,

@@ -39,7 +39,8 @@ struct ContentTests {
             ("<!DOCTYPE html><script>alert(1)</script>", "text/html", "a.html"), ("<html>", "image/png", "a.png"),
             ("<svg xmlns=\"http://www.w3.org/2000/svg\"><script/></svg>", "image/svg+xml", "a.svg"),
             ("<?xml version=\"1.0\"?><x/>", "application/xml", "a.xml"), ("<svg>", "image/png", "a.PNG"),
-            ("<html xmlns=\"http://www.w3.org/1999/xhtml\"/>", "application/xhtml+xml", "a.png.html"), ("MZ\u{1}\u{2}", "application/octet-stream", "a.exe"),
+            ("<html xmlns=\"http://www.w3.org/1999/xhtml\"/>", "application/xhtml+xml", "a.png.html"),
+            ("MZ\u{1}\u{2}", "application/octet-stream", "a.exe"),
         ])
     func activeContent(text: String, type: String, name: String) async throws {
         let bench = try await BackendBench()
@@ -55,7 +56,8 @@ struct ContentTests {
         let bench = try await BackendBench()
         for name in ["a%0D%0ASet-Cookie:%20x.png", "..%2F..%2Fetc%2Fa.png", "%E2%80%AEgnp.a.png", "a%22b.png"] {
             let stored = try await bench.call(
-                .post, "/api/v1/content", as: "ann", headers: [HTTPField.Name("X-File-Name")!: name], body: Fixtures.png(name: name))
+                .post, "/api/v1/content", as: "ann", headers: [HTTPField.Name("X-File-Name")!: name],
+                body: Fixtures.png(name: name))
             let id = try stored.decoded(ContentAnswer.self).id
             let sent = try await bench.json(
                 .post, "/api/v1/notifications", as: "ann", #"{"message":"m","contentId":"\#(id)"}"#)
@@ -79,7 +81,9 @@ struct ContentTests {
         let large = Fixtures.png(name: String(repeating: "x", count: 200_000))
         let before = try files(of: bench)
         #expect(try await bench.call(.post, "/api/v1/content", as: "ann", body: large).code == "content-too-large")
-        #expect(try await bench.form("/api/v1/notifications", as: "ann", [.file("content", "a", "image/png", large)]).code == "content-too-large")
+        #expect(
+            try await bench.form("/api/v1/notifications", as: "ann", [.file("content", "a", "image/png", large)]).code
+                == "content-too-large")
         let cut = try await bench.call(.post, "/api/v1/content", as: "ann", headers: [.contentLength: "5000"])
         #expect(cut.status == .requestTimeout)
         #expect(try files(of: bench) == before)
@@ -96,7 +100,8 @@ struct ContentTests {
     @Test("is refused as one form where the content itself is meant")
     func formAsContent() async throws {
         let bench = try await BackendBench()
-        let answer = try await bench.form("/api/v1/content", as: "ann", [.file("content", "a.png", "image/png", Fixtures.png(name: "x"))])
+        let answer = try await bench.form(
+            "/api/v1/content", as: "ann", [.file("content", "a.png", "image/png", Fixtures.png(name: "x"))])
         #expect(answer.code == "unsupported-media-type")
     }
 

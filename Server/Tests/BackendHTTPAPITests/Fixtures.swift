@@ -14,7 +14,9 @@ enum Fixtures {
         return bigEndian(UInt32(data.count)) + body + bigEndian(checksum(body))
     }
 
-    private static func bigEndian(_ number: UInt32) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: number >> (24 - 8 * $0)) } }
+    private static func bigEndian(_ number: UInt32) -> [UInt8] {
+        (0..<4).map { UInt8(truncatingIfNeeded: number >> (24 - 8 * $0)) }
+    }
 
     /// CRC-32 as PNG uses it.
     private static func checksum(_ bytes: [UInt8]) -> UInt32 {

@@ -50,7 +50,9 @@ struct RouteDescriptionTests {
     @Test("holds without the version too")
     func twice() async throws {
         let table = try await BackendBench().table
-        let versioned = Self.registered(in: table).map { Route(method: $0.method, path: $0.path.replacing("/api/v1/", with: "/api/")) }
+        let versioned = Self.registered(in: table).map {
+            Route(method: $0.method, path: $0.path.replacing("/api/v1/", with: "/api/"))
+        }
         let plain = Self.registered(in: table, prefix: "/api").filter { !$0.path.hasPrefix("/api/v1/") }
         #expect(Set(versioned) == plain)
     }

@@ -106,16 +106,20 @@ struct BadInputTests {
     @Test(
         "in a send is a 400 that names what is wrong, and nothing is sent",
         arguments: [
-            ("{", "malformed-json"), ("{}", "invalid-field"), ("[]", "invalid-field"), ("null", "invalid-field"), ("7", "invalid-field"),
-            (#"{"message":5}"#, "invalid-field"), (#"{"message":null}"#, "invalid-field"), (#"{"message":["m"]}"#, "invalid-field"),
+            ("{", "malformed-json"), ("{}", "invalid-field"), ("[]", "invalid-field"), ("null", "invalid-field"),
+            ("7", "invalid-field"),
+            (#"{"message":5}"#, "invalid-field"), (#"{"message":null}"#, "invalid-field"),
+            (#"{"message":["m"]}"#, "invalid-field"),
             (#"{"message":""}"#, "invalid-field"), (#"{"message":"m","mesage":"x"}"#, "invalid-field"),
             (#"{"message":"m","message":"n"}"#, "malformed-json"), (#"{"message":"\ud800"}"#, "malformed-json"),
             (#"{"message":"m","badge":NaN}"#, "malformed-json"), (#"{"message":"m","badge":1e999}"#, "invalid-field"),
-            (#"{"message":"m","badge":"1"}"#, "invalid-field"), (#"{"message":"m","badge":99999999999999999999}"#, "invalid-field"),
+            (#"{"message":"m","badge":"1"}"#, "invalid-field"),
+            (#"{"message":"m","badge":99999999999999999999}"#, "invalid-field"),
             (#"{"message":"m","style":"loud"}"#, "invalid-field"), (#"{"message":"m","preview":1}"#, "invalid-field"),
             (#"{"message":"m","audience":"a &&"}"#, "invalid-audience"), (#"{"message":"m","audience":7}"#, "invalid-field"),
             (#"{"message":"m","audience":"((((("}"#, "invalid-audience"), (#"{"message":"m","audience":""}"#, "invalid-audience"),
-            (#"{"message":"m","collapseId":"a\r\nx: y"}"#, "invalid-field"), (#"{"message":"m","expiresAt":-1}"#, "invalid-field"),
+            (#"{"message":"m","collapseId":"a\r\nx: y"}"#, "invalid-field"),
+            (#"{"message":"m","expiresAt":-1}"#, "invalid-field"),
             (#"{"message":"m","link":"javascript:alert(1)","kind":"url"}"#, "invalid-field"),
             (#"{"message":"m","coupon":{"code":"c"}}"#, "invalid-field"), (#"{"message":"m","tags":[]}"#, "invalid-field"),
         ])
@@ -144,7 +148,9 @@ struct BadInputTests {
     func nesting() async throws {
         let bench = try await BackendBench()
         let bomb = String(repeating: "[", count: 10 << 20)
-        for (method, uri) in [(HTTPRequest.Method.post, "/api/v1/notifications"), (.put, "/api/register/7"), (.post, "/api/v1/receipts")] {
+        for (method, uri) in [
+            (HTTPRequest.Method.post, "/api/v1/notifications"), (.put, "/api/register/7"), (.post, "/api/v1/receipts"),
+        ] {
             #expect(try await bench.json(method, uri, as: "sam", bomb).code == "payload-too-large")
             #expect(try await bench.json(method, uri, as: "sam", String(repeating: "[", count: 1_000)).code == "malformed-json")
         }
@@ -165,7 +171,9 @@ struct BadInputTests {
         #expect(bench.hub.devices.isEmpty)
     }
 
-    @Test("in a query is a 400", arguments: ["limit=0", "limit=101", "limit=x", "before=x", "since=-1", "order=asc", "limit=1&limit=2"])
+    @Test(
+        "in a query is a 400",
+        arguments: ["limit=0", "limit=101", "limit=x", "before=x", "since=-1", "order=asc", "limit=1&limit=2"])
     func query(query: String) async throws {
         let bench = try await BackendBench()
         let answer = try await bench.call(.get, "/api/v1/notifications?\(query)", as: "ann")

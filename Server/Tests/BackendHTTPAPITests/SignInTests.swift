@@ -21,8 +21,10 @@ struct SignInTests {
     @Test(
         "with a header that cannot be read is a 401 that does not quote it",
         arguments: [
-            "", "Basic", "Basic ", "Basic !!!", "Basic YW5u", "Digest username=ann", "Bearer", "Bearer a b", "Bearer \u{e9}", "YW5uOmFubg==",
-            "Basic " + Data([0xC0, 0xAF, 0x3A, 0x41]).base64EncodedString(), "Basic " + Data("ann:x\u{0}".utf8).base64EncodedString(),
+            "", "Basic", "Basic ", "Basic !!!", "Basic YW5u", "Digest username=ann", "Bearer", "Bearer a b", "Bearer \u{e9}",
+            "YW5uOmFubg==",
+            "Basic " + Data([0xC0, 0xAF, 0x3A, 0x41]).base64EncodedString(),
+            "Basic " + Data("ann:x\u{0}".utf8).base64EncodedString(),
             "Basic " + String(repeating: "A", count: 10_000), "Bearer device.AAAA",
         ])
     func malformed(header: String) async throws {
@@ -78,7 +80,8 @@ struct SignInTests {
         #expect(try await bench.call(.get, "/api/v1/notifications", headers: phone).status == .ok)
         #expect(try await bench.call(.get, "/api/v1/notifications/\(id)", headers: phone).status == .ok)
         #expect(try await bench.call(.post, "/api/v1/notifications", headers: phone).status == .forbidden)
-        #expect(try await bench.call(.post, "/api/v1/content", headers: phone, body: Fixtures.png(name: "b")).status == .forbidden)
+        #expect(
+            try await bench.call(.post, "/api/v1/content", headers: phone, body: Fixtures.png(name: "b")).status == .forbidden)
         #expect(try await bench.call(.post, "/api/register", headers: phone).status == .forbidden)
         let other = try await bench.json(
             .put, "/api/v1/installations/phone-2", headers: phone, #"{"platform":"apns","tags":[]}"#)
@@ -91,7 +94,8 @@ struct SignInTests {
     func crossSite() async throws {
         let bench = try await BackendBench()
         for prefix in BackendRoutes.prefixes {
-            let answer = try await bench.call(.post, prefix + "/notifications", as: "ann", headers: [.origin: "https://evil.example"])
+            let answer = try await bench.call(
+                .post, prefix + "/notifications", as: "ann", headers: [.origin: "https://evil.example"])
             #expect(answer.code == "cross-site")
         }
         #expect(bench.hub.sends.isEmpty)

@@ -17,9 +17,11 @@ struct TutorialTests {
         return id
     }
 
-    private func put(_ bench: BackendBench, id: String, as user: String, handle: String, tags: String = "\"news\"") async throws -> (
-        Int, String
-    ) {
+    private func put(_ bench: BackendBench, id: String, as user: String, handle: String, tags: String = "\"news\"") async throws
+        -> (
+            Int, String
+        )
+    {
         let answer = try await bench.json(
             .put, "/api/register/\(id)", as: user, #"{"Platform":"apns","Handle":"\#(handle)","Tags":[\#(tags)]}"#)
         return (answer.status.code, answer.text)
@@ -44,7 +46,8 @@ struct TutorialTests {
         #expect(bench.hub.devices.isEmpty)
     }
 
-    @Test("that sends its body as it always did is understood", arguments: ["application/json", "application/json;charset=utf-8"])
+    @Test(
+        "that sends its body as it always did is understood", arguments: ["application/json", "application/json;charset=utf-8"])
     func contentTypes(type: String) async throws {
         let bench = try await BackendBench()
         let body = #"{"Platform":"apns", "Handle":"\#(handle)", "Tags":[]}"#
