@@ -107,10 +107,13 @@ let package = Package(
         target(
             "BackendHTTPAPI",
             ["AppBackend", "HTTPService", "PushHub", "ServiceErrors", "SharedAccess", .hummingbird, .httpTypes, .richPushModel]),
-        tests("BackendHTTPAPITests", ["BackendHTTPAPI", "ClarionTesting", .hummingbirdTesting]),
-        target(
-            "ContentStorage",
-            ["AppBackend", "ServiceErrors", .crypto, .nioCore, .nioPosix, .nioConcurrencyHelpers, .richPushModel]),
+        tests(
+            "BackendHTTPAPITests",
+            [
+                "AppBackend", "BackendHTTPAPI", "ClarionTesting", "ContentStorage", "HTTPService", "PushHub", "SQLStorage",
+                "SQLiteDatabase", "ServiceErrors", "SharedAccess", .hummingbirdTesting, .richPushModel,
+            ]),
+        target("ContentStorage", ["AppBackend", "ServiceErrors", .crypto, .nioCore, .nioPosix, .richPushModel]),
         tests("ContentStorageTests", ["ContentStorage", "StorageConformance", "ClarionTesting"]),
         target("DeviceSimulation", [.asyncHTTPClient, .crypto, .nioCore, .logging, .richPushDevice, .richPushModel]),
         tests("DeviceSimulationTests", ["DeviceSimulation", "ClarionTesting"]),
