@@ -69,8 +69,8 @@ let package = Package(
     ],
     targets: [
         // Floor 1: words, rules and signatures
-        target("APNsProtocol", [.crypto]),
-        tests("APNsProtocolTests", ["APNsProtocol", "ClarionTesting"]),
+        target("APNsProtocol", [.crypto, .richPushModel]),
+        tests("APNsProtocolTests", ["APNsProtocol", "ClarionTesting", .crypto, .richPushModel]),
         target("ServiceErrors"),
         target("SharedAccess", [.crypto, .cryptoExtras, .richPushModel]),
         tests("SharedAccessTests", ["SharedAccess", "ClarionTesting"]),
@@ -122,8 +122,8 @@ let package = Package(
         target("SQLStorage", ["AppBackend", "PushHub", "ServiceErrors", "TagExpressions", .richPushModel]),
         target("SQLiteDatabase", ["SQLStorage", .grdb, .logging]),
         tests("SQLiteDatabaseTests", ["SQLiteDatabase", "SQLStorage", "StorageConformance", "ClarionTesting"]),
-        target("ServerObservability", [.hummingbird, .logging, .metrics, .nioConcurrencyHelpers]),
-        tests("ServerObservabilityTests", ["ServerObservability", "ClarionTesting"]),
+        target("ServerObservability", [.hummingbird, .httpTypes, .logging, .metrics, .nioConcurrencyHelpers, .richPushModel]),
+        tests("ServerObservabilityTests", ["ServerObservability", "ClarionTesting", .hummingbirdTesting]),
 
         // Floor 4: composition
         target(
@@ -134,7 +134,7 @@ let package = Package(
                 "SimulatedPhonePage", "SQLStorage", "SQLiteDatabase", "TagExpressions", .configuration, .hummingbird, .logging,
                 .metrics, .nioPosix, .richPushModel, .serviceLifecycle, .yams,
             ]),
-        tests("ClarionServerTests", ["ClarionServer", "ClarionTesting"]),
+        tests("ClarionServerTests", ["ClarionServer", "ClarionTesting", .crypto]),
         target(
             "SimulatedPhonePage", ["DeviceSimulation", "HTTPService", .hummingbird, .logging, .richPushModel],
             resources: [.embedInCode("Page")]),
@@ -145,7 +145,7 @@ let package = Package(
             name: "clarion",
             dependencies: [
                 "APNsEmulation", "AppBackend", "ClarionServer", "PushHub", "ServiceErrors", "SharedAccess", .argumentParser,
-                .asyncHTTPClient, .logging, .nioCore, .richPushModel, .serviceLifecycle,
+                .asyncHTTPClient, .logging, .nioCore, .nioPosix, .richPushModel, .serviceLifecycle,
             ],
             swiftSettings: house),
 

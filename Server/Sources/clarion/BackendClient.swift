@@ -2,6 +2,7 @@ import ArgumentParser
 import AsyncHTTPClient
 import ClarionServer
 import NIOCore
+import NIOPosix
 import RichPushModel
 
 #if canImport(FoundationEssentials)
@@ -73,7 +74,7 @@ struct BackendClient {
         var message = message
         message.setBasicAuth(username: user.text, password: password.reveal())
         let response = try await http.execute(message, timeout: .seconds(120))
-        let body = Data(buffer: try await response.body.collect(upTo: 1_000_000))
+        let body = Data(try await response.body.collect(upTo: 1_000_000).readableBytesView)
         guard (200..<300).contains(response.status.code) else {
             if let problem = try? JSONDecoder().decode(Problem.self, from: body) { throw problem }
             throw UnexpectedAnswer(status: Int(response.status.code))
@@ -89,7 +90,7 @@ struct BackendClient {
         case is UnexpectedAnswer, is MultipartForm.Fault:
             Terminal.note("clarion: \(error)")
             return ExitCode.failure
-        case is NIOConnectionError, is HTTPClientError:
+        case is NIOConnectionError, is IOError, is HTTPClientError:
             Terminal.note("clarion: \(address) does not answer: \(error)")
             return ExitCode.unreachable
         default:

@@ -49,24 +49,29 @@ struct MultipartForm: AsyncSequence, Sendable {
     }
 
     struct AsyncIterator: AsyncIteratorProtocol {
-        fileprivate var pieces: [Range<Int>?]
         fileprivate let form: MultipartForm
-        private var next = 0
+        fileprivate var sent = 0
+        fileprivate var stage = Stage.head
 
-        fileprivate init(_ form: MultipartForm) {
-            self.form = form
-            let starts = stride(from: 0, to: form.content.count, by: MultipartForm.pieceSize)
-            pieces = [nil] + starts.map { $0..<Swift.min($0 + MultipartForm.pieceSize, form.content.count) } + [nil]
-        }
+        fileprivate enum Stage { case head, content, end }
 
         mutating func next() async -> ByteBuffer? {
-            guard next < pieces.count else { return nil }
-            defer { next += 1 }
-            guard let range = pieces[next] else { return ByteBuffer(bytes: next == 0 ? form.head : form.tail) }
-            let start = form.content.startIndex
-            return ByteBuffer(bytes: form.content[(start + range.lowerBound)..<(start + range.upperBound)])
+            switch stage {
+            case .head:
+                stage = .content
+                return ByteBuffer(bytes: form.head)
+            case .content where sent < form.content.count:
+                let piece = form.content.dropFirst(sent).prefix(MultipartForm.pieceSize)
+                sent += piece.count
+                return ByteBuffer(bytes: piece)
+            case .content:
+                stage = .end
+                return ByteBuffer(bytes: form.tail)
+            case .end:
+                return nil
+            }
         }
     }
 
-    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
+    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(form: self) }
 }

@@ -18,7 +18,9 @@ struct SendCommand: AsyncParsableCommand {
     @Option(help: "The line between title and message.")
     var subtitle: String?
 
-    @Option(help: ArgumentHelp("Who gets it, for example 'username:alice && !beta'. Without it your own devices.", valueName: "expression"))
+    @Option(
+        help: ArgumentHelp(
+            "Who gets it, for example 'username:alice && !beta'. Without it your own devices.", valueName: "expression"))
     var audience: String?
 
     @Option(help: ArgumentHelp("silent, alert or both.", valueName: "style"))

@@ -28,10 +28,11 @@ struct ServerArguments: ParsableArguments {
         guard url.scheme == "https" || AddressRange.isLoopback(host: host) || insecure else {
             throw ValidationError("a password over http to \(host) can be read on the way; use https, or add --insecure")
         }
-        guard let user = user ?? environment["CLARION_USER"].flatMap(UserName.init) else {
+        guard let user = user ?? environment["CLARION_USER"].flatMap({ UserName($0) }) else {
             throw ValidationError("say who signs in with --user or CLARION_USER")
         }
-        let password = try environment["CLARION_PASSWORD"].map(SecretText.init) ?? Terminal.askPassword("Password of \(user):")
-        return BackendClient(address: address.hasSuffix("/") ? String(address.dropLast()) : address, user: user, password: password)
+        let password = try environment["CLARION_PASSWORD"].map { SecretText($0) } ?? Terminal.askPassword("Password of \(user):")
+        return BackendClient(
+            address: address.hasSuffix("/") ? String(address.dropLast()) : address, user: user, password: password)
     }
 }

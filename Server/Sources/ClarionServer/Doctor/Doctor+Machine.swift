@@ -4,6 +4,14 @@
     import Foundation
 #endif
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 extension Doctor {
     static func dataDirectoryCheck(_ settings: Settings) -> DoctorCheck {
         DoctorCheck("data directory") {
@@ -12,7 +20,9 @@ extension Doctor {
             guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
                 let parent = parent(of: path)
                 guard FileManager.default.isWritableFile(atPath: parent) else {
-                    return .bad("\(path) is missing and \(parent) may not be written", mend: "mkdir -p \(path) && chown it to the server's user")
+                    return .bad(
+                        "\(path) is missing and \(parent) may not be written",
+                        mend: "mkdir -p \(path) && chown it to the server's user")
                 }
                 return .good("\(path) will be made at the first start")
             }
@@ -30,12 +40,20 @@ extension Doctor {
     static func diskCheck(_ settings: Settings) -> DoctorCheck {
         DoctorCheck("disk") {
             let path = nearestExisting(settings.dataDirectory)
-            guard let attributes = try? FileManager.default.attributesOfFileSystem(forPath: path),
-                let free = (attributes[.systemFreeSize] as? any BinaryInteger).map({ Int64(clamping: $0) })
-            else { return .notice("the free space of \(path) cannot be found", mend: "df -h \(path)") }
+            guard let free = freeSpace(at: path) else {
+                return .notice("the free space of \(path) cannot be found", mend: "df -h \(path)")
+            }
             let megabytes = "\(free / 1_000_000) MB free"
-            return free < leastFreeSpace ? .notice(megabytes, mend: "make room, or name another data-directory") : .good(megabytes)
+            return free < leastFreeSpace
+                ? .notice(megabytes, mend: "make room, or name another data-directory") : .good(megabytes)
         }
+    }
+
+    /// What this user may still write, in bytes.
+    private static func freeSpace(at path: String) -> Int64? {
+        var space = statvfs()
+        guard statvfs(path, &space) == 0 else { return nil }
+        return Int64(clamping: UInt64(space.f_bavail).multipliedReportingOverflow(by: UInt64(space.f_frsize)).partialValue)
     }
 
     private static func nearestExisting(_ path: String) -> String {

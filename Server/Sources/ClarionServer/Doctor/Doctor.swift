@@ -4,7 +4,8 @@ public enum Doctor {
     public static func checks(for result: SettingsLoader.Result) -> [DoctorCheck] {
         guard let settings = result.settings else { return [settingsCheck(result)] }
         return [
-            settingsCheck(result), dataDirectoryCheck(settings), diskCheck(settings), portCheck(settings), credentialCheck(settings),
+            settingsCheck(result), dataDirectoryCheck(settings), diskCheck(settings), portCheck(settings),
+            credentialCheck(settings),
             publicURLCheck(settings), apnsCheck(settings),
         ]
     }
@@ -22,7 +23,9 @@ public enum Doctor {
     private static func credentialCheck(_ settings: Settings) -> DoctorCheck {
         DoctorCheck("signing key") {
             guard let credential = settings.apns.credential else {
-                return .notice("there is none, so nothing can be pushed", mend: "set apns-topic, apns-team-id, apns-key-id and apns-key-path")
+                return .notice(
+                    "there is none, so nothing can be pushed", mend: "set apns-topic, apns-team-id, apns-key-id and apns-key-path"
+                )
             }
             return .good("key \(credential.keyID) of team \(credential.teamID) for \(credential.topic)")
         }

@@ -22,13 +22,15 @@ enum SettingCatalog {
         "The port of the HTTP interface.")
     static let publicURL = Setting(
         "public-url", .optional(.siteURL), default: nil, in: .listening,
-        "How phones and people reach the server. Links in answers begin with it; without it they begin with the listening address.")
+        "How phones and people reach the server. Links in answers begin with it; without it they begin with the listening address."
+    )
     static let behindTLSProxy = Setting(
         "behind-tls-proxy", .flag, default: false, in: .listening,
         "Says that a proxy in front ends TLS, so that listening beyond this machine is safe.")
     static let insecure = Setting(
         "insecure", .flag, default: false, in: .listening,
-        "Allows listening beyond this machine with no TLS in front. Passwords can then be read on the way; for closed networks only.")
+        "Allows listening beyond this machine with no TLS in front. Passwords can then be read on the way; for closed networks only."
+    )
     static let trustedProxies = Setting(
         "trusted-proxies", .list(.addressRange), default: [], in: .listening,
         """
@@ -55,7 +57,8 @@ enum SettingCatalog {
 
     static let apnsEnvironment = Setting(
         "apns-environment", .choice, default: APNsEnvironment.production, in: .apns,
-        "The world of devices that say none of their own: sandbox for builds from Xcode, production for TestFlight and the store.")
+        "The world of devices that say none of their own: sandbox for builds from Xcode, production for TestFlight and the store."
+    )
     static let apnsTopic = Setting(
         "apns-topic", .optional(.topic), default: nil, in: .apns,
         "The bundle id of the app. Needed with a signing key.")
@@ -86,7 +89,8 @@ enum SettingCatalog {
 
     static let hubName = Setting(
         "hub-name", .hubName, default: "hub", in: .notifications,
-        "The name of the notification hub, the first word of its paths. Some words are taken: \(reservedHubNames.joined(separator: ", ")).")
+        "The name of the notification hub, the first word of its paths. Some words are taken: \(reservedHubNames.joined(separator: ", "))."
+    )
     static let protectedTagPrefixes = Setting(
         "protected-tag-prefixes", .list(.tagPrefix), default: ["username:"], in: .notifications,
         """
@@ -98,7 +102,8 @@ enum SettingCatalog {
         "What Apple carries, and what a phone shows until it has fetched the content, for a notification with a neutral preview.")
     static let defaultPicturePath = Setting(
         "default-picture-path", .optional(.path), default: nil, in: .notifications,
-        "The picture of a notification that is sent without a body, as the first clients do. Without it the built-in one is used.")
+        "The picture of a notification that is sent without a body, as the first clients do. Without it the built-in one is used."
+    )
 
     static let pushDeadline = Setting(
         "push-deadline", .duration(.seconds(1) ... .seconds(300)), default: .seconds(20), in: .endings,

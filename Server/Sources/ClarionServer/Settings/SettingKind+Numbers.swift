@@ -3,32 +3,40 @@ import RichPushModel
 extension SettingKind where Value == Int {
     /// A whole number within bounds.
     static func integer(_ bounds: ClosedRange<Int>) -> SettingKind {
-        .scalar("a whole number from \(bounds.lowerBound) to \(bounds.upperBound)", parse: { text in
-            wholeNumber(text).flatMap { bounds.contains($0) ? $0 : nil }
-        }, format: { "\($0)" })
+        .scalar(
+            "a whole number from \(bounds.lowerBound) to \(bounds.upperBound)",
+            parse: { text in
+                wholeNumber(text).flatMap { bounds.contains($0) ? $0 : nil }
+            }, format: { "\($0)" })
     }
 
     /// A TCP port to listen on.
     static var listeningPort: SettingKind {
-        .scalar("a port from 1 to 65535, or 0 for any free one", parse: { text in
-            wholeNumber(text).flatMap { (0...65_535).contains($0) ? $0 : nil }
-        }, format: { "\($0)" })
+        .scalar(
+            "a port from 1 to 65535, or 0 for any free one",
+            parse: { text in
+                wholeNumber(text).flatMap { (0...65_535).contains($0) ? $0 : nil }
+            }, format: { "\($0)" })
     }
 
     /// A TCP port to connect to.
     static var remotePort: SettingKind {
-        .scalar("a port from 1 to 65535", parse: { text in
-            wholeNumber(text).flatMap { (1...65_535).contains($0) ? $0 : nil }
-        }, format: { "\($0)" })
+        .scalar(
+            "a port from 1 to 65535",
+            parse: { text in
+                wholeNumber(text).flatMap { (1...65_535).contains($0) ? $0 : nil }
+            }, format: { "\($0)" })
     }
 }
 
 extension SettingKind where Value == Int64 {
     /// A size in bytes: a whole number alone or with `KB`, `MB`, `GB` (powers of 1000) or `KiB`, `MiB`, `GiB` (of 1024).
     static func size(_ bounds: ClosedRange<Int64>) -> SettingKind {
-        .scalar("a size from \(write(bounds.lowerBound)) to \(write(bounds.upperBound)), for example 500KB or 25MB", parse: { text in
-            readUnit(text, units: sizeUnits).flatMap { bounds.contains($0) ? $0 : nil }
-        }, format: write)
+        .scalar(
+            "a size from \(write(bounds.lowerBound)) to \(write(bounds.upperBound)), for example 500KB or 25MB",
+            parse: { text in
+                readUnit(text, units: sizeUnits).flatMap { bounds.contains($0) ? $0 : nil }
+            }, format: write)
     }
 
     @Sendable private static func write(_ size: Int64) -> String {
@@ -42,7 +50,8 @@ extension SettingKind where Value == Int64 {
 extension SettingKind where Value == Duration {
     /// A time with its unit: `ms`, `s`, `m`, `h` or `d`. A bare number is refused, because readers guess its unit differently.
     static func duration(_ bounds: ClosedRange<Duration>) -> SettingKind {
-        .scalar("a time from \(write(bounds.lowerBound)) to \(write(bounds.upperBound)) with its unit, for example 500ms, 30s or 5m",
+        .scalar(
+            "a time from \(write(bounds.lowerBound)) to \(write(bounds.upperBound)) with its unit, for example 500ms, 30s or 5m",
             parse: { text in
                 readUnit(text, units: timeUnits).map { .milliseconds($0) }.flatMap { bounds.contains($0) ? $0 : nil }
             }, format: write)

@@ -18,16 +18,19 @@ extension SettingKind where Value == String {
 
     /// The name of a hub.
     static var hubName: SettingKind {
-        .scalar("a name of 1 to 64 lower-case letters, digits and hyphens that is not taken", parse: { text in
-            let allowed = Set(letters.prefix(26) + digits + "-")
-            let fits = (1...64).contains(text.count) && text.allSatisfy(allowed.contains) && !text.hasPrefix("-")
-            return fits && !SettingCatalog.reservedHubNames.contains(text) ? text : nil
-        }, format: { $0 })
+        .scalar(
+            "a name of 1 to 64 lower-case letters, digits and hyphens that is not taken",
+            parse: { text in
+                let allowed = Set(letters.prefix(26) + digits + "-")
+                let fits = (1...64).contains(text.count) && text.allSatisfy(allowed.contains) && !text.hasPrefix("-")
+                return fits && !SettingCatalog.reservedHubNames.contains(text) ? text : nil
+            }, format: { $0 })
     }
 
     /// The beginning of a tag.
     static var tagPrefix: SettingKind {
-        .word("the beginning of a tag, 1 to 60 of A-Z a-z 0-9 _ @ # . : -", length: 1...60, characters: letters + digits + "_@#.:-")
+        .word(
+            "the beginning of a tag, 1 to 60 of A-Z a-z 0-9 _ @ # . : -", length: 1...60, characters: letters + digits + "_@#.:-")
     }
 }
 

@@ -25,6 +25,8 @@ extension SettingSource {
             guard next == "true" || next == "false" else { return "true" }
             return rest.removeFirst()
         }
+        // A key begins with dashes; left standing, it would be taken for a flag and repeated in a problem.
+        if declaration.isSecret { return rest.popFirst() }
         return next?.hasPrefix("--") == false ? rest.removeFirst() : nil
     }
 
@@ -33,7 +35,8 @@ extension SettingSource {
         guard let value else { return complain(origin, "has no value") }
         guard !declaration.isSecret else {
             return complain(
-                origin, "a secret on the command line is in every process list; use \(declaration.fileVariable ?? declaration.variable)")
+                origin,
+                "a secret on the command line is in every process list; use \(declaration.fileVariable ?? declaration.variable)")
         }
         let texts = declaration.isList ? Self.split(value) : [value]
         if let earlier = entries[declaration.key] {

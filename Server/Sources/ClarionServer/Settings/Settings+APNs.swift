@@ -9,7 +9,8 @@ extension Settings.APNs {
         if let host, environment == .production, !host.lowercased().hasSuffix(".push.apple.com"), !allowsLocal {
             resolver.complain(
                 SettingCatalog.apnsHost,
-                "is not Apple's and the environment is production; set apns-environment: sandbox, or allow-local-apns: true if it is meant")
+                "is not Apple's and the environment is production; set apns-environment: sandbox, or allow-local-apns: true if it is meant"
+            )
         }
         if trustRootsPath != nil, host == nil {
             resolver.complain(SettingCatalog.apnsTrustRootsPath, "is for another host than Apple's; set apns-host as well")
@@ -34,7 +35,8 @@ extension Settings.Credential {
         if key != nil, path != nil {
             resolver.complain(SettingCatalog.apnsKeyPath, "apns-key is given as well; set only one of them")
         }
-        let found = key.map { resolver.checkAPNsKey($0, for: SettingCatalog.apnsKey) }
+        let found =
+            key.map { resolver.checkAPNsKey($0, for: SettingCatalog.apnsKey) }
             ?? path.flatMap { resolver.readText($0, for: SettingCatalog.apnsKeyPath) }.map(SecretText.init)
             .map { resolver.checkAPNsKey($0, for: SettingCatalog.apnsKeyPath) }
         guard let topic, let teamID, let keyID, let found else { return nil }

@@ -19,7 +19,8 @@ extension Settings {
         let isOpen = resolver.value(SettingCatalog.metricsOpen)
         guard let port else { return nil }
         if !AddressRange.isLoopback(host: host), !isOpen {
-            resolver.complain(SettingCatalog.metricsHost, "is beyond this machine and /metrics asks for no password; set metrics-open: true")
+            resolver.complain(
+                SettingCatalog.metricsHost, "is beyond this machine and /metrics asks for no password; set metrics-open: true")
         }
         return Address(host: host, port: port)
     }
@@ -36,7 +37,8 @@ extension Settings.Listening {
         if !AddressRange.isLoopback(host: address.host), !isBehindTLSProxy, !isInsecure {
             resolver.complain(
                 SettingCatalog.listenHost,
-                "is beyond this machine, and passwords would cross the network unprotected; put a TLS proxy in front and set behind-tls-proxy: true")
+                "is beyond this machine, and passwords would cross the network unprotected; put a TLS proxy in front and set behind-tls-proxy: true"
+            )
         }
     }
 }

@@ -22,6 +22,12 @@ public struct Settings: Hashable, Sendable {
     public struct Address: Hashable, Sendable {
         public var host: String
         public var port: Int
+
+        /// Creates an address.
+        public init(host: String, port: Int) {
+            self.host = host
+            self.port = port
+        }
     }
 
     /// The HTTP interface.

@@ -1,13 +1,17 @@
+import APNsProtocol
+
 extension SettingsSurroundings {
     /// The machine, with the check that the signing key is one.
     public static var server: SettingsSurroundings { machine(checkAPNsKey: sentence(aboutKey:)) }
 
     /// What is wrong with a `.p8`, or `nil`. Nothing of the key is repeated.
     private static func sentence(aboutKey key: SecretText) -> String? {
-        let text = key.reveal()
-        guard text.contains("-----BEGIN PRIVATE KEY-----"), text.contains("-----END PRIVATE KEY-----") else {
-            return "is not a signing key: it lacks the lines BEGIN PRIVATE KEY and END PRIVATE KEY of Apple's .p8"
+        do {
+            // The ids are settings of their own; here only the key is looked at.
+            _ = try ProviderTokenKey(pem: key.reveal(), keyID: "KEYKEYKEY0", teamID: "TEAMTEAM00")
+            return nil
+        } catch {
+            return error.description
         }
-        return nil
     }
 }

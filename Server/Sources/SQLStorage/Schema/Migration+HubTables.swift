@@ -50,7 +50,8 @@ extension Migration {
             """
     }
 
-    /// A slice walks the keys after `cursor_key` up to `last_key`. Its row goes when it is done.
+    /// A slice walks the keys after `cursor_key` up to `last_key`; from `ready_at` on it may be leased, the earliest first. Its
+    /// row goes when it is done.
     private static func slices(_ dialect: SQLDialect) -> String {
         let (integer, text) = (dialect.integer, dialect.text)
         return """
@@ -58,10 +59,9 @@ extension Migration {
                 hub_id \(integer) NOT NULL, notification_id \(text) NOT NULL, slice \(integer) NOT NULL,
                 cursor_key \(integer) NOT NULL, last_key \(integer) NOT NULL, weight \(integer) NOT NULL,
                 walked \(integer) NOT NULL, failures \(integer) NOT NULL, stalled_since \(integer),
-                not_before \(integer) NOT NULL, turn \(integer) NOT NULL, epoch \(integer) NOT NULL, owner \(text),
-                leased_until \(integer),
+                ready_at \(integer) NOT NULL, epoch \(integer) NOT NULL, owner \(text), leased_until \(integer),
                 PRIMARY KEY (hub_id, notification_id, slice));
-            CREATE INDEX slices_by_turn ON slices (weight, turn);
+            CREATE INDEX slices_by_turn ON slices (weight, ready_at);
             CREATE TABLE pending_targets (
                 hub_id \(integer) NOT NULL, notification_id \(text) NOT NULL, slice \(integer) NOT NULL,
                 slice_key \(integer) NOT NULL, cause \(text) NOT NULL, attempts \(integer) NOT NULL,
