@@ -146,9 +146,18 @@ let package = Package(
             ]),
         tests("ClarionServerTests", ["ClarionServer", "ClarionTesting", .crypto]),
         target(
-            "SimulatedPhonePage", ["DeviceSimulation", "HTTPService", .hummingbird, .logging, .richPushModel],
+            "SimulatedPhonePage",
+            [
+                "DeviceSimulation", "HTTPService", "ServiceErrors", .hummingbird, .httpTypes, .nioCore, .nioPosix,
+                .richPushModel, .serviceLifecycle,
+            ],
             resources: [.embedInCode("Page")]),
-        tests("SimulatedPhonePageTests", ["SimulatedPhonePage", "ClarionTesting", .hummingbirdTesting]),
+        tests(
+            "SimulatedPhonePageTests",
+            [
+                "SimulatedPhonePage", "DeviceSimulation", "HTTPService", "ClarionTesting", .httpTypes, .hummingbird,
+                .hummingbirdTesting, .logging, .richPushModel,
+            ]),
 
         // Floor 5: the program
         .executableTarget(
