@@ -40,6 +40,7 @@ extension Target.Dependency {
     static let nioSSL = product(name: "NIOSSL", package: "swift-nio-ssl")
     static let nioTLS = product(name: "NIOTLS", package: "swift-nio")
     static let serviceLifecycle = product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+    static let unixSignals = product(name: "UnixSignals", package: "swift-service-lifecycle")
     static let x509 = product(name: "X509", package: "swift-certificates")
     static let yams = product(name: "Yams", package: "Yams")
 }
@@ -141,9 +142,9 @@ let package = Package(
             [
                 "APNsDelivery", "APNsEmulation", "APNsHTTP2", "APNsProtocol", "AppBackend", "BackendHTTPAPI", "ContentStorage",
                 "DeviceSimulation", "HTTPService", "PushHub", "ServerObservability", "ServiceErrors", "SharedAccess",
-                "SimulatedPhonePage", "SQLStorage", "SQLiteDatabase", "TagExpressions", .configuration, .hummingbird, .logging,
-                .metrics, .nioPosix, .richPushModel, .serviceLifecycle, .yams,
-            ]),
+                "SimulatedPhonePage", "SQLStorage", "SQLiteDatabase", "TagExpressions", .configuration, .crypto, .httpTypes, .hummingbird,
+                .logging, .metrics, .nioCore, .nioPosix, .richPushDevice, .richPushModel, .serviceLifecycle, .unixSignals, .yams,
+            ], resources: [.embedInCode("Resources")]),
         tests("ClarionServerTests", ["ClarionServer", "ClarionTesting", .crypto]),
         target(
             "SimulatedPhonePage",
@@ -174,7 +175,11 @@ let package = Package(
             "StorageConformance",
             ["AppBackend", "ClarionTesting", "PushHub", "TagExpressions", .nioConcurrencyHelpers, .richPushModel]),
         tests(
-            "EndToEndTests", ["ClarionServer", "ClarionTesting", .asyncHTTPClient]),
+            "EndToEndTests",
+            [
+                "APNsEmulation", "ClarionServer", "ClarionTesting", "DeviceSimulation", "PushHub", "SQLStorage", "SQLiteDatabase",
+                .asyncHTTPClient, .logging, .nioCore, .nioPosix, .richPushModel,
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )
