@@ -35,6 +35,7 @@ extension Target.Dependency {
     static let nioConcurrencyHelpers = product(name: "NIOConcurrencyHelpers", package: "swift-nio")
     static let nioEmbedded = product(name: "NIOEmbedded", package: "swift-nio")
     static let nioHTTP1 = product(name: "NIOHTTP1", package: "swift-nio")
+    static let nioHPACK = product(name: "NIOHPACK", package: "swift-nio-http2")
     static let nioHTTP2 = product(name: "NIOHTTP2", package: "swift-nio-http2")
     static let nioPosix = product(name: "NIOPosix", package: "swift-nio")
     static let nioSSL = product(name: "NIOSSL", package: "swift-nio-ssl")
@@ -82,14 +83,14 @@ let package = Package(
         target(
             "APNsEmulation",
             [
-                "APNsProtocol", .crypto, .nioCore, .nioPosix, .nioSSL, .nioTLS, .nioHTTP2, .nioConcurrencyHelpers, .logging,
-                .richPushModel, .x509,
+                "APNsProtocol", .crypto, .nioCore, .nioPosix, .nioSSL, .nioTLS, .nioHPACK, .nioHTTP2, .nioConcurrencyHelpers,
+                .logging, .richPushModel, .x509,
             ]),
         tests(
             "APNsEmulationTests",
             [
-                "APNsEmulation", "APNsProtocol", "ClarionTesting", .crypto, .logging, .nioCore, .nioConcurrencyHelpers, .nioHTTP2,
-                .nioPosix, .nioSSL, .richPushModel,
+                "APNsEmulation", "APNsProtocol", "ClarionTesting", .crypto, .logging, .nioCore, .nioConcurrencyHelpers, .nioHPACK,
+                .nioHTTP2, .nioPosix, .nioSSL, .richPushModel,
             ]),
         target(
             "APNsHTTP2",
