@@ -75,7 +75,7 @@ let package = Package(
         target("SharedAccess", [.crypto, .cryptoExtras, .richPushModel]),
         tests("SharedAccessTests", ["SharedAccess", "ClarionTesting"]),
         target("TagExpressions", [.richPushModel]),
-        tests("TagExpressionsTests", ["TagExpressions", "ClarionTesting"]),
+        tests("TagExpressionsTests", ["TagExpressions", "ClarionTesting", .richPushModel]),
 
         // Floor 2: what the product does, and the two ends of APNs
         target(
@@ -99,7 +99,7 @@ let package = Package(
         target("AppBackend", ["PushHub", "ServiceErrors", "SharedAccess", "TagExpressions", .crypto, .logging, .richPushModel]),
         tests("AppBackendTests", ["AppBackend", "ClarionTesting"]),
         target("PushHub", ["ServiceErrors", "TagExpressions", .crypto, .logging, .richPushModel]),
-        tests("PushHubTests", ["PushHub", "ClarionTesting"]),
+        tests("PushHubTests", ["PushHub", "ClarionTesting", "ServiceErrors", "TagExpressions", .richPushModel]),
 
         // Floor 3: adapters
         target("APNsDelivery", ["APNsHTTP2", "APNsProtocol", "PushHub", .logging, .richPushModel]),
@@ -107,7 +107,12 @@ let package = Package(
         target(
             "BackendHTTPAPI",
             ["AppBackend", "HTTPService", "PushHub", "ServiceErrors", "SharedAccess", .hummingbird, .httpTypes, .richPushModel]),
-        tests("BackendHTTPAPITests", ["BackendHTTPAPI", "ClarionTesting", .hummingbirdTesting]),
+        tests(
+            "BackendHTTPAPITests",
+            [
+                "AppBackend", "BackendHTTPAPI", "ClarionTesting", "ContentStorage", "HTTPService", "PushHub", "SQLStorage",
+                "SQLiteDatabase", "ServiceErrors", "SharedAccess", .hummingbirdTesting, .richPushModel,
+            ]),
         target("ContentStorage", ["AppBackend", "ServiceErrors", .crypto, .nioCore, .nioPosix, .richPushModel]),
         tests("ContentStorageTests", ["ContentStorage", "StorageConformance", "ClarionTesting"]),
         target("DeviceSimulation", [.asyncHTTPClient, .crypto, .nioCore, .logging, .richPushDevice, .richPushModel]),
@@ -118,10 +123,15 @@ let package = Package(
                 "ServiceErrors", .hummingbird, .httpTypes, .logging, .metrics, .nioCore, .nioConcurrencyHelpers, .nioHTTP1,
                 .richPushModel,
             ]),
-        tests("HTTPServiceTests", ["HTTPService", "ClarionTesting", .hummingbirdTesting]),
-        target("SQLStorage", ["AppBackend", "PushHub", "ServiceErrors", "TagExpressions", .richPushModel]),
+        tests("HTTPServiceTests", ["HTTPService", "ServerObservability", "ClarionTesting", .hummingbirdTesting]),
+        target("SQLStorage", ["AppBackend", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions", .richPushModel]),
         target("SQLiteDatabase", ["SQLStorage", .grdb, .logging]),
-        tests("SQLiteDatabaseTests", ["SQLiteDatabase", "SQLStorage", "StorageConformance", "ClarionTesting"]),
+        tests(
+            "SQLiteDatabaseTests",
+            [
+                "SQLiteDatabase", "SQLStorage", "StorageConformance", "ClarionTesting", "PushHub", "ServiceErrors", "TagExpressions",
+                .grdb, .logging, .nioConcurrencyHelpers, .richPushModel,
+            ]),
         target("ServerObservability", [.hummingbird, .httpTypes, .logging, .metrics, .nioConcurrencyHelpers, .richPushModel]),
         tests("ServerObservabilityTests", ["ServerObservability", "ClarionTesting", .hummingbirdTesting]),
 
@@ -160,7 +170,9 @@ let package = Package(
 
         // For tests only
         target("ClarionTesting", [.richPushModel, .nioConcurrencyHelpers]),
-        target("StorageConformance", ["AppBackend", "ClarionTesting", "PushHub", "TagExpressions", .richPushModel]),
+        target(
+            "StorageConformance",
+            ["AppBackend", "ClarionTesting", "PushHub", "TagExpressions", .nioConcurrencyHelpers, .richPushModel]),
         tests(
             "EndToEndTests", ["ClarionServer", "ClarionTesting", .asyncHTTPClient]),
     ],

@@ -9,6 +9,12 @@ public enum ContentDisposition {
         return plain == name ? header : header + "; filename*=UTF-8''\(escaped(name))"
     }
 
+    /// The file name in a header that a client sent, as sent; the extended form wins (RFC 6266, 4.3).
+    public static func fileName(in header: String) -> String? {
+        let parameters = HeaderParameters(header)?.parameters
+        return parameters?["filename*"].flatMap(decodedExtendedValue) ?? parameters?["filename"]
+    }
+
     /// The text of `UTF-8''percent-escaped` (RFC 8187); `nil` when it is another character set or malformed.
     static func decodedExtendedValue(_ value: String) -> String? {
         let parts = value.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
@@ -20,7 +26,8 @@ public enum ContentDisposition {
         (0x20..<0x7F).contains(scalar.value) && !"\"\\%".unicodeScalars.contains(scalar)
     }
 
-    private static func escaped(_ text: String) -> String {
+    /// Everything but unreserved characters (RFC 3986, 2.3) escaped.
+    public static func escaped(_ text: String) -> String {
         var escaped = ""
         for byte in text.utf8 {
             let character = Character(Unicode.Scalar(byte))

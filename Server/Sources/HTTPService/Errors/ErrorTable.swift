@@ -27,7 +27,9 @@ public enum ErrorTable {
         case .malformedMultipart:
             .init(code, .badRequest, "The multipart body cannot be read.", "Correct the body; the detail says what was expected.")
         case .invalidField:
-            .init(code, .badRequest, "A field or parameter has a value that is not allowed.", "Correct the field that the detail names.")
+            .init(
+                code, .badRequest, "A field or parameter has a value that is not allowed.",
+                "Correct the field that the detail names.")
         case .invalidAudience:
             .init(code, .badRequest, "The audience is not a valid tag expression.", "Correct the expression at the place named.")
         case .invalidHeader:
@@ -37,15 +39,18 @@ public enum ErrorTable {
         case .contentTooLarge:
             .init(code, .contentTooLarge, "The content is larger than the server stores.", "Send smaller content.")
         case .unsupportedContent:
-            .init(code, .unsupportedMediaType, "The content is of a type that the server does not store.",
+            .init(
+                code, .unsupportedMediaType, "The content is of a type that the server does not store.",
                 "Send one of the types listed in the API description.")
         case .unsupportedMediaType:
-            .init(code, .unsupportedMediaType, "The body has a media type that this route does not take.",
+            .init(
+                code, .unsupportedMediaType, "The body has a media type that this route does not take.",
                 "Set the Content-Type header to a type that the detail names.")
         case .rangeNotSatisfiable:
             .init(code, .rangeNotSatisfiable, "The range lies outside the content.", "Ask for a range within Content-Range.")
         case .idempotencyMismatch:
-            .init(code, .unprocessableContent, "The idempotency key was used before with another request.",
+            .init(
+                code, .unprocessableContent, "The idempotency key was used before with another request.",
                 "Use a new key for a new request.")
         case .unknownRoute:
             .init(code, .notFound, "There is nothing at this path.", "Paths match exactly: check case, slashes and escapes.")
@@ -66,10 +71,12 @@ public enum ErrorTable {
         case .crossSite:
             .init(code, .forbidden, "The request came from a page of another site.", "Call from the same origin.", level: .notice)
         case .tooManyAttempts:
-            .init(code, .tooManyRequests, "Too many failed attempts.", "Wait as long as Retry-After says.", level: .notice,
+            .init(
+                code, .tooManyRequests, "Too many failed attempts.", "Wait as long as Retry-After says.", level: .notice,
                 retryAfter: 30)
         case .overloaded:
-            .init(code, .serviceUnavailable, "The server has more work than it can queue.", "Repeat after Retry-After.",
+            .init(
+                code, .serviceUnavailable, "The server has more work than it can queue.", "Repeat after Retry-After.",
                 level: .warning, retryAfter: 2)
         case .notFound:
             .init(code, .notFound, "There is no such object, or it is not for this caller.", "Check the id and who is signed in.")
@@ -82,16 +89,20 @@ public enum ErrorTable {
         case .quotaExceeded:
             .init(code, .forbidden, "The quota is used up.", "Remove content, or ask for a larger quota.", level: .notice)
         case .storageUnavailable:
-            .init(code, .serviceUnavailable, "The storage does not answer.", "Repeat after Retry-After.", level: .error,
+            .init(
+                code, .serviceUnavailable, "The storage does not answer.", "Repeat after Retry-After.", level: .error,
                 retryAfter: 5)
         case .outcomeUnknown:
-            .init(code, .serviceUnavailable, "It is not known whether the request took effect.",
+            .init(
+                code, .serviceUnavailable, "It is not known whether the request took effect.",
                 "Repeat it with the same Idempotency-Key.", level: .error, retryAfter: 5)
         case .notReady:
-            .init(code, .serviceUnavailable, "The server is starting or stopping.", "Repeat after Retry-After.", level: .warning,
+            .init(
+                code, .serviceUnavailable, "The server is starting or stopping.", "Repeat after Retry-After.", level: .warning,
                 retryAfter: 5)
         default:
-            .init(code, .internalServerError, "The server made a mistake.", "Report the X-Request-Id of the answer.",
+            .init(
+                code, .internalServerError, "The server made a mistake.", "Report the X-Request-Id of the answer.",
                 level: .error)
         }
     }

@@ -45,8 +45,11 @@ public enum JSONFields {
                 text += text.isEmpty ? key.stringValue : "." + key.stringValue
             }
         }
-        return text.isEmpty ? "the body" : "field '\(shown(text))'"
+        return place(text)
     }
+
+    /// How an error names the field at a path of the outline.
+    static func place(_ path: String) -> String { path.isEmpty ? "the body" : "field '\(shown(path))'" }
 
     /// Our own types describe their rule in a sentence that starts small and holds no value. Foundation's sentences start with a
     /// capital and quote the value, so they are replaced.

@@ -16,7 +16,7 @@ public struct JSONScanner {
         self.depthLimit = depthLimit
     }
 
-    /// Checks `bytes`. Throws `malformed-json`.
+    /// Checks `bytes`. Throws `malformed-json`, and `invalid-field` for a number that fits neither 64 bits nor a double.
     public static func outline(of bytes: [UInt8], depthLimit: Int) throws(ServiceError) -> JSONOutline {
         guard String(validating: bytes, as: UTF8.self) != nil else { throw ServiceError(.malformedJSON, "the body is not UTF-8") }
         var scanner = JSONScanner(bytes, depthLimit: depthLimit)
@@ -48,7 +48,7 @@ public struct JSONScanner {
             try word("null")
             return .null
         default:
-            try number()
+            try number(path: path)
             return .number
         }
     }
@@ -95,17 +95,26 @@ public struct JSONScanner {
         for index in 0..<text.utf8CodeUnitCount where !take(text.utf8Start[index]) { throw fault("a value was expected") }
     }
 
-    private mutating func number() throws(ServiceError) {
+    private mutating func number(path: String) throws(ServiceError) {
+        let start = position
         _ = take(UInt8(ascii: "-"))
         if !take(UInt8(ascii: "0")) {
             guard digits() else { throw fault("a value was expected") }
         }
+        var isWhole = true
         if take(UInt8(ascii: ".")) {
+            isWhole = false
             guard digits() else { throw fault("a digit was expected") }
         }
         if take(UInt8(ascii: "e")) || take(UInt8(ascii: "E")) {
+            isWhole = false
             if !take(UInt8(ascii: "+")) { _ = take(UInt8(ascii: "-")) }
             guard digits() else { throw fault("a digit was expected") }
+        }
+        // Decoders answer to numbers beyond their types with errors that name no field, or with infinity.
+        let text = String(decoding: bytes[start..<position], as: UTF8.self)
+        guard isWhole ? Int64(text) != nil : Double(text)?.isFinite == true else {
+            throw ServiceError(.invalidField, "\(JSONFields.place(path)): the number is out of range")
         }
     }
 

@@ -33,7 +33,7 @@ extension Request {
         }
     }
 
-    /// Whether a body follows, as far as the head tells; a stream without a length may still be empty.
+    /// Whether the head announces a body; one without a length may still turn out empty.
     public var announcesBody: Bool {
         if let length = headers[.contentLength] { return length != "0" }
         return headers[.transferEncoding] != nil || headers[.contentType] != nil

@@ -131,7 +131,6 @@ public struct MultipartParser: Sendable {
             return nil
         }
         let head = try MultipartPartHead(headerBytes: Array(view.prefix(end)))
-        // The last two bytes stay: an empty part ends with the line break of the boundary that follows directly.
         pending.moveReaderIndex(forwardBy: end + 4)
         state = .body
         return head

@@ -41,7 +41,8 @@ public struct MultipartPartHead: Hashable, Sendable {
             throw ServiceError(.malformedMultipart, "a part has a Content-Transfer-Encoding; only plain bytes are read")
         }
         self.name = name
-        fileName = disposition.parameters["filename*"].flatMap(ContentDisposition.decodedExtendedValue)
+        fileName =
+            disposition.parameters["filename*"].flatMap(ContentDisposition.decodedExtendedValue)
             ?? disposition.parameters["filename"]
         mediaType = headers["content-type"].flatMap { HeaderParameters($0)?.value.lowercased() }
     }

@@ -11,7 +11,8 @@ enum CanonicalPath {
         let bytes = path.utf8
         guard bytes.first == UInt8(ascii: "/"), bytes.count <= maximumLength else { return false }
         guard bytes.count > 1 else { return true }
-        return bytes.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).allSatisfy(isCanonicalSegment)
+        return bytes.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).allSatisfy(
+            isCanonicalSegment)
     }
 
     private static func isCanonicalSegment(_ segment: Substring.UTF8View) -> Bool {
@@ -20,7 +21,9 @@ enum CanonicalPath {
         var rest = segment
         while let byte = rest.popFirst() {
             if byte == UInt8(ascii: "%") {
-                guard let high = rest.popFirst().flatMap(hexDigit), let low = rest.popFirst().flatMap(hexDigit) else { return false }
+                guard let high = rest.popFirst().flatMap(hexDigit), let low = rest.popFirst().flatMap(hexDigit) else {
+                    return false
+                }
                 let value = high << 4 | low
                 guard needsEscape(value) else { return false }
                 decoded.append(value)
@@ -43,7 +46,8 @@ enum CanonicalPath {
     /// The characters of a path segment (RFC 3986, 3.3).
     private static func isPlain(_ byte: UInt8) -> Bool {
         switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
         default: "-._~!$&'()*+,;=:@".utf8.contains(byte)
         }
     }

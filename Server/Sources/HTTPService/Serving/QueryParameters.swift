@@ -43,7 +43,7 @@ public struct QueryParameters: Sendable {
     }
 
     /// The text behind percent escapes; `nil` when an escape is malformed or the bytes are not UTF-8.
-    static func decoded(_ text: some StringProtocol) -> String? {
+    public static func decoded(_ text: some StringProtocol) -> String? {
         var bytes: [UInt8] = []
         var rest = Substring(text).utf8
         while let byte = rest.popFirst() {

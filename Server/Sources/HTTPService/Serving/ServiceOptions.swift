@@ -1,4 +1,5 @@
 import Logging
+import Metrics
 import RichPushModel
 
 /// How a `ServiceRouter` serves: limits, clock and logging. Sizes in bytes.
@@ -18,12 +19,14 @@ public struct ServiceOptions: Sendable {
     public var allowedHosts: Set<String>?
     /// The form of error bodies by path prefix (whole segments); the longest one counts, and problem documents for the rest.
     public var errorRenderers: [String: any ErrorRenderer]
+    /// Where requests are counted.
+    public var metrics: any MetricsFactory
 
     /// Creates options; the defaults suit a small server.
     public init(
         clock: any ServiceClock = .system, requestDeadline: Duration = .seconds(30), maximumBodyBytes: Int = 128 << 20,
         accessLogLevel: Logger.Level = .debug, lingerTime: Duration = .seconds(2), allowedHosts: Set<String>? = nil,
-        errorRenderers: [String: any ErrorRenderer] = [:]
+        errorRenderers: [String: any ErrorRenderer] = [:], metrics: any MetricsFactory = MetricsSystem.factory
     ) {
         self.clock = clock
         self.requestDeadline = requestDeadline
@@ -32,5 +35,6 @@ public struct ServiceOptions: Sendable {
         self.lingerTime = lingerTime
         self.allowedHosts = allowedHosts
         self.errorRenderers = errorRenderers
+        self.metrics = metrics
     }
 }

@@ -13,12 +13,13 @@ public struct ServiceResponder: HTTPResponder {
     let routes: RouterResponder<ServiceRequestContext>
     let table: RouteTable
     let options: ServiceOptions
-    private let metrics = RequestMetrics()
+    private let metrics: RequestMetrics
 
     init(routes: RouterResponder<ServiceRequestContext>, table: RouteTable, options: ServiceOptions) {
         self.routes = routes
         self.table = table
         self.options = options
+        metrics = RequestMetrics(factory: options.metrics)
     }
 
     public func respond(to request: Request, context: ServiceRequestContext) async throws -> Response {
@@ -40,7 +41,7 @@ public struct ServiceResponder: HTTPResponder {
             failure = failed
         }
         if request.method == .head { response = response.createHeadResponse() }
-        finish(&response, context: context, bodyLeft: failure != nil && Self.mayHaveBody(request) && !progress.hasEnded)
+        finish(&response, context: context, bodyLeft: Self.announcesBody(request) && !progress.hasEnded)
         let record = RequestRecord(
             request: request, context: context, template: match.template, status: response.status,
             duration: options.clock.uptime - start, failure: failure)
@@ -92,17 +93,17 @@ public struct ServiceResponder: HTTPResponder {
             }
             defer { group.cancelAll() }
             if let response = try await group.next() ?? nil { return response }
-            guard progress.hasEnded || !Self.mayHaveBody(request) else {
+            guard progress.hasEnded || !Self.announcesBody(request) else {
                 throw ServiceError(.requestTimeout, "the body did not arrive in time")
             }
             throw ServiceError(.outcomeUnknown, "the answer took too long")
         }
     }
 
-    /// Whether a body follows the head. Over HTTP/2 only the stream tells; a `GET` is taken to have none.
-    static func mayHaveBody(_ request: Request) -> Bool {
+    /// Whether the head announces a body. Over HTTP/2 a body may come unannounced; there the stream's window bounds it.
+    private static func announcesBody(_ request: Request) -> Bool {
         if let length = request.headers[.contentLength] { return length != "0" }
-        return request.headers[.transferEncoding] != nil || ![.get, .head, .options, .delete].contains(request.method)
+        return request.headers[.transferEncoding] != nil
     }
 }
 

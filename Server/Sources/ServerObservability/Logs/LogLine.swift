@@ -21,7 +21,8 @@ struct LogLine {
     }
 
     private static func isPlain(_ value: String) -> Bool {
-        !value.isEmpty && value.utf8.allSatisfy { (0x21..<0x7F).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+        !value.isEmpty
+            && value.utf8.allSatisfy { (0x21..<0x7F).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
     }
 
     /// A JSON string. Line breaks, terminal escapes and direction marks never reach the log as themselves.

@@ -2,7 +2,10 @@
 enum PrometheusText {
     /// A metric or label name: letters, digits and underscores, no digit first. Everything else becomes an underscore.
     static func name(_ text: String) -> String {
-        var name = String(text.unicodeScalars.map { $0.isASCII && ($0.properties.isAlphabetic || ("0"..."9").contains($0)) ? Character($0) : "_" })
+        var name = String(
+            text.unicodeScalars.map {
+                $0.isASCII && ($0.properties.isAlphabetic || ("0"..."9").contains($0)) ? Character($0) : "_"
+            })
         if name.isEmpty || name.first?.isNumber == true { name = "_" + name }
         return name
     }
