@@ -89,7 +89,9 @@ let package = Package(
             [
                 "APNsProtocol", .crypto, .nioCore, .nioPosix, .nioSSL, .nioTLS, .nioConcurrencyHelpers, .logging, .richPushModel,
             ]),
-        tests("APNsHTTP2Tests", ["APNsHTTP2", "ClarionTesting", .nioEmbedded]),
+        tests(
+            "APNsHTTP2Tests",
+            ["APNsHTTP2", "APNsProtocol", "ClarionTesting", .crypto, .logging, .nioCore, .nioConcurrencyHelpers, .nioEmbedded]),
         target("AppBackend", ["PushHub", "ServiceErrors", "SharedAccess", "TagExpressions", .crypto, .logging, .richPushModel]),
         tests("AppBackendTests", ["AppBackend", "ClarionTesting"]),
         target("PushHub", ["ServiceErrors", "TagExpressions", .crypto, .logging, .richPushModel]),
