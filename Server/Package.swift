@@ -107,7 +107,14 @@ let package = Package(
 
         // Floor 3: adapters
         target("APNsDelivery", ["APNsHTTP2", "APNsProtocol", "PushHub", .logging, .richPushModel]),
-        tests("APNsDeliveryTests", ["APNsDelivery", "ClarionTesting"]),
+        tests(
+            "APNsDeliveryTests", ["APNsDelivery", "APNsProtocol", "ClarionTesting", "PushHub", .logging, .richPushModel]),
+        tests(
+            "APNsClientIntegrationTests",
+            [
+                "APNsEmulation", "APNsHTTP2", "APNsProtocol", "ClarionTesting", .crypto, .logging, .nioCore, .nioPosix,
+                .richPushModel,
+            ]),
         target(
             "BackendHTTPAPI",
             ["AppBackend", "HTTPService", "PushHub", "ServiceErrors", "SharedAccess", .hummingbird, .httpTypes, .richPushModel]),

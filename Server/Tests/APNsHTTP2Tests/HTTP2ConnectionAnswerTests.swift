@@ -75,7 +75,7 @@ struct HTTP2ConnectionAnswerTests {
 
     @Test(
         "an answer that is no answer ends its stream only",
-        arguments: ["88 88", "", "00 01 41 01 62", "5f", "08 02 32 30", "00 04 3a 666f6f 01 61", "00 01 61 01 62 88"])
+        arguments: ["88 88", "", "88 00 01 41 01 62", "00 01 61 01 62", "08 02 32 30", "00 04 3a 666f6f 01 61", "00 01 61 01 62 88"])
     func malformed(hex: String) throws {
         var rig = try ConnectionRig()
         _ = try rig.open(2)
