@@ -97,7 +97,9 @@ let package = Package(
             [
                 "APNsProtocol", .crypto, .nioCore, .nioPosix, .nioSSL, .nioTLS, .nioConcurrencyHelpers, .logging, .richPushModel,
             ]),
-        tests("APNsHTTP2Tests", ["APNsHTTP2", "ClarionTesting", .nioEmbedded]),
+        tests(
+            "APNsHTTP2Tests",
+            ["APNsHTTP2", "APNsProtocol", "ClarionTesting", .crypto, .logging, .nioCore, .nioConcurrencyHelpers, .nioEmbedded]),
         target("AppBackend", ["PushHub", "ServiceErrors", "SharedAccess", "TagExpressions", .crypto, .logging, .richPushModel]),
         tests("AppBackendTests", ["AppBackend", "ClarionTesting"]),
         target("PushHub", ["ServiceErrors", "TagExpressions", .crypto, .logging, .richPushModel]),
@@ -105,7 +107,14 @@ let package = Package(
 
         // Floor 3: adapters
         target("APNsDelivery", ["APNsHTTP2", "APNsProtocol", "PushHub", .logging, .richPushModel]),
-        tests("APNsDeliveryTests", ["APNsDelivery", "ClarionTesting"]),
+        tests(
+            "APNsDeliveryTests", ["APNsDelivery", "APNsProtocol", "ClarionTesting", "PushHub", .logging, .richPushModel]),
+        tests(
+            "APNsClientIntegrationTests",
+            [
+                "APNsEmulation", "APNsHTTP2", "APNsProtocol", "ClarionTesting", .crypto, .logging, .nioCore, .nioPosix,
+                .richPushModel,
+            ]),
         target(
             "BackendHTTPAPI",
             ["AppBackend", "HTTPService", "PushHub", "ServiceErrors", "SharedAccess", .hummingbird, .httpTypes, .richPushModel]),
