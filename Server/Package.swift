@@ -101,7 +101,12 @@ let package = Package(
             "APNsHTTP2Tests",
             ["APNsHTTP2", "APNsProtocol", "ClarionTesting", .crypto, .logging, .nioCore, .nioConcurrencyHelpers, .nioEmbedded]),
         target("AppBackend", ["PushHub", "ServiceErrors", "SharedAccess", "TagExpressions", .crypto, .logging, .richPushModel]),
-        tests("AppBackendTests", ["AppBackend", "ClarionTesting"]),
+        tests(
+            "AppBackendTests",
+            [
+                "AppBackend", "ClarionTesting", "ContentStorage", "PushHub", "ServiceErrors", "SharedAccess", "SQLStorage",
+                "SQLiteDatabase", "TagExpressions", .logging, .richPushModel,
+            ]),
         target("PushHub", ["ServiceErrors", "TagExpressions", .crypto, .logging, .richPushModel]),
         tests("PushHubTests", ["PushHub", "ClarionTesting", "ServiceErrors", "TagExpressions", .richPushModel]),
 
