@@ -38,7 +38,7 @@ public struct Tag: Sendable, CustomStringConvertible {
     /// Reads one of the two forms that the server adds and clients may only address, `$InstallationId:{…}` and
     /// `$UserId:{…}` (Azure reference 3.1); `nil` for anything else. The value has 1 to 256 letters, digits and
     /// `_ @ # . : = -`.
-    public init?(addressing text: String) {
+    public static func addressing(_ text: String) -> Tag? {
         for kind in Addressing.allCases {
             let prefix = kind.rawValue.lowercased() + ":{"
             guard text.hasSuffix("}"), text.prefix(prefix.count).lowercased() == prefix else { continue }
@@ -46,16 +46,13 @@ public struct Tag: Sendable, CustomStringConvertible {
             guard (1...256).contains(value.unicodeScalars.count), value.unicodeScalars.allSatisfy(Self.isAllowedInBraces) else {
                 return nil
             }
-            self.init(addressing: kind, value: value)
-            return
+            return Tag(addressing: kind, value: value)
         }
         return nil
     }
 
     /// Takes a tag of either form from storage.
-    public init?(stored text: String) {
-        if let tag = Tag(text) ?? Tag(addressing: text) { self = tag } else { return nil }
-    }
+    public static func stored(_ text: String) -> Tag? { Tag(text) ?? addressing(text) }
 
     /// The tag that the server gives to every device of a signed-in user.
     public static func user(_ name: UserName) -> Tag { Tag(trusted: "username:" + name.text) }
@@ -67,7 +64,7 @@ public struct Tag: Sendable, CustomStringConvertible {
 
     /// The tag that addresses every installation that a client of the hub protocol gave this user (Azure reference 3.1);
     /// `nil` when the name has characters that an expression cannot carry.
-    public static func addressedUser(_ name: String) -> Tag? { Tag(addressing: "$UserId:{\(name)}") }
+    public static func addressedUser(_ name: String) -> Tag? { addressing("$UserId:{\(name)}") }
 
     public var description: String { text }
 

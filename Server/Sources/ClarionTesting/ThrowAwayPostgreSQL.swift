@@ -33,12 +33,15 @@ public struct ThrowAwayPostgreSQL: Sendable {
         let file = folder + "/script-\(UUID().uuidString).sql"
         try Data(script.utf8).write(to: URL(fileURLWithPath: file))
         return try await call(
-            "psql", ["-h", folder, "-U", "clarion", "-d", "postgres", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-f", file])
+            "psql",
+            ["-h", folder, "-U", "clarion", "-d", "postgres", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-f", file])
     }
 
     private init() throws {
         guard let programs = Self.findPrograms() else {
-            throw Failure(description: "PostgreSQL was not found on PATH or in /usr/lib/postgresql; install it with: apt install postgresql")
+            throw Failure(
+                description: "PostgreSQL was not found on PATH or in /usr/lib/postgresql; install it with: apt install postgresql"
+            )
         }
         self.programs = programs
         folder = "/tmp/clarion-postgresql-\(UUID().uuidString.prefix(8))"

@@ -40,7 +40,8 @@ public enum DeviceStorePromises {
     private static let leavesTheParkedState = StoragePromise<HubStorage>(
         "a parked record is in no audience until it registers again"
     ) { storage in
-        let record = try await storage.devices.upsert(try Sample.device("phone", handle: 1), in: Sample.hub, at: Sample.start).record
+        let record = try await storage.devices.upsert(try Sample.device("phone", handle: 1), in: Sample.hub, at: Sample.start)
+            .record
         _ = try await storage.intake.accept(try Sample.send())
         let lease = try #require(try await storage.queue.lease(Sample.lease(1)).first)
         var checkpoint = SliceCheckpoint(lease: lease, now: Sample.time(1), disposition: .keep(until: Sample.time(60)))

@@ -46,7 +46,8 @@ enum Sample {
         _ name: String, handle number: Int, tags: [String] = [], replaces: Bool = false
     ) throws -> DeviceUpsert {
         DeviceUpsert(
-            id: try record(name), kind: .installation, handle: handle(number), tags: self.tags(tags), replacesSameHandle: replaces)
+            id: try record(name), kind: .installation, handle: handle(number), tags: self.tags(tags), replacesSameHandle: replaces
+        )
     }
 
     static func send(

@@ -10,7 +10,8 @@ public enum SliceQueuePromises {
         checksRetriesAgain, forgetsByTimestamp, endsOnce, takesOver,
     ]
 
-    private static let leasesToOne = StoragePromise<HubStorage>("a leased slice is nobody else's until the lease runs out") { storage in
+    private static let leasesToOne = StoragePromise<HubStorage>("a leased slice is nobody else's until the lease runs out") {
+        storage in
         _ = try await storage.intake.accept(try Sample.send())
         let first = try #require(try await storage.queue.lease(Sample.lease(4)).first)
         #expect(try await storage.queue.lease(Sample.lease(4, at: Sample.time(59), owner: "b")).isEmpty)
@@ -20,12 +21,14 @@ public enum SliceQueuePromises {
         #expect(second.id == first.id && second.epoch > first.epoch)
     }
 
-    private static let refusesALostLease = StoragePromise<HubStorage>("a checkpoint under a lost lease changes nothing") { storage in
+    private static let refusesALostLease = StoragePromise<HubStorage>("a checkpoint under a lost lease changes nothing") {
+        storage in
         let send = try Sample.send()
         _ = try await storage.intake.accept(send)
         let lost = try #require(try await storage.queue.lease(Sample.lease(1)).first)
         let current = try #require(try await storage.queue.lease(Sample.lease(1, at: Sample.time(60))).first)
-        for disposition in [SliceCheckpoint.Disposition.finish, .keep(until: Sample.time(99)), .release(notBefore: Sample.start)] {
+        for disposition in [SliceCheckpoint.Disposition.finish, .keep(until: Sample.time(99)), .release(notBefore: Sample.start)]
+        {
             var checkpoint = SliceCheckpoint(lease: lost, now: Sample.time(61), disposition: disposition)
             checkpoint.tallies = [.accepted: 5]
             #expect(try await storage.queue.checkpoint(checkpoint) == .refused)
@@ -64,7 +67,8 @@ public enum SliceQueuePromises {
             let request = try Sample.device("d\(number)", handle: number, tags: number % 2 == 0 ? ["even", "x"] : ["odd", "y"])
             _ = try await storage.devices.upsert(request, in: Sample.hub, at: Sample.start)
         }
-        _ = try await storage.devices.upsert(try Sample.device("late", handle: 99, tags: ["even", "odd"]), in: Sample.hub, at: Sample.time(1))
+        _ = try await storage.devices.upsert(
+            try Sample.device("late", handle: 99, tags: ["even", "odd"]), in: Sample.hub, at: Sample.time(1))
         for (audience, count) in [("even", 13), ("!even", 12), ("even || y", 25), ("even && y", 0), ("odd || even && x", 25)] {
             _ = try await storage.intake.accept(try Sample.send(to: audience))
             var lease = try #require(try await storage.queue.lease(Sample.lease(1, at: Sample.time(5))).first)
@@ -81,7 +85,8 @@ public enum SliceQueuePromises {
         }
     }
 
-    private static let skipsTwins = StoragePromise<HubStorage>("of several matching records of a handle the lowest is sent to") { storage in
+    private static let skipsTwins = StoragePromise<HubStorage>("of several matching records of a handle the lowest is sent to") {
+        storage in
         for (name, tags) in [("a", ["t"]), ("b", ["t"]), ("c", ["t"]), ("d", ["u"]), ("e", ["u"])] {
             _ = try await storage.devices.upsert(try Sample.device(name, handle: 1, tags: tags), in: Sample.hub, at: Sample.start)
         }
@@ -151,7 +156,8 @@ public enum SliceQueuePromises {
         "a gone handle takes the records that registered before the moment"
     ) { storage in
         _ = try await storage.devices.upsert(try Sample.device("old", handle: 1, tags: ["t"]), in: Sample.hub, at: Sample.start)
-        _ = try await storage.devices.upsert(try Sample.device("new", handle: 1, tags: ["t"]), in: Sample.hub, at: Sample.time(10))
+        _ = try await storage.devices.upsert(
+            try Sample.device("new", handle: 1, tags: ["t"]), in: Sample.hub, at: Sample.time(10))
         _ = try await storage.intake.accept(try Sample.send(at: Sample.time(11)))
         let lease = try #require(try await storage.queue.lease(Sample.lease(1, at: Sample.time(11))).first)
         var checkpoint = SliceCheckpoint(lease: lease, now: Sample.time(11), disposition: .keep(until: Sample.time(60)))

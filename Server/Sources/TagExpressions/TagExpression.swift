@@ -47,7 +47,9 @@ extension TagExpression {
     ) -> TagExpression? {
         guard conditions.count > 1 else { return conditions.first }
         let middle = conditions.startIndex + conditions.count / 2
-        guard let left = balanced(conditions[..<middle], join), let right = balanced(conditions[middle...], join) else { return nil }
+        guard let left = balanced(conditions[..<middle], join), let right = balanced(conditions[middle...], join) else {
+            return nil
+        }
         return join(left, right)
     }
 }

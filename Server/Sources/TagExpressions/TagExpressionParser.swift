@@ -57,7 +57,9 @@ struct TagExpressionParser {
         case .open:
             let opened = scanner.position
             let inner = try nested { parser throws(TagExpressionError) in try parser.alternatives() }
-            guard token == .close else { throw TagExpressionError(token == .end ? .missingParenthesis : .expectedOperator, at: opened) }
+            guard token == .close else {
+                throw TagExpressionError(token == .end ? .missingParenthesis : .expectedOperator, at: opened)
+            }
             token = try scanner.next()
             return inner
         case .and, .or, .close, .end:

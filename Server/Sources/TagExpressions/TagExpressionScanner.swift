@@ -44,7 +44,7 @@ struct TagExpressionScanner {
     }
 
     private mutating func address() throws(TagExpressionError) -> Tag {
-        guard let end = scalars[index...].firstIndex(of: "}"), let tag = Tag(addressing: text(through: end + 1)) else {
+        guard let end = scalars[index...].firstIndex(of: "}"), let tag = Tag.addressing(text(through: end + 1)) else {
             throw TagExpressionError(.malformedAddress, at: position)
         }
         index = end + 1

@@ -42,11 +42,11 @@ struct FailureTests {
         let line = try #require(lines.first)
         #expect(line.level == .warning)
         #expect(line.message == "Request failed")
-        #expect(line.metadata["error-code"] == "overloaded")
-        #expect(line.metadata["error-detail"] == "the queue is full")
+        #expect(line.metadata["error_code"] == "overloaded")
+        #expect(line.metadata["error_detail"] == "the queue is full")
         #expect(line.metadata["route"] == "/known")
         #expect(line.metadata["status"] == "503")
-        #expect(line.metadata["request-id"] == response.headers[HTTPField.Name("X-Request-Id")!])
+        #expect(line.metadata["request_id"] == response.headers[HTTPField.Name("X-Request-Id")!])
         #expect(!line.metadata.values.contains { $0.contains("SECRET") })
     }
 
@@ -59,7 +59,7 @@ struct FailureTests {
         let line = try #require(harness.log.lines.first)
         #expect(harness.log.lines.count == 1)
         #expect(line.level == .error)
-        #expect(line.metadata["error-type"]?.hasSuffix("Surprise broken") == true)
+        #expect(line.metadata["error_type"]?.hasSuffix("Surprise broken") == true)
         #expect(!"\(line)\(response.text)".contains("hunter2"))
     }
 

@@ -33,7 +33,7 @@ struct DeviceUpsertTests {
 
     @Test("nobody can give a device the tags that address others")
     func addressing() throws {
-        #expect(try isRefused { $0.tags = [Tag(addressing: "$UserId:{ann}")!] })
+        #expect(try isRefused { $0.tags = [Tag.addressing("$UserId:{ann}")!] })
         #expect(try isRefused { $0.tags = [Tag.installation(InstallationID("other")!)] })
     }
 
@@ -42,7 +42,10 @@ struct DeviceUpsertTests {
         #expect(try isRefused { $0.handle = DeviceHandle(canonical: "xyz") })
         #expect(try isRefused { $0.handle = DeviceHandle(canonical: "ab12") })
         #expect(try !isRefused { $0.handle = nil })
-        #expect(try isRefused { $0.kind = .registration; $0.handle = nil })
+        #expect(
+            try isRefused {
+                $0.kind = .registration; $0.handle = nil
+            })
         #expect(DeviceHandle("ab1", platform: .apns) == nil && DeviceHandle("", platform: .apns) == nil)
         #expect(DeviceHandle("ab12", platform: .apns)?.text == "AB12")
     }
@@ -53,14 +56,18 @@ struct DeviceUpsertTests {
         #expect(try isRefused { $0.environment = "staging" })
         #expect(try isRefused { $0.userID = "" })
         #expect(try isRefused { $0.expiresAt = now })
-        #expect(try !isRefused { $0.topic = "com.example.app"; $0.environment = "sandbox"; $0.userID = "ann" })
+        #expect(
+            try !isRefused {
+                $0.topic = "com.example.app"; $0.environment = "sandbox"; $0.userID = "ann"
+            })
     }
 
     @Test("an installation is addressed by its id and its user, a registration is not")
     func addressed() throws {
         var record = DeviceRecord(
-            id: try #require(RecordID("Phone-1")), kind: .installation, handle: nil, userID: "ann", createdAt: now, registeredAt: now)
-        #expect(record.matchingTags == Set(["$InstallationId:{Phone-1}", "$UserId:{ann}"].compactMap { Tag(stored: $0) }))
+            id: try #require(RecordID("Phone-1")), kind: .installation, handle: nil, userID: "ann", createdAt: now,
+            registeredAt: now)
+        #expect(record.matchingTags == Set(["$InstallationId:{Phone-1}", "$UserId:{ann}"].compactMap { Tag.stored($0) }))
         record.kind = .registration
         #expect(record.matchingTags.isEmpty)
     }

@@ -24,24 +24,31 @@ struct MessageCheckTests {
         }
     }
 
-    @Test("content-available 1 with nothing to show, play or count is background with priority 5", arguments: [
-        (#"{"aps":{"content-available":1}}"#, true), (#"{"aps":{"content-available":1,"sound":""},"richId":"7"}"#, true),
-        (#"{"aps":{"content-available":1,"alert":""}}"#, true), (#"{"aps":{"content-available":1,"alert":{}}}"#, true),
-        (#"{"aps":{"content-available":1,"alert":null}}"#, true), (#"{"aps":{"content-available":1,"badge":0}}"#, false),
-        (#"{"aps":{"content-available":1,"alert":"a"}}"#, false), (#"{"aps":{"content-available":1,"alert":{"title":"a"}}}"#, false),
-        (#"{"aps":{"content-available":1,"sound":"default"}}"#, false), (#"{"aps":{"content-available":1,"sound":{"name":"x"}}}"#, false),
-        (#"{"aps":{"content-available":0}}"#, false), (#"{"aps":{"content-available":"1"}}"#, false), (#"{"aps":{}}"#, false),
-        (#"{"aps":[1]}"#, false), (#"{}"#, false), (#"{"content-available":1}"#, false),
-    ])
+    @Test(
+        "content-available 1 with nothing to show, play or count is background with priority 5",
+        arguments: [
+            (#"{"aps":{"content-available":1}}"#, true), (#"{"aps":{"content-available":1,"sound":""},"richId":"7"}"#, true),
+            (#"{"aps":{"content-available":1,"alert":""}}"#, true), (#"{"aps":{"content-available":1,"alert":{}}}"#, true),
+            (#"{"aps":{"content-available":1,"alert":null}}"#, true), (#"{"aps":{"content-available":1,"badge":0}}"#, false),
+            (#"{"aps":{"content-available":1,"alert":"a"}}"#, false),
+            (#"{"aps":{"content-available":1,"alert":{"title":"a"}}}"#, false),
+            (#"{"aps":{"content-available":1,"sound":"default"}}"#, false),
+            (#"{"aps":{"content-available":1,"sound":{"name":"x"}}}"#, false),
+            (#"{"aps":{"content-available":0}}"#, false), (#"{"aps":{"content-available":"1"}}"#, false), (#"{"aps":{}}"#, false),
+            (#"{"aps":[1]}"#, false), (#"{}"#, false), (#"{"content-available":1}"#, false),
+        ])
     func derivation(_ body: String, _ isSilent: Bool) throws {
         let accepted = try check(message(body))
         #expect(accepted.pushType == (isSilent ? "background" : "alert") && accepted.priority == (isSilent ? 5 : 10))
         #expect(accepted.body == Array(body.utf8))
     }
 
-    @Test("a body that is not one JSON object is refused", arguments: [
-        "", "[]", "1", "null", "\"text\"", "{", #"{"aps":}"#, "{} {}", "{'a':1}", #"{"a":"# + String(repeating: "[", count: 2000), "\u{0}",
-    ])
+    @Test(
+        "a body that is not one JSON object is refused",
+        arguments: [
+            "", "[]", "1", "null", "\"text\"", "{", #"{"aps":}"#, "{} {}", "{'a':1}",
+            #"{"a":"# + String(repeating: "[", count: 2000), "\u{0}",
+        ])
     func malformed(_ body: String) {
         #expect(code(message(body)) == .malformedJSON)
     }
@@ -59,7 +66,9 @@ struct MessageCheckTests {
 
     @Test("push type and priority must go together")
     func headers() {
-        func with(_ type: String?, _ priority: Int?) -> PushMessage { PushMessage(body: Array("{}".utf8), pushType: type, priority: priority) }
+        func with(_ type: String?, _ priority: Int?) -> PushMessage {
+            PushMessage(body: Array("{}".utf8), pushType: type, priority: priority)
+        }
         #expect(code(with("background", 10)) == .invalidField && code(with("background", 5)) == nil)
         #expect(code(with("background", 1)) == nil && code(with("alert", 10)) == nil && code(with("alert", 5)) == nil)
         #expect(code(with("nonsense", nil)) == .invalidField && code(with(nil, 7)) == .invalidField)
@@ -68,9 +77,11 @@ struct MessageCheckTests {
         #expect(code(silent) == .invalidField)
     }
 
-    @Test("line breaks, foreign bytes and overlong words in headers are refused", arguments: [
-        "a\r\nb", "a\nb", "ä", "", String(repeating: "x", count: 129), "a\u{0}", "a b",
-    ])
+    @Test(
+        "line breaks, foreign bytes and overlong words in headers are refused",
+        arguments: [
+            "a\r\nb", "a\nb", "ä", "", String(repeating: "x", count: 129), "a\u{0}", "a b",
+        ])
     func headerText(_ text: String) {
         var message = message("{}")
         message.topic = text

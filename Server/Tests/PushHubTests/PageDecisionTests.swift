@@ -9,7 +9,8 @@ struct PageDecisionTests {
     private static let now = Timestamp(milliseconds: 1_800_000_000_000)
     private static let outcomes: [PushOutcome] = [
         .accepted, .gone(since: now + .seconds(-5)), .gone(since: now + .seconds(-50)), .badToken, .rejected(reason: "r"),
-        .retry(after: .seconds(3), reason: "r"), .notSent(reason: "r"), .unknown(reason: "r"), .misconfigured(reason: "r"), .unsupported,
+        .retry(after: .seconds(3), reason: "r"), .notSent(reason: "r"), .unknown(reason: "r"), .misconfigured(reason: "r"),
+        .unsupported,
     ]
 
     private func record(_ key: Int64) -> DeviceRecord {
@@ -20,7 +21,8 @@ struct PageDecisionTests {
 
     private func lease(_ change: (inout SliceLease) -> Void = { _ in }) -> SliceLease {
         var lease = SliceLease(
-            id: SliceID(hub: HubID(1), notification: NotificationID(), number: 0), cursor: .beforeAll, last: .last, weight: .small,
+            id: SliceID(hub: HubID(1), notification: NotificationID(), number: 0), cursor: .beforeAll, last: .last,
+            weight: .small,
             epoch: 1)
         change(&lease)
         return lease
@@ -28,7 +30,7 @@ struct PageDecisionTests {
 
     private func decide(
         walk: [PushOutcome?], through: SliceKey = SliceKey(100), lease: SliceLease? = nil, expiresAt: Timestamp? = nil,
-        pendingCount: Int = 0, limit: Int = 50
+        pendingCount: Int = 0
     ) -> PageDecision {
         let candidates = walk.indices.map { SlicePage.Candidate(record: record(Int64($0) + 1), isSkipped: walk[$0] == nil) }
         return decide(
@@ -89,7 +91,8 @@ struct PageDecisionTests {
                 for cause in PendingTarget.Cause.allCases {
                     let checkpoint = decide(retries: [(cause, first), (cause, second)]).checkpoint
                     let tallied = checkpoint.tallies.values.reduce(0, +)
-                    #expect(checkpoint.settled.count == tallied && checkpoint.lease.cursor == .last && checkpoint.lease.walked == 0)
+                    #expect(
+                        checkpoint.settled.count == tallied && checkpoint.lease.cursor == .last && checkpoint.lease.walked == 0)
                     #expect(Set(checkpoint.settled).isDisjoint(with: checkpoint.pending.map(\.key)))
                     #expect((checkpoint.disposition == .finish) == (tallied == 2))
                     #expect(checkpoint.pending.allSatisfy { $0.attempts == 3 && (cause != .unknown || $0.cause == .unknown) })
@@ -101,7 +104,11 @@ struct PageDecisionTests {
     @Test("a page of which nothing left moves nothing, leaves no rows and waits longer each time")
     func unreachable() {
         let down = PushOutcome.notSent(reason: "down")
-        let decision = decide(walk: [down, down], lease: lease { $0.failures = 2; $0.stalledSince = Self.now + .seconds(-9) })
+        let decision = decide(
+            walk: [down, down],
+            lease: lease {
+                $0.failures = 2; $0.stalledSince = Self.now + .seconds(-9)
+            })
         #expect(decision.trouble == .unreachable(reason: "down"))
         let checkpoint = decision.checkpoint
         #expect(checkpoint.lease.cursor == .beforeAll && checkpoint.pending.isEmpty && checkpoint.tallies.isEmpty)
@@ -130,14 +137,18 @@ struct PageDecisionTests {
 
     @Test("a walk that goes well keeps its lease, and the end of the last page is the end of the slice")
     func progress() {
-        let troubled = lease { $0.failures = 3; $0.stalledSince = Self.now }
+        let troubled = lease {
+            $0.failures = 3; $0.stalledSince = Self.now
+        }
         let checkpoint = decide(walk: [.accepted, nil], lease: troubled).checkpoint
         #expect(checkpoint.disposition == .keep(until: Self.now + .seconds(60)) && checkpoint.lease.cursor == SliceKey(100))
         #expect(checkpoint.lease.failures == 0 && checkpoint.lease.stalledSince == nil)
         #expect(checkpoint.tallies == [.accepted: 1, .skipped: 1])
         #expect(decide(walk: [.accepted], through: .last).checkpoint.disposition == .finish)
         #expect(decide(walk: [], through: .last).checkpoint.disposition == .finish)
-        #expect(decide(walk: [.accepted], through: .last, pendingCount: 1).checkpoint.disposition == .keep(until: Self.now + .seconds(60)))
+        #expect(
+            decide(walk: [.accepted], through: .last, pendingCount: 1).checkpoint.disposition
+                == .keep(until: Self.now + .seconds(60)))
     }
 
     @Test("a walk with too many pending rows waits for the first of them")
@@ -145,7 +156,8 @@ struct PageDecisionTests {
         let unknown = PushOutcome.unknown(reason: "timeout")
         let checkpoint = decide(walk: [unknown, unknown], pendingCount: 48).checkpoint
         #expect(checkpoint.disposition == .release(notBefore: checkpoint.pending.map(\.notBefore).min() ?? Self.now))
-        #expect(decide(walk: [unknown, unknown], pendingCount: 47).checkpoint.disposition == .keep(until: Self.now + .seconds(60)))
+        #expect(
+            decide(walk: [unknown, unknown], pendingCount: 47).checkpoint.disposition == .keep(until: Self.now + .seconds(60)))
     }
 
     @Test("a gone handle is forgotten only if it registered before the moment; a bad token parks the record as it was read")

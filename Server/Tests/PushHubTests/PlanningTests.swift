@@ -89,7 +89,8 @@ struct PlanningTests {
         let base = SendCommand(message: PushMessage(body: [1, 2]), audience: nil)
         let now = Timestamp(seconds: 9)
         let changes: [(inout SendCommand) -> Void] = [
-            { $0.message.body = [1] }, { $0.message.pushType = "alert" }, { $0.message.priority = 5 }, { $0.message.collapseID = "c" },
+            { $0.message.body = [1] }, { $0.message.pushType = "alert" }, { $0.message.priority = 5 },
+            { $0.message.collapseID = "c" },
             { $0.message.expiresAt = now }, { $0.message.topic = "c" }, { $0.audience = .tag(Tag("t")!) }, { $0.dueAt = now },
         ]
         let digests = changes.map { change in

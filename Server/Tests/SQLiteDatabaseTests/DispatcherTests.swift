@@ -127,7 +127,9 @@ struct DispatcherTests {
         try await bench.register(1500..<1501, tags: ["one"])
         for _ in 1...broadcasts { _ = try await bench.send() }
         let receipt = try await bench.send(to: "one", text: "single")
-        let dispatcher = bench.dispatcher { $0.pagesPerTurn = 1; $0.window = 100 }
+        let dispatcher = bench.dispatcher {
+            $0.pagesPerTurn = 1; $0.window = 100
+        }
         _ = await dispatcher.pass()
         #expect(try await bench.telemetry(receipt).state == .completed)
     }

@@ -56,12 +56,14 @@ final class HubBench: Sendable {
     }
 
     func send(
-        to audience: String? = nil, expiresAt: Timestamp? = nil, dueAt: Timestamp? = nil, key: String? = nil, text: String = "hello"
+        to audience: String? = nil, expiresAt: Timestamp? = nil, dueAt: Timestamp? = nil, key: String? = nil,
+        text: String = "hello"
     ) async throws -> SendReceipt {
         let message = PushMessage(body: Array(#"{"aps":{"alert":"\#(text)"}}"#.utf8), expiresAt: expiresAt)
         return try await hub.send(
             SendCommand(
-                message: message, audience: try audience.map { try TagExpression(parsing: $0) }, dueAt: dueAt, idempotencyKey: key))
+                message: message, audience: try audience.map { try TagExpression(parsing: $0) }, dueAt: dueAt, idempotencyKey: key
+            ))
     }
 
     func telemetry(_ receipt: SendReceipt) async throws -> NotificationTelemetry {
@@ -69,7 +71,9 @@ final class HubBench: Sendable {
     }
 
     /// Lets the dispatcher work until the send has ended, moving time on when there is nothing to do.
-    func settle(_ receipt: SendReceipt, _ dispatcher: Dispatcher, step: Duration = .seconds(5)) async throws -> NotificationTelemetry {
+    func settle(_ receipt: SendReceipt, _ dispatcher: Dispatcher, step: Duration = .seconds(5)) async throws
+        -> NotificationTelemetry
+    {
         for _ in 1...2000 {
             let leased = await dispatcher.pass()
             let telemetry = try await telemetry(receipt)

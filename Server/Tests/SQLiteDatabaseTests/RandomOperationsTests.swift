@@ -10,7 +10,9 @@ import Testing
 @Suite("Sends at random, on a transport that fails at random, by nodes that die at random")
 struct RandomOperationsTests {
     private static let window = 20
-    private static let audiences: [String?] = [nil, "a", "!a", "a || b", "a && !b", "(a || c) && b", "nobody", "$InstallationId:{device-3}"]
+    private static let audiences: [String?] = [
+        nil, "a", "!a", "a || b", "a && !b", "(a || c) && b", "nobody", "$InstallationId:{device-3}",
+    ]
 
     /// Fails at random, but keeps to one answer for a push that was taken: then every other answer for it is a mistake.
     private final class Weather: Sendable {

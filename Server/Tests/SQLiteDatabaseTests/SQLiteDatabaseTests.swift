@@ -52,7 +52,9 @@ struct SQLiteDatabaseTests {
         try await store.database.write { _ = try $0.run(Self.insert, values) }
         await #expect(throws: SQLFault.duplicate) { try await store.database.write { _ = try $0.run(Self.insert, values) } }
         do {
-            try await store.database.write { _ = try $0.run(SQLStatement("UPDATE numbers SET text = $1, no = 2"), [.text("secret-value")]) }
+            try await store.database.write {
+                _ = try $0.run(SQLStatement("UPDATE numbers SET text = $1, no = 2"), [.text("secret-value")])
+            }
             Issue.record("the statement is wrong")
         } catch {
             #expect(error is SQLFault && !"\(error)".contains("secret-value"))
@@ -95,7 +97,9 @@ struct SQLiteDatabaseTests {
         let store = try await TemporaryStore()
         let last = Migration.all.count
         #expect(try await SchemaMigrator().migrate(store.database, at: Timestamp(seconds: 2)) == [])
-        let next = Migration(number: last + 1, name: "next") { _ in "CREATE TABLE next_thing (id INTEGER); CREATE TABLE other (id INTEGER);" }
+        let next = Migration(number: last + 1, name: "next") { _ in
+            "CREATE TABLE next_thing (id INTEGER); CREATE TABLE other (id INTEGER);"
+        }
         #expect(try await SchemaMigrator(Migration.all + [next]).migrate(store.database, at: Timestamp(seconds: 3)) == [last + 1])
         await #expect(throws: SQLFault.newerSchema(found: last + 1, known: last)) {
             try await SchemaMigrator().migrate(store.database, at: Timestamp(seconds: 4))
@@ -105,11 +109,15 @@ struct SQLiteDatabaseTests {
     @Test("a migration that fails leaves nothing behind")
     func failedMigration() async throws {
         let store = try await TemporaryStore()
-        let broken = Migration(number: Migration.all.count + 1, name: "broken") { _ in "CREATE TABLE half (id INTEGER); CREATE NONSENSE;" }
+        let broken = Migration(number: Migration.all.count + 1, name: "broken") { _ in
+            "CREATE TABLE half (id INTEGER); CREATE NONSENSE;"
+        }
         await #expect(throws: SQLFault.self) {
             try await SchemaMigrator(Migration.all + [broken]).migrate(store.database, at: Timestamp(seconds: 3))
         }
-        await #expect(throws: SQLFault.self) { try await store.database.read { _ = try $0.rows(SQLStatement("SELECT * FROM half"), []) } }
+        await #expect(throws: SQLFault.self) {
+            try await store.database.read { _ = try $0.rows(SQLStatement("SELECT * FROM half"), []) }
+        }
         #expect(try await SchemaMigrator().migrate(store.database, at: Timestamp(seconds: 2)) == [])
     }
 

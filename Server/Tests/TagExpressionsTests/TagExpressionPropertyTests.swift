@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Tag expressions at random")
 struct TagExpressionPropertyTests {
-    private static let alphabet = ["a", "b", "c", "d", "$UserId:{e}", "$InstallationId:{F}"].compactMap(Tag.init(stored:))
+    private static let alphabet = ["a", "b", "c", "d", "$UserId:{e}", "$InstallationId:{F}"].compactMap(Tag.stored)
 
     private func tree(_ tags: inout Int, _ depth: Int, _ random: inout SeededGenerator) -> TagExpression {
         let kind = depth == 0 || tags <= 1 ? 0 : Int.random(in: 0...3, using: &random)
@@ -50,7 +50,8 @@ struct TagExpressionPropertyTests {
         print("seed \(random.seed)")
         let pieces = ["a", "(", ")", "!", "&&", "||", "&", "|", " ", "$", "{", "}", "$UserId:{", "é", "\u{0}", "'", "\r\n"]
         for _ in 0..<3000 {
-            let text = (0..<Int.random(in: 0...30, using: &random)).compactMap { _ in pieces.randomElement(using: &random) }.joined()
+            let text = (0..<Int.random(in: 0...30, using: &random)).compactMap { _ in pieces.randomElement(using: &random) }
+                .joined()
             if let expression = try? TagExpression(parsing: text) {
                 #expect((try? TagExpression(parsing: expression.description))?.description == expression.description)
             }

@@ -54,24 +54,26 @@ public struct FileContentCache: ContentCache {
         try FileAccess.removeLeftovers(in: root)
     }
 
-    public func newDownload(for session: SessionID) throws(StorageError) -> URL {
+    public func newDownload(for session: SessionID, now: Timestamp) throws(StorageError) -> URL {
         guard FileAccess.exists(incoming(session)) else { throw .sessionEnded }
-        return incoming(session).appendingPathComponent(UUID().uuidString)
+        return incoming(session).appendingPathComponent("\(now.milliseconds)-\(UUID().uuidString)")
     }
 
     public func adopt(
         _ file: URL, as key: ContentKey, descriptor: ContentDescriptor, now: Timestamp
     ) throws(StorageError) -> CachedContent {
         let entry = Entry(mediaType: descriptor.mediaType, byteCount: descriptor.byteCount, usedAt: now)
+        try removeAbandoned(in: key.session, now: now)
         try evict(for: entry, in: key.session, now: now)
         let place = self.file(key)
         try? FileAccess.remove(place)
+        // The record first: a file without one counts as left over from a crash.
+        try write(entry, beside: place)
         do {
             try FileManager.default.moveItem(at: file, to: place)
         } catch {
             throw FileAccess.exists(files(key.session)) ? .failed : .sessionEnded
         }
-        try write(entry, beside: place)
         return CachedContent(file: place, mediaType: entry.mediaType, byteCount: entry.byteCount)
     }
 
@@ -89,9 +91,11 @@ public struct FileContentCache: ContentCache {
 
     public func remove(_ key: ContentKey) throws(StorageError) { try remove(file(key)) }
 
-    public func copyForSystem(_ content: CachedContent, of session: SessionID) throws(StorageError) -> URL {
+    public func copyForSystem(
+        _ content: CachedContent, of session: SessionID, now: Timestamp
+    ) throws(StorageError) -> URL {
         let ending = MediaFormat(declared: content.mediaType)?.fileExtension ?? "bin"
-        let copy = try newDownload(for: session).appendingPathExtension(ending)
+        let copy = try newDownload(for: session, now: now).appendingPathExtension(ending)
         // A hard link costs no room; the system moves it away and the cached file stays.
         if (try? FileManager.default.linkItem(at: content.file, to: copy)) != nil { return copy }
         do {
@@ -114,6 +118,15 @@ public struct FileContentCache: ContentCache {
     private func write(_ entry: Entry, beside place: URL) throws(StorageError) {
         guard let data = try? JSONEncoder().encode(entry) else { throw .failed }
         try FileAccess.write(data, to: place.appendingPathExtension("json"), whileExists: place.deletingLastPathComponent())
+    }
+
+    /// Removes downloads that a crash left behind an hour ago or more, by the time in their names.
+    private func removeAbandoned(in session: SessionID, now: Timestamp) throws(StorageError) {
+        for file in FileAccess.files(in: incoming(session)) {
+            let start = file.lastPathComponent.split(separator: "-").first.flatMap { Int64($0) }
+            if let start, now - Timestamp(milliseconds: start) < .seconds(3600) { continue }
+            try FileAccess.remove(file)
+        }
     }
 
     /// Removes what is too old, then what was not used for longest, until `new` fits.

@@ -13,6 +13,8 @@ struct BackendCall: Sendable {
     var query: String?
     var body: Data?
     var mediaType = "application/json"
+    /// Beside those that every call has; names in lower case.
+    var headers: [String: String] = [:]
 
     static func get(_ path: String, query: String? = nil) -> BackendCall {
         BackendCall(method: "GET", path: path, query: query)

@@ -81,7 +81,9 @@ struct BackendClient: Sendable {
         text += call.path
         if let query = call.query { text += "?" + query }
         guard let url = URL(string: text) else { throw .badAnswer }
-        var headers = ["authorization": authorization.header, "accept": "*/*"]
+        var headers = call.headers
+        headers["authorization"] = authorization.header
+        headers["accept"] = "*/*"
         if call.body != nil { headers["content-type"] = call.mediaType }
         return TransportRequest(method: call.method, url: url, headers: headers, body: call.body)
     }

@@ -13,7 +13,7 @@ public protocol ContentCache: Sendable {
     /// Forgets everything.
     func wipe() throws(StorageError)
     /// A new file name to download to. It lies where `adopt` can move it from, and nowhere else.
-    func newDownload(for session: SessionID) throws(StorageError) -> URL
+    func newDownload(for session: SessionID, now: Timestamp) throws(StorageError) -> URL
     /// Takes a checked file in and makes room for it.
     func adopt(_ file: URL, as key: ContentKey, descriptor: ContentDescriptor, now: Timestamp) throws(StorageError) -> CachedContent
     /// The content, and notes that it was used; `nil` when it is not there.
@@ -22,7 +22,7 @@ public protocol ContentCache: Sendable {
     func contains(_ key: ContentKey) -> Bool
     func remove(_ key: ContentKey) throws(StorageError)
     /// A copy that the system may move away, with an ending that tells its type.
-    func copyForSystem(_ content: CachedContent, of session: SessionID) throws(StorageError) -> URL
+    func copyForSystem(_ content: CachedContent, of session: SessionID, now: Timestamp) throws(StorageError) -> URL
 }
 
 /// The name of a content: the notification and the exact version of its bytes.

@@ -6,7 +6,7 @@ struct InboxReader {
     static let scanLimit = 2000
     /// Where the unread count stops.
     static let unreadLimit = 999
-    private static let batch = 200
+    private static let unreadBatch = 200
 
     var stores: BackendStores
     var principal: Principal
@@ -14,7 +14,7 @@ struct InboxReader {
 
     func page(before: RichID?, since: RichID?, limit: Int) async throws -> InboxPage {
         var found: [(RichNotification, AccessRule.Relation)] = []
-        let last = try await scan(before: before, since: since, unreadOnly: false) { notification, relation in
+        let last = try await scan(before: before, since: since, unreadOnly: false, batch: max(limit + 1, 20)) { notification, relation in
             if found.count <= limit { found.append((notification, relation)) }
             return found.count <= limit
         }
@@ -30,7 +30,7 @@ struct InboxReader {
     /// What a sender sent to others does not count as unread for them.
     func unread() async throws -> Int {
         var count = 0
-        _ = try await scan(before: nil, since: nil, unreadOnly: true) { _, relation in
+        _ = try await scan(before: nil, since: nil, unreadOnly: true, batch: Self.unreadBatch) { _, relation in
             if relation == .addressed { count += 1 }
             return count < Self.unreadLimit
         }
@@ -40,14 +40,14 @@ struct InboxReader {
     /// Shows every readable notification, newest first, until `show` says `false` or there are no more. Returns the cursor
     /// from which to go on when the limit of candidates was met first.
     private func scan(
-        before: RichID?, since: RichID?, unreadOnly: Bool,
+        before: RichID?, since: RichID?, unreadOnly: Bool, batch: Int,
         _ show: (RichNotification, AccessRule.Relation) -> Bool
     ) async throws -> RichID? {
         var before = before
         var looked = 0
         while looked < Self.scanLimit {
             let query = InboxQuery(
-                keys: keys, user: principal.userID, before: before, since: since, unreadOnly: unreadOnly, limit: Self.batch)
+                keys: keys, user: principal.userID, before: before, since: since, unreadOnly: unreadOnly, limit: batch)
             let candidates = try await stores.notifications.find(query)
             guard let oldest = candidates.last else { return nil }
             let bindings = try await stores.bindings.bindings(
@@ -57,7 +57,7 @@ struct InboxReader {
                 guard let relation = rule.relation(to: candidate, at: now) else { continue }
                 guard show(candidate, relation) else { return nil }
             }
-            guard candidates.count == Self.batch else { return nil }
+            guard candidates.count == batch else { return nil }
             looked += candidates.count
             before = oldest.id
         }

@@ -9,7 +9,9 @@ extension DeviceUpsert {
         try request.checkTags()
         try request.checkHandle()
         try request.checkWords()
-        if let expiresAt, expiresAt <= now { throw ServiceError(.invalidField, "the expiration time of a device lies in the past") }
+        if let expiresAt, expiresAt <= now {
+            throw ServiceError(.invalidField, "the expiration time of a device lies in the past")
+        }
         return request
     }
 

@@ -2,7 +2,7 @@
 public struct DispatchSettings: Sendable {
     /// Names the node, for operators.
     public var owner = "node"
-    /// Targets of a slice that may be past its stored cursor (`w` of the promise: repeats after a crash are at most `slots` times this).
+    /// Targets of a slice that may be past its stored cursor: after a crash at most `slots` times this are repeated.
     public var window = 1_000
     /// Records that are looked at for one page of a scan.
     public var scanLimit = 10_000

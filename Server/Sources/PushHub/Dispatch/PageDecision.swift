@@ -35,7 +35,9 @@ extension PageDecision {
         for index in plan.targets.indices.prefix(kept) {
             if let verdict = reading.verdicts[index] { draft.add(plan.targets[index], verdict) }
         }
-        if let through = plan.through { draft.walk(to: kept == plan.targets.count ? through : plan.lastKey(before: kept), targets: kept) }
+        if let through = plan.through {
+            draft.walk(to: kept == plan.targets.count ? through : plan.lastKey(before: kept), targets: kept)
+        }
         draft.learn(plan, outcomes: outcomes)
         trouble = Self.trouble(outcomes)
         checkpoint = draft.finished(trouble: trouble, hasAnswer: reading.hasAnswer)

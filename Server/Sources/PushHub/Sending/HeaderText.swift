@@ -5,7 +5,7 @@ enum HeaderText {
     /// Whether the text is visible ASCII.
     static func isSafe(_ text: String) -> Bool { text.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
 
-    /// Throws unless the text is 1 to 128 letters, digits, dots, hyphens and underscores: a bundle identifier, perhaps with a suffix.
+    /// Throws unless the text is 1 to 128 letters, digits, dots, hyphens and underscores: a bundle identifier with its suffix.
     static func checkTopic(_ topic: String) throws {
         guard (1...128).contains(topic.utf8.count), topic.utf8.allSatisfy(isTopicByte) else {
             throw ServiceError(.invalidField, "a topic has 1 to 128 letters, digits, dots, hyphens and underscores")

@@ -32,7 +32,9 @@ struct MessageCheck {
         guard message.body.count <= 5120 else { throw Self.tooLarge(message.body.count, limit: 4096) }
         let body = try PushBody(message.body)
         guard let given = message.pushType else { return body.isSilent ? "background" : "alert" }
-        guard Self.pushTypes.contains(given) else { throw ServiceError(.invalidField, "the push type is not one that APNs knows") }
+        guard Self.pushTypes.contains(given) else {
+            throw ServiceError(.invalidField, "the push type is not one that APNs knows")
+        }
         return given
     }
 

@@ -26,7 +26,7 @@ enum DeviceRows {
     /// Tags as one column: no tag has a comma.
     static func text(_ tags: [Tag]) -> String { tags.map(\.text).joined(separator: ",") }
 
-    private static func tags(_ text: String) -> [Tag] { text.split(separator: ",").compactMap { Tag(stored: String($0)) } }
+    private static func tags(_ text: String) -> [Tag] { text.split(separator: ",").compactMap { Tag.stored(String($0)) } }
 
     /// Changes the index entries of a record from those of its old form to those of its new one.
     static func reindex(

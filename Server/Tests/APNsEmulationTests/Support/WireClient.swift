@@ -61,6 +61,7 @@ final class WireClient: Sendable {
         tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(pem.utf8)))
         tls.applicationProtocols = alpn
         tls.maximumTLSVersion = maximum
+        tls.shutdownTimeout = .milliseconds(50)
         return try NIOSSLContext(configuration: tls)
     }
 
