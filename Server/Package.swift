@@ -100,7 +100,12 @@ let package = Package(
             ]),
         tests("APNsHTTP2Tests", ["APNsHTTP2", "ClarionTesting", .nioEmbedded]),
         target("AppBackend", ["PushHub", "ServiceErrors", "SharedAccess", "TagExpressions", .crypto, .logging, .richPushModel]),
-        tests("AppBackendTests", ["AppBackend", "ClarionTesting"]),
+        tests(
+            "AppBackendTests",
+            [
+                "AppBackend", "ClarionTesting", "ContentStorage", "PushHub", "ServiceErrors", "SharedAccess", "SQLStorage",
+                "SQLiteDatabase", "TagExpressions", .logging, .richPushModel,
+            ]),
         target("PushHub", ["ServiceErrors", "TagExpressions", .crypto, .logging, .richPushModel]),
         tests("PushHubTests", ["PushHub", "ClarionTesting", "ServiceErrors", "TagExpressions", .richPushModel]),
 
