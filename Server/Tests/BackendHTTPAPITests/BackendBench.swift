@@ -40,7 +40,7 @@ final class BackendBench: Sendable {
         backend = RichPushBackend(
             parts: BackendParts(
                 settings: settings, clock: clock, hub: hub, stores: stores,
-                contentStore: try await DiskContentStore(folder: folder + "/content"),
+                contentStore: try DiskContentStore(root: folder + "/content"),
                 authenticator: try await PasswordAuthenticator(users: stores.users, hasher: hasher, clock: clock),
                 hasher: hasher, logger: quiet))
         try await backend.setDefaultPicture(Self.picture, fileName: "picture.png")
