@@ -35,11 +35,13 @@ extension Target.Dependency {
     static let nioConcurrencyHelpers = product(name: "NIOConcurrencyHelpers", package: "swift-nio")
     static let nioEmbedded = product(name: "NIOEmbedded", package: "swift-nio")
     static let nioHTTP1 = product(name: "NIOHTTP1", package: "swift-nio")
+    static let nioHPACK = product(name: "NIOHPACK", package: "swift-nio-http2")
     static let nioHTTP2 = product(name: "NIOHTTP2", package: "swift-nio-http2")
     static let nioPosix = product(name: "NIOPosix", package: "swift-nio")
     static let nioSSL = product(name: "NIOSSL", package: "swift-nio-ssl")
     static let nioTLS = product(name: "NIOTLS", package: "swift-nio")
     static let serviceLifecycle = product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+    static let unixSignals = product(name: "UnixSignals", package: "swift-service-lifecycle")
     static let x509 = product(name: "X509", package: "swift-certificates")
     static let yams = product(name: "Yams", package: "Yams")
 }
@@ -81,14 +83,14 @@ let package = Package(
         target(
             "APNsEmulation",
             [
-                "APNsProtocol", .crypto, .nioCore, .nioPosix, .nioSSL, .nioTLS, .nioHTTP2, .nioConcurrencyHelpers, .logging,
-                .richPushModel, .x509,
+                "APNsProtocol", .crypto, .nioCore, .nioPosix, .nioSSL, .nioTLS, .nioHPACK, .nioHTTP2, .nioConcurrencyHelpers,
+                .logging, .richPushModel, .x509,
             ]),
         tests(
             "APNsEmulationTests",
             [
-                "APNsEmulation", "APNsProtocol", "ClarionTesting", .crypto, .logging, .nioCore, .nioConcurrencyHelpers, .nioHTTP2,
-                .nioPosix, .nioSSL, .richPushModel,
+                "APNsEmulation", "APNsProtocol", "ClarionTesting", .crypto, .logging, .nioCore, .nioConcurrencyHelpers, .nioHPACK,
+                .nioHTTP2, .nioPosix, .nioSSL, .richPushModel,
             ]),
         target(
             "APNsHTTP2",
@@ -141,9 +143,9 @@ let package = Package(
             [
                 "APNsDelivery", "APNsEmulation", "APNsHTTP2", "APNsProtocol", "AppBackend", "BackendHTTPAPI", "ContentStorage",
                 "DeviceSimulation", "HTTPService", "PushHub", "ServerObservability", "ServiceErrors", "SharedAccess",
-                "SimulatedPhonePage", "SQLStorage", "SQLiteDatabase", "TagExpressions", .configuration, .hummingbird, .logging,
-                .metrics, .nioPosix, .richPushModel, .serviceLifecycle, .yams,
-            ]),
+                "SimulatedPhonePage", "SQLStorage", "SQLiteDatabase", "TagExpressions", .configuration, .crypto, .httpTypes, .hummingbird,
+                .logging, .metrics, .nioCore, .nioPosix, .richPushDevice, .richPushModel, .serviceLifecycle, .unixSignals, .yams,
+            ], resources: [.embedInCode("Resources")]),
         tests("ClarionServerTests", ["ClarionServer", "ClarionTesting", .crypto]),
         target(
             "SimulatedPhonePage",
@@ -174,7 +176,11 @@ let package = Package(
             "StorageConformance",
             ["AppBackend", "ClarionTesting", "PushHub", "TagExpressions", .nioConcurrencyHelpers, .richPushModel]),
         tests(
-            "EndToEndTests", ["ClarionServer", "ClarionTesting", .asyncHTTPClient]),
+            "EndToEndTests",
+            [
+                "APNsEmulation", "ClarionServer", "ClarionTesting", "DeviceSimulation", "PushHub", "SQLStorage", "SQLiteDatabase",
+                .asyncHTTPClient, .logging, .nioCore, .nioPosix, .richPushModel,
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )
