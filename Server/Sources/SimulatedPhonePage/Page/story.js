@@ -79,7 +79,7 @@ function groupCard(group, open) {
       h("time", { class: "story-time" }, exactTime(first.at)),
       icon("down", "story-fold")),
     open && h("ol", { class: "steps", key: "steps" }, group.steps.map((step) => stepLine(step, first))),
-    !open && h("p", { class: "story-short", key: "short" }, `${group.steps.length} steps · ${last.title} ${distance(last.at - first.at)}`));
+    !open && h("p", { class: "story-short", key: "short" }, `${group.steps.length} step${group.steps.length === 1 ? "" : "s"} · ${last.title} ${distance(last.at - first.at)}`));
 }
 
 // What the push says, as the phone knows it; the story itself holds no content.
