@@ -139,7 +139,8 @@ let package = Package(
         tests(
             "SQLiteDatabaseTests",
             [
-                "SQLiteDatabase", "SQLStorage", "StorageConformance", "ClarionTesting", "PushHub", "ServiceErrors", "TagExpressions",
+                "SQLiteDatabase", "SQLStorage", "StorageConformance", "ClarionTesting", "PushHub", "ServiceErrors",
+                "TagExpressions",
                 .grdb, .logging, .nioConcurrencyHelpers, .richPushModel,
             ]),
         target(
@@ -153,7 +154,8 @@ let package = Package(
             [
                 "APNsDelivery", "APNsEmulation", "APNsHTTP2", "APNsProtocol", "AppBackend", "BackendHTTPAPI", "ContentStorage",
                 "DeviceSimulation", "HTTPService", "PushHub", "ServerObservability", "ServiceErrors", "SharedAccess",
-                "SimulatedPhonePage", "SQLStorage", "SQLiteDatabase", "TagExpressions", .configuration, .crypto, .httpTypes, .hummingbird,
+                "SimulatedPhonePage", "SQLStorage", "SQLiteDatabase", "TagExpressions", .configuration, .crypto, .httpTypes,
+                .hummingbird,
                 .logging, .metrics, .nioCore, .nioPosix, .richPushDevice, .richPushModel, .serviceLifecycle, .unixSignals, .yams,
             ], resources: [.embedInCode("Resources")]),
         tests("ClarionServerTests", ["ClarionServer", "ClarionTesting", .crypto]),
