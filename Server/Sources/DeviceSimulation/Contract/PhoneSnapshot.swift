@@ -1,0 +1,53 @@
+import RichPushModel
+
+/// Everything that can be seen of a simulated phone at one moment: what a page needs to draw it, as JSON.
+public struct PhoneSnapshot: Hashable, Sendable, Codable {
+    public var phone: Identity
+    /// What the display shows; the lock screen hides all others.
+    public var screen: Screen
+    public var locked: Bool
+    public var network: Network
+    /// Whether the user lets apps run on background pushes.
+    public var backgroundRefresh: Bool
+    public var permission: Permission
+    /// The state of the app's process.
+    public var process: ProcessState
+    /// The signed-in user, by the name as the server stored it.
+    public var user: String?
+    public var signIn: Progress
+    public var sending: Progress
+    /// The number on the app's icon; 0 shows none.
+    public var badge: Int
+    /// The banner that hangs from the top of the display now.
+    public var banner: Notice?
+    /// The notification centre, newest first.
+    public var notifications: [Notice]
+    /// The question OK / More that the app asks in the foreground.
+    public var alert: Alert?
+    /// The content screen, present while `screen` is `content`.
+    public var content: Content?
+    /// The inbox as the app knows it, newest first.
+    public var inbox: [InboxItem]
+    /// How many notifications the server counts as unread.
+    public var unread: Int
+    /// The phone's clock.
+    public var time: Timestamp
+
+    /// Creates a snapshot of a phone that was just switched on.
+    public init(phone: Identity, time: Timestamp) {
+        self.phone = phone
+        self.time = time
+        screen = .home
+        locked = false
+        network = .online
+        backgroundRefresh = true
+        permission = .notDetermined
+        process = .notRunning
+        signIn = Progress()
+        sending = Progress()
+        badge = 0
+        notifications = []
+        inbox = []
+        unread = 0
+    }
+}

@@ -1,0 +1,59 @@
+import RichPushModel
+
+/// One thing that happened to a push, in the order in which it happened.
+public struct StoryStep: Hashable, Sendable, Codable {
+    /// What happened.
+    public enum Kind: String, Sendable, Codable, CaseIterable {
+        /// The app asked the backend to send.
+        case send
+        /// The backend kept it.
+        case accepted
+        case apnsRequest = "apns-request"
+        case apnsAnswer = "apns-answer"
+        /// The push service keeps it for a phone that is away.
+        case stored
+        /// The push reached the phone.
+        case delivered
+        /// The system started the app or its extension for it.
+        case woken
+        /// The system did not: switched off, force-quit, or over budget.
+        case held
+        /// The content arrived and passed its checks.
+        case fetched
+        case shown
+        case opened
+        case dismissed
+        /// Receipts reached the server.
+        case receipt
+        case failed
+    }
+
+    /// Counts up from 1 for each phone.
+    public var sequence: Int
+    public var at: Timestamp
+    /// The phone's id.
+    public var phone: String
+    public var richID: RichID?
+    public var step: Kind
+    /// A sentence for people.
+    public var title: String
+    /// Facts, without secrets, tokens or content.
+    public var detail: [String: String]
+
+    /// Creates a step.
+    public init(
+        sequence: Int, at: Timestamp, phone: String, richID: RichID?, step: Kind, title: String, detail: [String: String] = [:]
+    ) {
+        self.sequence = sequence
+        self.at = at
+        self.phone = phone
+        self.richID = richID
+        self.step = step
+        self.title = title
+        self.detail = detail
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case sequence = "seq", at, phone, richID = "richId", step, title, detail
+    }
+}

@@ -1,0 +1,16 @@
+import RichPushModel
+
+/// A notification that the system is about to show while the app is in the foreground.
+public struct ForegroundNotice: Hashable, Sendable {
+    public var identifier: String
+    /// The rich notification behind it, if any.
+    public var richID: RichID?
+    public var content: NoticeContent
+
+    /// Describes a notification.
+    public init(identifier: String, richID: RichID?, content: NoticeContent) {
+        self.identifier = identifier
+        self.richID = richID
+        self.content = content
+    }
+}

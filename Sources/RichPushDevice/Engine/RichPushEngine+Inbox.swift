@@ -1,0 +1,91 @@
+import RichPushModel
+
+extension RichPushEngine {
+    /// How many entries one call asks for.
+    private static var pageSize: Int { 100 }
+
+    /// The inbox as this device knows it, without a network.
+    public func inbox() throws(RichPushError) -> Inbox {
+        load()
+        guard let session else { throw .notSignedIn }
+        return try storing { () throws(StorageError) in try inbox(of: session) }
+    }
+
+    func inbox(of session: Session) throws(StorageError) -> Inbox {
+        let synchronised = try records.synchronised(of: session.id)
+        let read = try outbox.reads(of: session, now: device.clock.now)
+        return synchronised.merged(with: try records.arrived(of: session.id), read: read)
+    }
+
+    /// Tells the server what happened here, then reads the inbox from it, which is the truth: nothing is lost when only the
+    /// newest push came through. To be called whenever the app comes to the foreground.
+    @discardableResult
+    public func refresh() async throws(RichPushError) -> Inbox {
+        startRevocation()
+        guard let session = activeSession else { throw self.session == nil ? .notSignedIn : .credentialRejected }
+        if token == nil { await app.push.registerForPush() }
+        startRegistration()
+        let deadline = Deadline(device.clock, after: configuration.limits.callDeadline)
+        await flush(within: deadline)
+        let (inbox, isComplete) = try await readInbox(in: session, within: deadline)
+        guard isCurrent(session) else { throw .notSignedIn }
+        let gone = try storing { () throws(StorageError) in
+            try records.synchronise(inbox, isComplete: isComplete, of: session.id)
+        }
+        await remove(gone, in: session)
+        await updateBadge(in: session)
+        return try self.inbox()
+    }
+
+    private func readInbox(
+        in session: Session, within deadline: Deadline
+    ) async throws(RichPushError) -> (Inbox, isComplete: Bool) {
+        var inbox = Inbox()
+        var next: String?
+        repeat {
+            let query = "limit=\(Self.pageSize)" + (next.map { "&before=" + Self.escaped($0) } ?? "")
+            let page = try await authorized(in: session) { authorization throws(RichPushError) in
+                try await self.client.value(
+                    InboxPage.self, of: .get(APIRoute.notifications, query: query), as: authorization, within: deadline)
+            }
+            inbox.entries += page.notifications
+            inbox.unread = page.unread
+            next = page.notifications.isEmpty ? nil : page.next
+        } while next != nil && inbox.entries.count < configuration.limits.inboxCount
+        return (inbox, next == nil)
+    }
+
+    /// What the server recalled, or no longer keeps, leaves the phone too.
+    private func remove(_ gone: [InboxEntry], in session: Session) async {
+        guard !gone.isEmpty else { return }
+        let ids = Set(gone.map(\.id))
+        for entry in gone {
+            for descriptor in [entry.content, entry.thumb] {
+                guard let descriptor else { continue }
+                try? device.cache.remove(ContentKey(entry.id, sha256: descriptor.sha256, of: session.id))
+            }
+        }
+        let shown = await app.notifications.delivered().filter { notice in notice.richID.map(ids.contains) ?? false }
+        await app.notifications.removeDelivered(shown.map(\.identifier))
+    }
+
+    /// Marks a notification as read without opening it.
+    public func markRead(_ id: RichID) async throws(RichPushError) {
+        guard let session = activeSession else { throw .notSignedIn }
+        try storing { () throws(StorageError) in try outbox.addRead(id, at: device.clock.now, of: session) }
+        await updateBadge(in: session)
+        await flush(within: Deadline(device.clock, after: configuration.limits.callDeadline))
+    }
+
+    /// Percent-encodes everything but unreserved characters (RFC 3986 2.3).
+    private static func escaped(_ text: String) -> String {
+        text.utf8.map { byte in
+            switch byte {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"):
+                String(UnicodeScalar(byte))
+            default: "%" + Hexadecimal.text([byte]).uppercased()
+            }
+        }.joined()
+    }
+}

@@ -1,0 +1,123 @@
+import RichPushModel
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+extension RichPushEngine {
+    /// The user did something with a notification, perhaps one that started the app.
+    public func didRespond(_ response: NoticeResponse) async {
+        guard let session = activeSession else {
+            device.log.record(DeviceEvent(.ignored, response.richID, ["reason": "not-signed-in"]))
+            return
+        }
+        switch response.action {
+        case .dismiss:
+            note(.dismissed, of: response.richID, in: session)
+            device.log.record(DeviceEvent(.dismissed, response.richID))
+            startFlush()
+        case .button(let action):
+            note(.action, action: action, of: response.richID, in: session)
+            await show(response.richID)
+        case .open:
+            await show(response.richID)
+        }
+    }
+
+    /// The user answered OK / More.
+    public func didAnswerOffer(of id: RichID, more: Bool) async {
+        guard more, let session = activeSession else { return }
+        note(.action, action: PushEnvelope.moreAction, of: id, in: session)
+        await show(id)
+    }
+
+    /// Opens a content on the app's screen: first as loading, if it is not on the device, then as it ends.
+    public func show(_ id: RichID) async {
+        if let session = activeSession, await isDownloaded(id) == false {
+            let known = try? records.entry(id, of: session.id)
+            let loading = known.map { OpenedContent(entry: $0, state: .loading) } ?? OpenedContent(richID: id, state: .loading)
+            await app.router.show(loading)
+        }
+        await app.router.show(await open(id))
+    }
+
+    /// A content from the device, else from the server, else the reason why it is not there: never nothing.
+    public func open(_ id: RichID) async -> OpenedContent {
+        guard let session = activeSession else {
+            return OpenedContent(richID: id, state: .failed(self.session == nil ? .notSignedIn : .credentialRejected))
+        }
+        let deadline = Deadline(device.clock, after: configuration.limits.openDeadline)
+        let opened = await load(id, in: session, within: deadline)
+        guard isCurrent(session) else { return OpenedContent(richID: id, state: .failed(.notSignedIn)) }
+        if opened.state == .failed(.notFound) {
+            try? records.forget(id, of: session.id)
+        } else {
+            await noteOpened(id, in: session)
+        }
+        return opened
+    }
+
+    private func noteOpened(_ id: RichID, in session: Session) async {
+        note(.opened, of: id, in: session)
+        try? outbox.addRead(id, at: device.clock.now, of: session)
+        device.log.record(DeviceEvent(.opened, id))
+        let shown = await app.notifications.delivered().filter { $0.richID == id }.map(\.identifier)
+        await app.notifications.removeDelivered(shown)
+        await updateBadge(in: session)
+        startFlush()
+    }
+
+    private func load(_ id: RichID, in session: Session, within deadline: Deadline) async -> OpenedContent {
+        let entry: InboxEntry
+        do throws(RichPushError) {
+            entry = try await details(of: id, in: session, within: deadline)
+        } catch {
+            return OpenedContent(richID: id, state: Self.state(after: error))
+        }
+        guard let descriptor = entry.content else { return OpenedContent(entry: entry, state: .ready) }
+        switch await fetch(descriptor, of: id, variant: .original, in: session, within: deadline) {
+        case .success(let content): return ready(entry, content)
+        case .failure(let error): return OpenedContent(entry: entry, state: Self.state(after: error))
+        }
+    }
+
+    private func details(
+        of id: RichID, in session: Session, within deadline: Deadline
+    ) async throws(RichPushError) -> InboxEntry {
+        if let known = try? records.entry(id, of: session.id) { return known }
+        return try await authorized(in: session) { authorization throws(RichPushError) in
+            try await self.fetcher.details(of: id, in: session, as: authorization, within: deadline)
+        }
+    }
+
+    private static func state(after error: RichPushError) -> OpenedContent.State {
+        error.isTransient ? .missing(error) : .failed(error)
+    }
+
+    /// Reads the small contents that are not media.
+    private func ready(_ entry: InboxEntry, _ content: CachedContent) -> OpenedContent {
+        var opened = OpenedContent(entry: entry, state: .ready)
+        opened.content = content
+        guard entry.kind == .link || entry.kind == .coupon else { return opened }
+        guard content.byteCount <= 64 << 10, let data = try? Data(contentsOf: content.file) else {
+            opened.state = .failed(.badAnswer)
+            return opened
+        }
+        if entry.kind == .coupon {
+            opened.coupon = try? JSONDecoder().decode(Coupon.self, from: data)
+        } else {
+            opened.link = LinkRule.link(inList: String(decoding: data, as: UTF8.self))
+        }
+        if opened.coupon == nil, opened.link == nil { opened.state = .failed(.badAnswer) }
+        return opened
+    }
+
+    /// Whether everything needed to open it is on the device.
+    public func isDownloaded(_ id: RichID) async -> Bool {
+        guard let session = activeSession, let entry = try? records.entry(id, of: session.id) else { return false }
+        guard let content = entry.content else { return true }
+        return device.cache.contains(ContentKey(id, sha256: content.sha256, of: session.id))
+    }
+}

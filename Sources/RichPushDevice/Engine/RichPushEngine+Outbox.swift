@@ -1,0 +1,31 @@
+import RichPushModel
+
+extension RichPushEngine {
+    /// Sends what waits, without making anybody wait.
+    func startFlush() {
+        needsFlush = true
+        guard flushing == nil, let session = activeSession else { return }
+        let deadline = Deadline(device.clock, after: configuration.limits.receiptDeadline)
+        flushing = Task { await sendOutbox(in: session, within: deadline) }
+    }
+
+    /// Sends what waits, for as long as `deadline` allows; what does not get through stays.
+    func flush(within deadline: Deadline) async {
+        if let flushing { await flushing.value }
+        guard let session = activeSession, deadline.remaining > .zero else { return }
+        if flushing == nil { flushing = Task { await sendOutbox(in: session, within: deadline) } }
+        await flushing?.value
+    }
+
+    private func sendOutbox(in session: Session, within deadline: Deadline) async {
+        let delivery = OutboxDelivery(client: client, outbox: outbox, clock: device.clock, log: device.log)
+        repeat {
+            needsFlush = false
+            let isDone: Void? = try? await authorized(in: session) { authorization throws(RichPushError) in
+                try await delivery.flush(of: session, as: authorization, within: deadline)
+            }
+            guard isDone != nil else { break }
+        } while needsFlush && !Task.isCancelled
+        if !Task.isCancelled { flushing = nil }
+    }
+}

@@ -1,0 +1,67 @@
+import RichPushModel
+
+extension RichPushEngine {
+    /// The identifier of the local notification of a rich notification: a repeat replaces it.
+    static func identifier(_ id: RichID) -> String { "rich-\(id)" }
+
+    /// Shows a silent push: a question while the user looks at the app, otherwise a local notification.
+    func present(_ entry: InboxEntry, with content: CachedContent?, in session: Session) async {
+        var notice = NoticeContent(
+            title: entry.title ?? "", subtitle: entry.subtitle ?? "", body: entry.message, category: PushEnvelope.category)
+        if let content { notice.attachment = attachments.attachment(for: content, altText: entry.altText, in: session) }
+        guard await show(notice, of: entry.id, kind: entry.kind, in: session) else { return }
+        try? records.markShown(entry.id, of: session.id)
+    }
+
+    /// Whether it was shown.
+    @discardableResult
+    func show(_ content: NoticeContent, of id: RichID, kind: ContentKind, in session: Session) async -> Bool {
+        let isActive = await app.environment.appState() == .active
+        guard isCurrent(session) else { return false }
+        if isActive, configuration.offersInForeground {
+            await offer(id, title: content.title, message: content.body)
+            return true
+        }
+        var notice = LocalNotice(identifier: Self.identifier(id), richID: id, kind: kind, content: content)
+        notice.content.badge = try? inbox(of: session).unread
+        return await post(notice)
+    }
+
+    /// Without the attachment when the system refuses it: words are better than nothing.
+    private func post(_ notice: LocalNotice) async -> Bool {
+        do throws(PresentationError) {
+            try await app.notifications.present(notice)
+        } catch .badAttachment where notice.content.attachment != nil {
+            var plain = notice
+            plain.content.attachment = nil
+            return await post(plain)
+        } catch {
+            device.log.record(DeviceEvent(.presentFailed, notice.richID, ["reason": "\(error)"]))
+            return false
+        }
+        let hasAttachment = notice.content.attachment != nil
+        device.log.record(DeviceEvent(.presented, notice.richID, ["attachment": hasAttachment ? "yes" : "no"]))
+        return true
+    }
+
+    private func offer(_ id: RichID, title: String, message: String) async {
+        device.log.record(DeviceEvent(.offered, id))
+        await app.router.offer(ContentOffer(richID: id, title: title.isEmpty ? nil : title, message: message))
+    }
+
+    /// The system is about to show a notification over the app. A rich one goes to the list only, and the app asks OK / More,
+    /// as in the tutorial; one that came for a user who has signed out is not shown.
+    public func willPresent(_ notice: ForegroundNotice) async -> PresentationOptions {
+        guard let id = notice.richID else { return [.banner, .list, .sound] }
+        guard activeSession != nil else { return [] }
+        guard configuration.offersInForeground else { return [.banner, .list, .sound] }
+        await offer(id, title: notice.content.title, message: notice.content.body)
+        return [.list]
+    }
+
+    /// Sets the number on the icon to what is unread.
+    func updateBadge(in session: Session) async {
+        guard isCurrent(session), let inbox = try? inbox(of: session) else { return }
+        await app.notifications.setBadge(inbox.unread)
+    }
+}

@@ -1,0 +1,109 @@
+import RichPushModel
+
+extension RichPushEngine {
+    /// A push that woke the app: fetches its content and, unless the system shows the push itself, presents it. Returns exactly
+    /// once, within `budget`, whoever is signed in and whatever the push holds.
+    ///
+    /// A repeat of a push that is under way gets that one's answer; a repeat of one that was shown does nothing.
+    public func handleBackgroundPush(_ envelope: PushEnvelope, budget: Duration) async -> BackgroundResult {
+        guard let session = activeSession else {
+            device.log.record(DeviceEvent(.ignored, envelope.id, ["reason": isLoaded ? "not-signed-in" : "locked"]))
+            return isLoaded ? .noData : .failed
+        }
+        if let running = pushes[envelope.id] {
+            device.log.record(DeviceEvent(.repeated, envelope.id))
+            return await running.value
+        }
+        let work = max(.zero, budget - configuration.limits.presentationReserve)
+        let deadline = Deadline(device.clock, after: work)
+        let task = Task { await handle(envelope, in: session, within: deadline) }
+        pushes[envelope.id] = task
+        let result = await task.value
+        if isCurrent(session) { pushes[envelope.id] = nil }
+        return result
+    }
+
+    private func handle(_ envelope: PushEnvelope, in session: Session, within deadline: Deadline) async -> BackgroundResult {
+        if !envelope.hasAlert, (try? records.wasShown(envelope.id, of: session.id)) == true {
+            device.log.record(DeviceEvent(.repeated, envelope.id))
+            return .noData
+        }
+        note(.delivered, of: envelope.id, in: session)
+        startFlush()
+        let claim = RecordKey(.claims, "\(envelope.id)", of: session.id)
+        let expiry = device.clock.now + deadline.remaining + .seconds(5)
+        let isOurs = (try? device.store.claim(claim, until: expiry, now: device.clock.now)) ?? false
+        defer { if isOurs { try? device.store.releaseClaim(claim) } }
+        let result = await fetchAndPresent(envelope, isOurs: isOurs, in: session, within: deadline)
+        await flush(within: deadline.capped(at: configuration.limits.receiptDeadline))
+        return result
+    }
+
+    private func fetchAndPresent(
+        _ envelope: PushEnvelope, isOurs: Bool, in session: Session, within deadline: Deadline
+    ) async -> BackgroundResult {
+        do throws(RichPushError) {
+            guard isOurs else { throw .claimed }
+            let entry = try await authorized(in: session) { authorization throws(RichPushError) in
+                try await self.fetcher.details(of: envelope.id, in: session, as: authorization, within: deadline)
+            }
+            let warmed = await warm(entry, in: session, within: deadline)
+            guard isCurrent(session) else { return .noData }
+            if case .failure(let error) = warmed { fail(envelope.id, error, in: session) }
+            if !envelope.hasAlert { await present(entry, with: try? warmed.get(), in: session) }
+            await updateBadge(in: session)
+            return if case .failure = warmed { .failed } else { .newData }
+        } catch {
+            return await fallBack(envelope, error, in: session)
+        }
+    }
+
+    /// Fetches what a later tap will open, if it is small enough for the background; else the small variant, else nothing.
+    private func warm(
+        _ entry: InboxEntry, in session: Session, within deadline: Deadline
+    ) async -> Result<CachedContent?, RichPushError> {
+        let limit = configuration.limits.maximumBackgroundBytes
+        let fetched: Result<CachedContent, RichPushError>
+        if let content = entry.content, content.byteCount <= limit {
+            fetched = await fetch(content, of: entry.id, variant: .original, in: session, within: deadline)
+        } else if let thumb = entry.thumb, thumb.byteCount <= limit {
+            fetched = await fetch(thumb, of: entry.id, variant: .thumb, in: session, within: deadline)
+        } else {
+            return .success(nil)
+        }
+        if case .success = fetched { note(.fetched, of: entry.id, in: session) }
+        return fetched.map { $0 }
+    }
+
+    /// Nothing could be fetched. What is not for this user is not shown; otherwise the push's own words are better than nothing.
+    private func fallBack(_ envelope: PushEnvelope, _ error: RichPushError, in session: Session) async -> BackgroundResult {
+        guard isCurrent(session) else { return .noData }
+        if error == .notFound {
+            device.log.record(DeviceEvent(.ignored, envelope.id, ["reason": error.code]))
+            return .noData
+        }
+        if error == .claimed, envelope.hasAlert { return .noData }
+        fail(envelope.id, error, in: session)
+        let mayShow = configuration.showsTextWhenFetchFails && error != .credentialRejected
+        guard mayShow, !envelope.hasAlert else { return .failed }
+        let words = envelope.message.isEmpty ? configuration.neutralText : envelope.message
+        await show(
+            NoticeContent(body: words, category: PushEnvelope.category), of: envelope.id, kind: envelope.kind, in: session)
+        return .failed
+    }
+
+    private func fail(_ id: RichID, _ error: RichPushError, in session: Session) {
+        device.log.record(DeviceEvent(.fetchFailed, id, ["reason": error.code]))
+        note(.failed, action: error.code, of: id, in: session)
+    }
+
+    /// Writes a receipt down; it is sent at the next occasion.
+    func note(_ kind: Receipt.Kind, action: String? = nil, of id: RichID, in session: Session) {
+        let receipt = Receipt(richID: id, kind: kind, action: action, at: device.clock.now)
+        do throws(StorageError) {
+            try outbox.add(receipt, of: session)
+        } catch {
+            device.log.record(DeviceEvent(.storageFailed, id, ["reason": "\(error)"]))
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import RichPushModel
+
+extension RichPushEngine {
+    /// The system gave a device token: hexadecimal text of any length, never used as an identity (iOS client reference 7).
+    public func didRegister(token: String) {
+        self.token = token.uppercased()
+        startRegistration()
+    }
+
+    /// The system gave no token. The next launch or `refresh` asks again.
+    public func didFailToRegister(reason: String) {
+        device.log.record(DeviceEvent(.registrationFailed, nil, ["reason": reason]))
+    }
+
+    /// Tells the server of this installation if it should hear something new. Calls that come meanwhile are part of it.
+    func startRegistration() {
+        guard registration == nil, activeSession != nil, token != nil else { return }
+        registration = Task { await registerUntilAcknowledged() }
+    }
+
+    private func registerUntilAcknowledged() async {
+        var retry = RetrySchedule()
+        while !Task.isCancelled {
+            let update = await installationUpdate()
+            guard let session = activeSession, isDue(update, in: session) else { break }
+            do throws(RichPushError) {
+                _ = try await authorized(in: session) { authorization throws(RichPushError) in
+                    try await self.put(
+                        update, installation: session.installation, as: authorization,
+                        within: Deadline(self.device.clock, after: self.configuration.limits.callDeadline))
+                }
+                guard isCurrent(session) else { break }
+                try storing { () throws(StorageError) in try acknowledge(update, in: session) }
+                device.log.record(DeviceEvent(.registered))
+            } catch {
+                device.log.record(DeviceEvent(.registrationFailed, nil, ["reason": error.code]))
+                guard error.isTransient, let pause = retry.next(fraction: device.identifiers.fraction(), asked: error.pause),
+                    (try? await device.clock.sleep(for: pause)) != nil
+                else { break }
+            }
+        }
+        if !Task.isCancelled { registration = nil }
+    }
+
+    /// All that the server should know of this installation now.
+    func installationUpdate() async -> InstallationUpdate {
+        let facts = await app.environment.installationFacts()
+        return InstallationUpdate(
+            handle: token, environment: facts.environment, topic: facts.bundleID, locale: facts.locale)
+    }
+
+    func put(
+        _ update: InstallationUpdate, installation: InstallationID, as authorization: Authorization, within deadline: Deadline
+    ) async throws(RichPushError) -> InstallationAnswer {
+        try await client.value(
+            InstallationAnswer.self, of: try .json("PUT", APIRoute.installation(installation), update), as: authorization,
+            within: deadline)
+    }
+
+    private func isDue(_ update: InstallationUpdate, in session: Session) -> Bool {
+        let key = RecordKey(.state, "registration", of: session.id)
+        guard let state = try? records.read(RegistrationState.self, key) else { return true }
+        return state.isDue(
+            RegistrationState.digest(of: update), now: device.clock.now, heartbeat: configuration.limits.heartbeat)
+    }
+
+    func acknowledge(_ update: InstallationUpdate, in session: Session) throws(StorageError) {
+        let state = RegistrationState(digest: RegistrationState.digest(of: update), acknowledgedAt: device.clock.now)
+        try records.write(state, RecordKey(.state, "registration", of: session.id))
+    }
+}
+
+extension RichPushError {
+    /// The pause that a server asked for.
+    var pause: Duration? {
+        if case .serverBusy(let pause) = self { pause } else { nil }
+    }
+}

@@ -1,0 +1,72 @@
+import RichPushModel
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+extension RichPushEngine {
+    /// Signs a user in: registers this installation with the password and keeps the narrow credential that comes back. Whoever
+    /// was signed in before is signed out first.
+    ///
+    /// Throws `wrongPassword`, `badUserName`, `busy`, and whatever the network and the server give.
+    @discardableResult
+    public func signIn(user: String, password: String) async throws(RichPushError) -> Session {
+        guard let name = UserName(user) else { throw .badUserName }
+        load()
+        if session != nil { try await signOut() }
+        let session = try await establish(name, password)
+        // The token may have come while the server answered.
+        startRegistration()
+        return session
+    }
+
+    private func establish(_ name: UserName, _ password: String) async throws(RichPushError) -> Session {
+        guard !isChangingSession else { throw .busy }
+        isChangingSession = true
+        defer { isChangingSession = false }
+        let installation = try storing { () throws(StorageError) in try installationID() }
+        let update = await installationUpdate()
+        let answer = try await put(
+            update, installation: installation, as: .password(name, password),
+            within: Deadline(device.clock, after: configuration.limits.callDeadline))
+        guard let credential = answer.credential, !credential.isEmpty, let id = SessionID(device.identifiers.newIdentifier())
+        else { throw .badAnswer }
+        let session = Session(id: id, user: answer.user, installation: installation, signedInAt: device.clock.now)
+        try storing { () throws(StorageError) in
+            try keep(session, credential: credential, password: password, acknowledged: update)
+        }
+        self.session = session
+        isLoaded = true
+        device.log.record(DeviceEvent(.signedIn))
+        return session
+    }
+
+    /// What a sign-in leaves on the device; all or nothing.
+    private func keep(
+        _ session: Session, credential: String, password: String, acknowledged update: InstallationUpdate
+    ) throws(StorageError) {
+        do {
+            try device.cache.begin(session.id)
+            try device.secrets.setSecret(credential, for: .credential)
+            if configuration.keepsPasswordForSending { try device.secrets.setSecret(password, for: .password) }
+            // The server has just bound this installation anew: revoking the sign-in before would end this one.
+            try device.secrets.removeSecret(.revocation)
+            try device.store.begin(session)
+            try acknowledge(update, in: session)
+        } catch {
+            try? forgetEverything()
+            throw error
+        }
+    }
+
+    /// The stable name of this installation, made on first use.
+    private func installationID() throws(StorageError) -> InstallationID {
+        if let text = try device.secrets.secret(.installationID), let id = InstallationID(text) { return id }
+        let text = device.identifiers.newIdentifier()
+        guard let id = InstallationID(text) else { throw .failed }
+        try device.secrets.setSecret(text, for: .installationID)
+        return id
+    }
+}

@@ -1,0 +1,86 @@
+import RichPushModel
+
+extension EnrichmentEngine {
+    /// The session and its credential, read anew: the app may have signed out a moment ago. `nil` also before the first unlock,
+    /// when nothing is readable and nothing may be deleted.
+    func signedIn() throws(RichPushError) -> (Session, Authorization)? {
+        try storing { () throws(StorageError) in
+            guard let session = try device.store.session(), !session.isRejected,
+                let credential = try device.secrets.secret(.credential)
+            else { return nil }
+            return (session, .installation(credential))
+        }
+    }
+
+    /// Takes the name of the notification, so that an app that was woken for the same push leaves the fetch to this process.
+    /// Nothing is waited for: the extension fetches in any case, because it is the one who shows.
+    func claim(_ id: RichID, in session: Session, within deadline: Deadline) throws(RichPushError) -> Bool {
+        let now = device.clock.now
+        return try storing { () throws(StorageError) in
+            try device.store.claim(
+                RecordKey(.claims, "\(id)", of: session.id), until: now + deadline.remaining + .seconds(5), now: now)
+        }
+    }
+
+    func release(_ id: RichID, in session: Session) {
+        try? device.store.releaseClaim(RecordKey(.claims, "\(id)", of: session.id))
+    }
+
+    /// The words of the notification are better than the push's neutral ones.
+    func apply(_ entry: InboxEntry, to key: String, in session: Session) {
+        guard var best = running[key]?.best, isCurrent(session) else { return }
+        if let title = entry.title { best.title = title }
+        if let subtitle = entry.subtitle { best.subtitle = subtitle }
+        best.body = entry.message
+        if best.badge == nil { best.badge = unread(in: session) }
+        running[key]?.best = best
+    }
+
+    /// Whether the app has not signed out meanwhile: the words of the user before are then nobody's business.
+    private func isCurrent(_ session: Session) -> Bool { (try? device.store.session())?.id == session.id }
+
+    private func unread(in session: Session) -> Int? {
+        guard let synchronised = try? records.synchronised(of: session.id),
+            let arrived = try? records.arrived(of: session.id),
+            let read = try? outbox.reads(of: session, now: device.clock.now)
+        else { return nil }
+        return synchronised.merged(with: arrived, read: read).unread
+    }
+
+    /// The bytes worth fetching here: what the system will show, the small variant first; or what is tiny and will be opened.
+    func choice(for entry: InboxEntry) -> (ContentDescriptor, ContentFetcher.Variant)? {
+        let isShowable = { (content: ContentDescriptor) in
+            AttachmentMaker.isShowable(mediaType: content.mediaType, byteCount: content.byteCount)
+        }
+        if let thumb = entry.thumb, isShowable(thumb) { return (thumb, .thumb) }
+        if let content = entry.content, isShowable(content) || content.byteCount <= 64 << 10 { return (content, .original) }
+        return nil
+    }
+
+    func content(
+        _ descriptor: ContentDescriptor, _ variant: ContentFetcher.Variant, of entry: InboxEntry, in session: Session,
+        as authorization: Authorization, within deadline: Deadline
+    ) async throws(RichPushError) -> CachedContent {
+        if let cached = fetcher.cached(descriptor, of: entry.id, in: session) { return cached }
+        return try await fetcher.download(
+            descriptor, of: entry.id, variant: variant, in: session, as: authorization,
+            maximumBytes: configuration.limits.maximumContentBytes, within: deadline)
+    }
+
+    func attach(_ content: CachedContent, of entry: InboxEntry, to key: String, in session: Session) {
+        guard isCurrent(session) else { return }
+        let attachment = attachments.attachment(for: content, altText: entry.altText, in: session)
+        running[key]?.best.attachment = attachment
+        device.log.record(DeviceEvent(.enriched, entry.id, ["attachment": attachment == nil ? "no" : "yes"]))
+    }
+
+    func flush(_ session: Session, _ authorization: Authorization, within deadline: Deadline) async {
+        let delivery = OutboxDelivery(client: client, outbox: outbox, clock: device.clock, log: device.log)
+        let limit = deadline.capped(at: configuration.limits.receiptDeadline)
+        try? await delivery.flush(of: session, as: authorization, within: limit)
+    }
+
+    func note(_ kind: Receipt.Kind, action: String? = nil, of id: RichID, in session: Session) {
+        try? outbox.add(Receipt(richID: id, kind: kind, action: action, at: device.clock.now), of: session)
+    }
+}

@@ -1,0 +1,112 @@
+import RichPushModel
+
+/// What the service extension does for rich push: turns a neutral push into the words and the picture of its notification.
+///
+/// It is smaller than the app's engine because an extension has little memory: it downloads to files, decodes nothing and
+/// reads the session anew for each push. One process may serve several pushes at once.
+public actor EnrichmentEngine {
+    let configuration: RichPushConfiguration
+    let device: DevicePorts
+    let client: BackendClient
+    let records: NotificationRecords
+    let outbox: Outbox
+    let fetcher: ContentFetcher
+    let attachments: AttachmentMaker
+
+    /// What is under way: the best content so far, and the place of the final one.
+    var running: [String: Running] = [:]
+
+    struct Running {
+        var best: NoticeContent
+        let result: FirstResult<NoticeContent>
+        var work: Task<Void, Never>?
+    }
+
+    /// Creates an engine; nothing happens until `enrich`.
+    public init(configuration: RichPushConfiguration, device: DevicePorts) {
+        self.configuration = configuration
+        self.device = device
+        client = BackendClient(backend: configuration.backend, transport: device.transport, clock: device.clock)
+        records = NotificationRecords(store: device.store, limits: configuration.limits)
+        outbox = Outbox(store: device.store, limits: configuration.limits)
+        fetcher = ContentFetcher(
+            client: client, records: records, cache: device.cache, clock: device.clock, log: device.log)
+        attachments = AttachmentMaker(cache: device.cache, clock: device.clock)
+    }
+
+    /// The content to show: enriched, else with the words only, else the original, always with the button "More". Returns
+    /// exactly once, within `budget` or as soon as `expire` is called, whatever the network does.
+    public func enrich(_ request: EnrichmentRequest, budget: Duration) async -> NoticeContent {
+        guard let envelope = request.envelope else { return request.original }
+        var fallback = request.original
+        if fallback.category == nil { fallback.category = PushEnvelope.category }
+        let deadline = Deadline(device.clock, after: max(.zero, budget - configuration.limits.presentationReserve))
+        let result = FirstResult<NoticeContent>()
+        let key = device.identifiers.newIdentifier()
+        running[key] = Running(best: fallback, result: result)
+        let clock = device.clock
+        let timer = Task {
+            try? await clock.sleep(for: deadline.remaining)
+            await self.settle(key)
+        }
+        running[key]?.work = Task {
+            await self.improve(key, envelope, within: deadline)
+            await self.settle(key)
+        }
+        let content = await result.value
+        timer.cancel()
+        return content
+    }
+
+    /// The system is about to end the extension: everything under way is handed over as good as it is now.
+    public func expire() async {
+        for key in running.keys { await settle(key) }
+    }
+
+    private func settle(_ key: String) async {
+        guard let entry = running.removeValue(forKey: key) else { return }
+        entry.work?.cancel()
+        await entry.result.resolve(entry.best)
+    }
+
+    private func improve(_ key: String, _ envelope: PushEnvelope, within deadline: Deadline) async {
+        do throws(RichPushError) {
+            guard let (session, authorization) = try signedIn() else {
+                device.log.record(DeviceEvent(.unchanged, envelope.id, ["reason": "not-signed-in"]))
+                return
+            }
+            note(.delivered, of: envelope.id, in: session)
+            let receipts = Task { await flush(session, authorization, within: deadline) }
+            let isOurs = try claim(envelope.id, in: session, within: deadline)
+            defer { if isOurs { release(envelope.id, in: session) } }
+            await enrich(key, envelope, in: session, as: authorization, within: deadline)
+            // Afterwards the process may be suspended at any moment; but nobody waits long for a receipt.
+            _ = await deadline.capped(at: .seconds(1)).run {
+                await receipts.value
+                await self.flush(session, authorization, within: deadline)
+            }
+            receipts.cancel()
+        } catch {
+            device.log.record(DeviceEvent(.unchanged, envelope.id, ["reason": error.code]))
+        }
+    }
+
+    private func enrich(
+        _ key: String, _ envelope: PushEnvelope, in session: Session, as authorization: Authorization, within deadline: Deadline
+    ) async {
+        do throws(RichPushError) {
+            let entry = try await fetcher.details(of: envelope.id, in: session, as: authorization, within: deadline)
+            apply(entry, to: key, in: session)
+            guard let (descriptor, variant) = choice(for: entry) else {
+                device.log.record(DeviceEvent(.enriched, envelope.id, ["attachment": "no"]))
+                return
+            }
+            let content = try await content(descriptor, variant, of: entry, in: session, as: authorization, within: deadline)
+            note(.fetched, of: envelope.id, in: session)
+            attach(content, of: entry, to: key, in: session)
+        } catch {
+            device.log.record(DeviceEvent(.fetchFailed, envelope.id, ["reason": error.code]))
+            if error != .notFound { note(.failed, action: error.code, of: envelope.id, in: session) }
+        }
+    }
+}

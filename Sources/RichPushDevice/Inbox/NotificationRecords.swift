@@ -1,0 +1,76 @@
+import RichPushModel
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// What the device keeps of notifications, in the records that app and extension share.
+struct NotificationRecords: Sendable {
+    let store: any SharedStore
+    let limits: DeviceLimits
+
+    /// What is known of a notification, from a push or from the inbox.
+    func entry(_ id: RichID, of session: SessionID) throws(StorageError) -> InboxEntry? {
+        if let entry = try read(InboxEntry.self, RecordKey(.details, "\(id)", of: session)) { return entry }
+        return try synchronised(of: session).entries.first { $0.id == id }
+    }
+
+    func keep(_ entry: InboxEntry, of session: SessionID) throws(StorageError) {
+        try write(entry, RecordKey(.details, "\(entry.id)", of: session))
+    }
+
+    func forget(_ id: RichID, of session: SessionID) throws(StorageError) {
+        try store.removeRecord(RecordKey(.details, "\(id)", of: session))
+        try store.removeRecord(RecordKey(.shown, "\(id)", of: session))
+    }
+
+    func wasShown(_ id: RichID, of session: SessionID) throws(StorageError) -> Bool {
+        try store.record(RecordKey(.shown, "\(id)", of: session)) != nil
+    }
+
+    func markShown(_ id: RichID, of session: SessionID) throws(StorageError) {
+        try write(id, RecordKey(.shown, "\(id)", of: session))
+    }
+
+    /// The inbox as the server last told it.
+    func synchronised(of session: SessionID) throws(StorageError) -> Inbox {
+        try read(Inbox.self, RecordKey(.state, "inbox", of: session)) ?? Inbox()
+    }
+
+    /// Keeps what the server told. What arrived by push before it is in it, or was recalled; `isComplete` says that nothing
+    /// older was left out. Returns the ids that are gone.
+    func synchronise(_ inbox: Inbox, isComplete: Bool, of session: SessionID) throws(StorageError) -> [InboxEntry] {
+        let before = try synchronised(of: session)
+        try write(inbox, RecordKey(.state, "inbox", of: session))
+        let listed = Set(inbox.entries.map(\.id))
+        let newest = inbox.entries.map(\.id).max()
+        let oldest = inbox.entries.map(\.id).min()
+        var gone = before.entries.filter { !listed.contains($0.id) }
+        for entry in try arrived(of: session) {
+            if listed.contains(entry.id) {
+                try store.removeRecord(RecordKey(.details, "\(entry.id)", of: session))
+            } else if let newest, let oldest, entry.id < newest, isComplete || entry.id > oldest {
+                try forget(entry.id, of: session)
+                gone.append(entry)
+            }
+        }
+        return gone
+    }
+
+    /// What arrived by push and is not in the synchronised inbox yet.
+    func arrived(of session: SessionID) throws(StorageError) -> [InboxEntry] {
+        try store.records(.details, of: session, limit: limits.inboxCount)
+            .compactMap { try? JSONDecoder().decode(InboxEntry.self, from: $0) }
+    }
+
+    func read<Value: Decodable>(_ type: Value.Type, _ key: RecordKey) throws(StorageError) -> Value? {
+        try store.record(key).flatMap { try? JSONDecoder().decode(type, from: $0) }
+    }
+
+    func write(_ value: some Encodable, _ key: RecordKey) throws(StorageError) {
+        guard let data = try? JSONEncoder().encode(value) else { throw .failed }
+        try store.setRecord(data, for: key)
+    }
+}

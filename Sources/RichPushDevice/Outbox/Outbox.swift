@@ -1,0 +1,54 @@
+import RichPushModel
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// What waits to be told to the server. Written first and sent then, so that a process that ends in between loses nothing.
+struct Outbox: Sendable {
+    let store: any SharedStore
+    let limits: DeviceLimits
+
+    /// Notes a receipt; its id is a hash of installation, notification, kind and action (iOS client reference 8).
+    func add(_ receipt: Receipt, of session: Session) throws(StorageError) {
+        let parts = [session.installation.text, "\(receipt.richID)", receipt.kind.rawValue, receipt.action ?? ""]
+        try add(.receipt(receipt), id: Hexadecimal.digest(parts.joined(separator: "\n")), at: receipt.at, of: session)
+    }
+
+    /// Notes that the user opened a notification.
+    func addRead(_ id: RichID, at moment: Timestamp, of session: Session) throws(StorageError) {
+        try add(.read(id), id: "read \(id)", at: moment, of: session)
+    }
+
+    private func add(
+        _ work: OutboxItem.Work, id: String, at moment: Timestamp, of session: Session
+    ) throws(StorageError) {
+        guard let data = try? JSONEncoder().encode(OutboxItem(id: id, createdAt: moment, work: work)) else { throw .failed }
+        try store.setRecord(data, for: RecordKey(.outbox, id, of: session.id))
+    }
+
+    /// What waits, oldest first. What is too old or too much is dropped on the way.
+    func items(of session: Session, now: Timestamp) throws(StorageError) -> [OutboxItem] {
+        let all = try store.records(.outbox, of: session.id, limit: limits.outboxCount * 4)
+            .compactMap { try? JSONDecoder().decode(OutboxItem.self, from: $0) }
+            .sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
+        let fresh = all.filter { now - $0.createdAt < limits.outboxAge }.suffix(limits.outboxCount)
+        let kept = Set(fresh.map(\.id))
+        for item in all where !kept.contains(item.id) { try remove(item, of: session) }
+        return Array(fresh)
+    }
+
+    func remove(_ item: OutboxItem, of session: Session) throws(StorageError) {
+        try store.removeRecord(RecordKey(.outbox, item.id, of: session.id))
+    }
+
+    /// The notifications that were read here and not yet told.
+    func reads(of session: Session, now: Timestamp) throws(StorageError) -> Set<RichID> {
+        Set(
+            try items(of: session, now: now).compactMap { item in
+                if case .read(let id) = item.work { id } else { nil }
+            })
+    }
+}

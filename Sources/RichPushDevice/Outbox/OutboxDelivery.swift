@@ -1,0 +1,84 @@
+import RichPushModel
+
+/// Sends what waits in the outbox: receipts in batches, read marks one by one. Repeats are harmless, so app and extension may
+/// do it at once.
+struct OutboxDelivery: Sendable {
+    /// As `ReceiptBatch` allows.
+    static let batchSize = 100
+
+    let client: BackendClient
+    let outbox: Outbox
+    let clock: any ServiceClock
+    let log: any EventLog
+
+    /// Sends all there is. Stops at the first failure that may pass; what the server refuses for good is dropped.
+    func flush(of session: Session, as authorization: Authorization, within deadline: Deadline) async throws(RichPushError) {
+        let items = try storing { () throws(StorageError) in try outbox.items(of: session, now: clock.now) }
+        let receipts = items.compactMap { item in
+            if case .receipt(let receipt) = item.work { (item: item, receipt: receipt) } else { nil }
+        }
+        for start in stride(from: 0, to: receipts.count, by: Self.batchSize) {
+            let batch = receipts[start..<min(start + Self.batchSize, receipts.count)]
+            let isTaken = try await deliver(batch.map(\.receipt), as: authorization, within: deadline)
+            if !isTaken, batch.count > 1 {
+                // One bad receipt shall not take the others with it.
+                for single in batch { _ = try await deliver([single.receipt], as: authorization, within: deadline) }
+            }
+            try forget(batch.map(\.item), of: session)
+        }
+        for item in items {
+            guard case .read(let id) = item.work else { continue }
+            let call = try BackendCall.json("PATCH", APIRoute.notification(id), ["read": true])
+            _ = try await deliver(call, as: authorization, within: deadline)
+            try forget([item], of: session)
+        }
+    }
+
+    private func deliver(
+        _ receipts: [Receipt], as authorization: Authorization, within deadline: Deadline
+    ) async throws(RichPushError) -> Bool {
+        let call = try BackendCall.json("POST", APIRoute.receipts, ReceiptBatch(receipts: receipts))
+        let isTaken = try await deliver(call, as: authorization, within: deadline)
+        if isTaken { tell(receipts) }
+        return isTaken
+    }
+
+    /// Whether the server took it; `false` when it never will.
+    private func deliver(
+        _ call: BackendCall, as authorization: Authorization, within deadline: Deadline
+    ) async throws(RichPushError) -> Bool {
+        do {
+            _ = try await client.call(call, as: authorization, within: deadline)
+            return true
+        } catch .notFound {
+            return false
+        } catch .refused {
+            return false
+        } catch {
+            throw error
+        }
+    }
+
+    private func forget(_ items: [OutboxItem], of session: Session) throws(RichPushError) {
+        try storing { () throws(StorageError) in
+            for item in items { try outbox.remove(item, of: session) }
+        }
+    }
+
+    private func tell(_ receipts: [Receipt]) {
+        for receipt in receipts {
+            var detail = ["kind": receipt.kind.rawValue]
+            detail["action"] = receipt.action
+            log.record(DeviceEvent(.receiptsSent, receipt.richID, detail))
+        }
+    }
+}
+
+/// Runs storage work inside a function that throws `RichPushError`.
+func storing<Value>(_ work: () throws(StorageError) -> Value) throws(RichPushError) -> Value {
+    do {
+        return try work()
+    } catch {
+        throw .storage(error)
+    }
+}

@@ -1,0 +1,23 @@
+import RichPushModel
+
+/// The app's screens. A main-actor type may conform.
+public protocol ContentRouting: Sendable {
+    /// Shows a content; called again for the same id as it goes from loading to its end.
+    func show(_ content: OpenedContent) async
+    /// Offers OK / More while the app is in the foreground.
+    func offer(_ offer: ContentOffer) async
+}
+
+/// The question that the app asks in the foreground instead of a notification.
+public struct ContentOffer: Hashable, Sendable {
+    public var richID: RichID
+    public var title: String?
+    public var message: String
+
+    /// Creates a question.
+    public init(richID: RichID, title: String?, message: String) {
+        self.richID = richID
+        self.title = title
+        self.message = message
+    }
+}

@@ -1,0 +1,29 @@
+/// Where secrets live: on Apple's systems the key chain, after first unlock, on this device only.
+public protocol SecretStore: Sendable {
+    /// The secret, or `nil` if there is none or this process may not read it.
+    func secret(_ key: SecretKey) throws(StorageError) -> String?
+    /// Keeps a secret in place of an older one.
+    func setSecret(_ secret: String, for key: SecretKey) throws(StorageError)
+    /// Forgets a secret; no error if there is none.
+    func removeSecret(_ key: SecretKey) throws(StorageError)
+}
+
+/// The secrets of a device.
+public enum SecretKey: String, Sendable, CaseIterable {
+    /// The stable name of this installation. It survives a sign-out.
+    case installationID = "installation-id"
+    /// The narrow credential that reads content and posts receipts.
+    case credential
+    /// The user's password, kept only if the app asked for it because it sends pushes itself.
+    case password
+    /// A sign-out that the server has not heard of yet, with the credential that authorises it.
+    case revocation
+
+    /// Whether the service extension may not read it. On Apple's systems such a secret lies outside the shared access group.
+    public var isForAppOnly: Bool {
+        switch self {
+        case .installationID, .credential: false
+        case .password, .revocation: true
+        }
+    }
+}

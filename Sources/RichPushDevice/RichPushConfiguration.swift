@@ -1,0 +1,67 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// What an app decides once, the same for the app and its service extension.
+public struct RichPushConfiguration: Hashable, Sendable {
+    /// Where the app backend is: https, or http to this machine only. A path in it stays in front of every route.
+    public let backend: URL
+    public var limits = DeviceLimits()
+    /// Whether the app keeps the user's password, out of the extension's reach, because it sends pushes itself. The narrow
+    /// credential may not send.
+    public var keepsPasswordForSending = false
+    /// Whether a silent push whose content cannot be fetched still shows its words.
+    public var showsTextWhenFetchFails = true
+    /// Whether OK / More is offered while the app is in the foreground, as in the tutorial; otherwise the system's banner.
+    public var offersInForeground = true
+    /// What is shown when nothing better is known. Apps replace it by their own language's words.
+    public var neutralText = "You have a new message"
+    /// The title of the button that opens the content.
+    public var moreTitle = "More"
+
+    /// Creates a configuration with the defaults.
+    public init(backend: URL) throws(ConfigurationError) {
+        guard Origin(backend)?.isAcceptable == true else { throw .insecureBackend }
+        guard backend.query == nil, backend.fragment == nil, backend.user == nil else { throw .badBackend }
+        self.backend = backend
+    }
+}
+
+/// What is wrong with a configuration.
+public enum ConfigurationError: Error, Hashable, Sendable {
+    /// The backend's address is not https, and not http to this machine.
+    case insecureBackend
+    /// The backend's address has a query, a fragment or a user.
+    case badBackend
+}
+
+/// Bounds on what the device does. The defaults follow the limits of the system (iOS client reference 3, 6, 8).
+public struct DeviceLimits: Hashable, Sendable {
+    /// For small calls.
+    public var callDeadline: Duration = .seconds(15)
+    /// For a content that the user waits for.
+    public var openDeadline: Duration = .seconds(60)
+    /// What the system needs of a background push's budget after the fetch.
+    public var presentationReserve: Duration = .seconds(2)
+    /// For the part of a sign-out that talks to the server.
+    public var signOutDeadline: Duration = .seconds(5)
+    /// For receipts that are sent beside a fetch.
+    public var receiptDeadline: Duration = .seconds(4)
+    /// The largest content that is taken at all.
+    public var maximumContentBytes: Int64 = 50 << 20
+    /// The largest content that a background push fetches whole.
+    public var maximumBackgroundBytes: Int64 = 10 << 20
+    /// How old an outbox item may become.
+    public var outboxAge: Duration = .seconds(7 * 86_400)
+    /// How many outbox items are kept; the oldest go first.
+    public var outboxCount = 500
+    /// How many notifications the device remembers.
+    public var inboxCount = 200
+    /// How often an unchanged installation reports itself.
+    public var heartbeat: Duration = .seconds(7 * 86_400)
+
+    /// Creates the default limits.
+    public init() {}
+}

@@ -1,0 +1,115 @@
+import RichPushModel
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// What a notification says, without any system type: what the service extension gets, edits and hands back.
+public struct NoticeContent: Hashable, Sendable {
+    public var title: String
+    public var subtitle: String
+    public var body: String
+    public var thread: String?
+    public var category: String?
+    /// Absolute; absent leaves the icon as it is.
+    public var badge: Int?
+    public var attachment: NoticeAttachment?
+
+    /// Creates content; empty texts are not shown.
+    public init(
+        title: String = "", subtitle: String = "", body: String, thread: String? = nil, category: String? = nil, badge: Int? = nil,
+        attachment: NoticeAttachment? = nil
+    ) {
+        self.title = title
+        self.subtitle = subtitle
+        self.body = body
+        self.thread = thread
+        self.category = category
+        self.badge = badge
+        self.attachment = attachment
+    }
+}
+
+/// A file for the system to show with a notification. The system moves it away, so it is a copy of the cached one.
+public struct NoticeAttachment: Hashable, Sendable {
+    public var file: URL
+    public var mediaType: String
+    /// Words for those who cannot see or hear it.
+    public var altText: String?
+
+    /// Describes a file.
+    public init(file: URL, mediaType: String, altText: String?) {
+        self.file = file
+        self.mediaType = mediaType
+        self.altText = altText
+    }
+}
+
+/// A notification that the app shows itself.
+public struct LocalNotice: Hashable, Sendable {
+    /// The same for every showing of a rich notification, so that a repeat replaces.
+    public var identifier: String
+    public var richID: RichID
+    public var kind: ContentKind
+    public var content: NoticeContent
+
+    /// Creates a notification.
+    public init(identifier: String, richID: RichID, kind: ContentKind, content: NoticeContent) {
+        self.identifier = identifier
+        self.richID = richID
+        self.kind = kind
+        self.content = content
+    }
+}
+
+/// A notification in the notification centre.
+public struct DeliveredNotice: Hashable, Sendable {
+    public var identifier: String
+    /// The rich notification behind it, if any.
+    public var richID: RichID?
+
+    /// Describes a notification.
+    public init(identifier: String, richID: RichID?) {
+        self.identifier = identifier
+        self.richID = richID
+    }
+}
+
+/// What the user did with a notification.
+public struct NoticeResponse: Hashable, Sendable {
+    /// How.
+    public enum Action: Hashable, Sendable {
+        /// Tapped it.
+        case open
+        /// Pressed the button with this identifier.
+        case button(String)
+        /// Removed it.
+        case dismiss
+    }
+
+    public var identifier: String
+    /// The rich notification behind it.
+    public var richID: RichID
+    public var action: Action
+
+    /// Creates a response.
+    public init(identifier: String, richID: RichID, action: Action) {
+        self.identifier = identifier
+        self.richID = richID
+        self.action = action
+    }
+}
+
+/// How the system shows a notification while the app is in the foreground.
+public struct PresentationOptions: OptionSet, Hashable, Sendable {
+    public let rawValue: Int
+
+    /// Creates options from their bits.
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    public static let banner = PresentationOptions(rawValue: 1)
+    public static let list = PresentationOptions(rawValue: 2)
+    public static let sound = PresentationOptions(rawValue: 4)
+}

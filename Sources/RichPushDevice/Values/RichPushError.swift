@@ -1,0 +1,73 @@
+import RichPushModel
+
+/// Why the engine could not do what it was asked.
+public enum RichPushError: Error, Hashable, Sendable {
+    /// Nobody is signed in.
+    case notSignedIn
+    /// A user name has 1 to 64 of `A-Z a-z 0-9 _ @ . -`.
+    case badUserName
+    /// The server does not know this user with this password.
+    case wrongPassword
+    /// The server no longer takes this installation's credential; the user must sign in again.
+    case credentialRejected
+    /// The app does not keep the password that this call needs.
+    case passwordNotKept
+    /// A sign-in or sign-out is under way.
+    case busy
+    /// The server could not be reached.
+    case offline
+    case timedOut
+    /// The server has no such thing for this user.
+    case notFound
+    /// The server is busy; it asked for this pause.
+    case serverBusy(retryAfter: Duration?)
+    /// The server failed, with this HTTP status.
+    case serverFailed(Int)
+    /// The server refused, in its words.
+    case refused(Problem)
+    /// The answer is not what the API promises.
+    case badAnswer
+    /// A redirect to somewhere that content is not taken from.
+    case badRedirect
+    /// The bytes are not the ones that the server described.
+    case contentMismatch
+    /// The bytes are not what their type says, or of a type that this app does not take.
+    case badMediaType
+    case tooLarge
+    /// Another process of this app fetches it right now.
+    case claimed
+    case storage(StorageError)
+
+    /// Whether the same call may succeed later without anybody changing anything.
+    public var isTransient: Bool {
+        switch self {
+        case .offline, .timedOut, .serverBusy, .serverFailed, .busy, .claimed, .storage(.locked): true
+        default: false
+        }
+    }
+
+    /// A short word for logs and receipts: `a-z` and `-`.
+    public var code: String {
+        switch self {
+        case .notSignedIn: "not-signed-in"
+        case .badUserName: "bad-user-name"
+        case .wrongPassword: "wrong-password"
+        case .credentialRejected: "credential-rejected"
+        case .passwordNotKept: "password-not-kept"
+        case .busy: "busy"
+        case .offline: "offline"
+        case .timedOut: "timed-out"
+        case .notFound: "not-found"
+        case .serverBusy: "server-busy"
+        case .serverFailed: "server-failed"
+        case .refused: "refused"
+        case .badAnswer: "bad-answer"
+        case .badRedirect: "bad-redirect"
+        case .contentMismatch: "content-mismatch"
+        case .badMediaType: "bad-media-type"
+        case .tooLarge: "too-large"
+        case .claimed: "claimed"
+        case .storage: "storage"
+        }
+    }
+}
