@@ -68,6 +68,11 @@ public struct EmulationRules: Sendable, Hashable {
     /// Rejections that a connection may collect before it is closed with GOAWAY; `nil` sets no limit. `BadDeviceToken`
     /// counts five times, 410 not at all (check 23).
     public var errorBudget: Int?
+    /// A connection that brought no frame for this long gets GOAWAY `IdleTimeout` (check 7); `nil` waits for ever. Apple's
+    /// value is not documented; reports say one to two hours.
+    public var idleLimit: Duration? = .seconds(3_600)
+    /// Connections at a time; more are closed at once.
+    public var maximumConnections = 1_000
     /// How long a connection stays open after GOAWAY, so that the client reads it before the connection ends.
     public var goAwayGrace = Duration.seconds(1)
 

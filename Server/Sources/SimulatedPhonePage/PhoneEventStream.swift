@@ -65,12 +65,18 @@ struct PhoneEventStream: Sendable {
     }
 
     private func write(_ events: AsyncStream<Event>, after seen: Int, to writer: inout any ResponseBodyWriter) async throws {
-        try await writer.write(ServerSentEvent.snapshot(await phone.snapshot()).bytes)
+        var shown = await phone.snapshot
+        try await writer.write(ServerSentEvent.snapshot(shown).bytes)
         var sequence = try await writeStory(after: seen, to: &writer)
         for await event in events {
             switch event {
             case .heartbeat: try await writer.write(ServerSentEvent.heartbeat)
-            case .update(.snapshot(let snapshot)): try await writer.write(ServerSentEvent.snapshot(snapshot).bytes)
+            case .update(.snapshot(let snapshot)):
+                // The phone tells what it looks like when the listening starts, too: mostly no news.
+                shown.time = snapshot.time
+                guard shown != snapshot else { continue }
+                shown = snapshot
+                try await writer.write(ServerSentEvent.snapshot(snapshot).bytes)
             case .update(.story(let step)):
                 if step.sequence == sequence + 1 {
                     try await writer.write(ServerSentEvent.story(step, epoch: epoch).bytes)
@@ -85,7 +91,7 @@ struct PhoneEventStream: Sendable {
     /// Writes the steps after `sequence` and returns the last one's number.
     private func writeStory(after sequence: Int, to writer: inout any ResponseBodyWriter) async throws -> Int {
         var last = sequence
-        for step in await phone.story(after: sequence) {
+        for step in await phone.steps where step.sequence > sequence {
             try await writer.write(ServerSentEvent.story(step, epoch: epoch).bytes)
             last = step.sequence
         }

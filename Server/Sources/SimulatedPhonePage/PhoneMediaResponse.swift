@@ -11,7 +11,8 @@ struct PhoneMediaResponse: Sendable {
         guard let richID = RichID(try context.parameters.require("richId")) else {
             throw ServiceError(.notFound, "not a rich notification id")
         }
-        guard let media = await phone.media(for: richID), let file = StoredFile(path: media.file.path) else {
+        let notice = try QueryParameters(of: request, allowed: ["notification"])["notification"]
+        guard let media = await phone.media(for: richID, attachmentOf: notice), let file = StoredFile(path: media.file.path) else {
             throw ServiceError(.notFound, "the phone holds no content of this notification")
         }
         let download = Download(

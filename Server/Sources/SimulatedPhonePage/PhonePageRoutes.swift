@@ -51,21 +51,23 @@ public struct PhonePageRoutes: Sendable {
 
     private func list() async throws -> Response {
         var identities: [PhoneSnapshot.Identity] = []
-        for phone in phones { identities.append(await phone.identity) }
+        for phone in phones { identities.append(await phone.snapshot.phone) }
         return try .json(identities)
     }
 
     private func phone(_ context: ServiceRequestContext) async throws -> any PagePhone {
         let id = try context.parameters.require("phone")
-        for phone in phones where await phone.identity.id == id { return phone }
+        for phone in phones where await phone.snapshot.phone.id == id { return phone }
         throw ServiceError(.notFound, "no simulated phone has this id")
     }
 
     private func perform(_ action: PhoneAction, on phone: any PagePhone) async throws -> Response {
-        do {
+        do throws(PhoneActionError) {
             try await phone.perform(action)
-        } catch PhoneActionError.notPossible(let reason) {
-            throw ServiceError(.conflict, reason)
+        } catch {
+            switch error {
+            case .notPossible(let reason): throw ServiceError(.conflict, reason)
+            }
         }
         return Response(status: .noContent)
     }

@@ -1,3 +1,4 @@
+import AppBackend
 import ArgumentParser
 import ClarionServer
 import RichPushModel
@@ -9,14 +10,14 @@ struct UserAddCommand: AsyncParsableCommand {
     @Argument(help: "1 to 64 of A-Z a-z 0-9 _ @ . -, unique without regard to case.")
     var name: UserName
 
-    @Option(help: "sender may send to any audience, admin may manage users. May be repeated.")
-    var role: [UserCommand.Role] = []
+    @Option(help: "user sends to themselves only; sender to any audience; admin manages users as well.")
+    var role: UserRole = .user
 
     @OptionGroup var node: NodeArguments
 
     func run() async throws {
         let users = try node.users()
-        try await users.add(name, password: Terminal.askNewPassword(), roles: role.map(\.rawValue))
+        try await users.add(name, password: Terminal.askNewPassword(), role: role)
         print("added \(name)")
     }
 }

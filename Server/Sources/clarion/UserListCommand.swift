@@ -8,7 +8,7 @@ struct UserListCommand: AsyncParsableCommand {
 
     func run() async throws {
         for user in try await node.users().list() {
-            print(([user.name.text] + user.roles).joined(separator: " "))
+            print("\(user.name) \(user.role.rawValue)")
         }
     }
 }

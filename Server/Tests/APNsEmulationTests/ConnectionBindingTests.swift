@@ -57,7 +57,8 @@ struct ConnectionBindingTests {
         var first = ProviderSigner()
         first.keyID = "KEYFIRST01"
         try fixture.apns.registerKey(
-            teamID: first.teamID, keyID: first.keyID, publicKeyPEM: first.publicKeyPEM, topics: topics, relatedKeyID: "KEYRELATED")
+            teamID: first.teamID, keyID: first.keyID, publicKeyPEM: first.publicKeyPEM, topics: topics,
+            relatedKeyID: "KEYRELATED")
         let own = first.authorization(issuedAt: "\(fixture.clock.now.seconds)")
         #expect(answer(own, fixture: &fixture) == "200")
         #expect(answer(unrelated, fixture: &fixture) == "403 UnrelatedKeyIdInToken")

@@ -26,7 +26,9 @@ struct RequestCheckTests {
     static let cases: [RefusalCase] = [
         .init("a good push", "200"),
         .init("GET", "405 MethodNotAllowed") { $0.method = "GET" },
-        .init("HEAD on the root", "405 MethodNotAllowed") { $0.method = "HEAD"; $0.path = "/" },
+        .init("HEAD on the root", "405 MethodNotAllowed") {
+            $0.method = "HEAD"; $0.path = "/"
+        },
         .init("another path", "404 BadPath") { $0.path = "/3/devices/x" },
         .init("a broadcast, which is not served yet", "404 BadPath") { $0.path = "/4/broadcasts/apps/com.example.rich" },
         .init("a path behind the token", "404 BadPath") { $0.path += "/x" },
@@ -67,8 +69,12 @@ struct RequestCheckTests {
         .init("an app nobody registered", "400 TopicDisallowed") { $0.topic = "com.example.other" },
         .init("a suffix of another type", "400 TopicDisallowed") { $0.topic = "com.example.rich.voip" },
         .init("a type whose suffix is missing", "400 TopicDisallowed") { $0.pushType = "voip" },
-        .init("background with priority 10", "400 BadPriority") { $0.pushType = "background"; $0.priority = "10" },
-        .init("background with priority 5", "200") { $0.pushType = "background"; $0.priority = "5" },
+        .init("background with priority 10", "400 BadPriority") {
+            $0.pushType = "background"; $0.priority = "10"
+        },
+        .init("background with priority 5", "200") {
+            $0.pushType = "background"; $0.priority = "5"
+        },
         .init("no body", "400 PayloadEmpty", body: ""),
         .init("an empty dictionary", "200", body: "{}"),
         .init("4096 bytes", "200", body: String(repeating: "x", count: 4_096)),
@@ -152,7 +158,11 @@ struct RequestCheckTests {
     @Test("switches: background at 10, body that is not JSON")
     func switches() throws {
         var lenient = try EmulatorFixture { $0.backgroundAtPriorityTen = .accept }
-        #expect(EmulatorFixture.text(lenient.send { $0.pushType = "background"; $0.priority = "10" }) == "200")
+        #expect(
+            EmulatorFixture.text(
+                lenient.send {
+                    $0.pushType = "background"; $0.priority = "10"
+                }) == "200")
         #expect(EmulatorFixture.text(lenient.send(body: "not json")) == "200")
         var strict = try EmulatorFixture { $0.bodyThatIsNotJSON = .refuse }
         #expect(EmulatorFixture.text(strict.send(body: "not json")) == "400 PayloadEmpty")

@@ -99,6 +99,31 @@ struct WireFaultTests {
         }
     }
 
+    @Test("an idle connection is told so and ended")
+    func idle() async throws {
+        try await RunningEmulator.run { rules in
+            rules.idleLimit = .zero
+        } _: { emulator in
+            let client = try await emulator.connect()
+            try await client.channel.closeFuture.get()
+            #expect(try await client.observation().goAways.first?.data == #"{"reason":"IdleTimeout"}"#)
+        }
+    }
+
+    @Test("connections above the maximum are closed at once")
+    func maximumConnections() async throws {
+        try await RunningEmulator.run { rules in
+            rules.maximumConnections = 1
+        } _: { emulator in
+            let first = try await emulator.connect()
+            #expect(await outcome(first, emulator.push()) == "200")
+            let second = try? await emulator.connect()
+            try await second?.channel.closeFuture.get()
+            #expect(await outcome(first, emulator.push()) == "200")
+            try await first.close()
+        }
+    }
+
     @Test("the error budget of a connection ends it; a bad device token counts five times")
     func errorBudget() async throws {
         try await RunningEmulator.run { rules in

@@ -71,6 +71,16 @@ final class PhoneMediaTests {
         #expect(changed.text == "other")
     }
 
+    @Test("a notification shows its own attachment")
+    func attachment() async throws {
+        let file = folder.appending(path: "attachment")
+        try Data("attached".utf8).write(to: file)
+        await phone.keep(file, "image/png", for: seven, attachmentOf: "rich 7")
+        #expect(try await harness.call(.get, "/phone/p1/media/7?notification=rich%207").text == "attached")
+        #expect(try await harness.call(.get, "/phone/p1/media/7?notification=other").status == .notFound)
+        #expect(try await harness.call(.get, "/phone/p1/media/7").status == .notFound)
+    }
+
     @Test("what is not on the phone is not found", arguments: ["8", "0", "07", "x", "99999999999"])
     func missing(id: String) async throws {
         try await keep()

@@ -14,9 +14,9 @@ extension EnrichmentEngine {
 
     /// Takes the name of the notification, so that an app that was woken for the same push leaves the fetch to this process.
     /// Nothing is waited for: the extension fetches in any case, because it is the one who shows.
-    func claim(_ id: RichID, in session: Session, within deadline: Deadline) throws(RichPushError) {
+    func claim(_ id: RichID, in session: Session, within deadline: Deadline) throws(RichPushError) -> Bool {
         let now = device.clock.now
-        _ = try storing { () throws(StorageError) in
+        return try storing { () throws(StorageError) in
             try device.store.claim(
                 RecordKey(.claims, "\(id)", of: session.id), until: now + deadline.remaining + .seconds(5), now: now)
         }
@@ -28,13 +28,16 @@ extension EnrichmentEngine {
 
     /// The words of the notification are better than the push's neutral ones.
     func apply(_ entry: InboxEntry, to key: String, in session: Session) {
-        guard var best = running[key]?.best else { return }
+        guard var best = running[key]?.best, isCurrent(session) else { return }
         if let title = entry.title { best.title = title }
         if let subtitle = entry.subtitle { best.subtitle = subtitle }
         best.body = entry.message
         if best.badge == nil { best.badge = unread(in: session) }
         running[key]?.best = best
     }
+
+    /// Whether the app has not signed out meanwhile: the words of the user before are then nobody's business.
+    private func isCurrent(_ session: Session) -> Bool { (try? device.store.session())?.id == session.id }
 
     private func unread(in session: Session) -> Int? {
         guard let synchronised = try? records.synchronised(of: session.id),
@@ -65,6 +68,7 @@ extension EnrichmentEngine {
     }
 
     func attach(_ content: CachedContent, of entry: InboxEntry, to key: String, in session: Session) {
+        guard isCurrent(session) else { return }
         let attachment = attachments.attachment(for: content, altText: entry.altText, in: session)
         running[key]?.best.attachment = attachment
         device.log.record(DeviceEvent(.enriched, entry.id, ["attachment": attachment == nil ? "no" : "yes"]))

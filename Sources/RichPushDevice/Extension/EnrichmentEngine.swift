@@ -77,11 +77,14 @@ public actor EnrichmentEngine {
             }
             note(.delivered, of: envelope.id, in: session)
             let receipts = Task { await flush(session, authorization, within: deadline) }
-            try claim(envelope.id, in: session, within: deadline)
-            defer { release(envelope.id, in: session) }
+            let isOurs = try claim(envelope.id, in: session, within: deadline)
+            defer { if isOurs { release(envelope.id, in: session) } }
             await enrich(key, envelope, in: session, as: authorization, within: deadline)
             // Afterwards the process may be suspended at any moment; but nobody waits long for a receipt.
-            _ = await deadline.capped(at: .seconds(1)).run { await receipts.value }
+            _ = await deadline.capped(at: .seconds(1)).run {
+                await receipts.value
+                await self.flush(session, authorization, within: deadline)
+            }
             receipts.cancel()
         } catch {
             device.log.record(DeviceEvent(.unchanged, envelope.id, ["reason": error.code]))

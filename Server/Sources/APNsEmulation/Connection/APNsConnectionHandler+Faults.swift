@@ -74,8 +74,17 @@ extension APNsConnectionHandler {
             startDraining(last: lastStream, code: .noError, data: nil)
             context?.flush()
             context?.close(promise: nil)
+        case .checkIdle(let limit): endIfIdle(longerThan: limit)
         case .reset: resetConnection()
         }
+    }
+
+    /// A connection that owes an answer is not idle.
+    private func endIfIdle(longerThan limit: Duration) {
+        guard phase == .open, streams.isEmpty, core.clock.uptime - lastActivity >= limit else { return }
+        let data = ByteBuffer(string: #"{"reason":"\#(APNsReason.idleTimeout.rawValue)"}"#)
+        startDraining(last: lastStream, code: .noError, data: data)
+        context?.flush()
     }
 
     /// Ends the connection with a TCP reset: no close_notify of TLS, no FIN.

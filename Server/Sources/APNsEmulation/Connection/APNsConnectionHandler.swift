@@ -27,6 +27,8 @@ final class APNsConnectionHandler: ChannelInboundHandler {
     var phase = Phase.open
     var errorBudget: Int?
     var lastStream = 0
+    /// When the last frame came, in uptime of the clock.
+    var lastActivity: Duration
     /// Answers that wait for their time.
     var delayed: [HTTP2StreamID: Task<Void, Never>] = [:]
     var closing: Task<Void, Never>?
@@ -42,6 +44,7 @@ final class APNsConnectionHandler: ChannelInboundHandler {
         self.logger = logger
         limit = StreamLimit(rules: core.rules)
         errorBudget = core.rules.errorBudget
+        lastActivity = core.clock.uptime
     }
 
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
@@ -70,6 +73,7 @@ final class APNsConnectionHandler: ChannelInboundHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
+        lastActivity = core.clock.uptime
         context.flush()
         context.fireChannelReadComplete()
     }

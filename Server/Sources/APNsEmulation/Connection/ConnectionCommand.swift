@@ -6,6 +6,8 @@ enum ConnectionCommand: Sendable {
     case goAway(reason: APNsReason?)
     /// GOAWAY and an orderly end now.
     case close
+    /// A moment has come to look whether the connection is idle for too long.
+    case checkIdle(limit: Duration)
     /// TCP reset.
     case reset
 }

@@ -24,8 +24,8 @@ final class Listener: Sendable {
     private let pump = NIOLockedValueBox<Task<Void, Never>?>(nil)
 
     init(
-        configuration: LocalAPNsConfiguration, authority: LocalCertificateAuthority, core: EmulatorCore, group: any EventLoopGroup,
-        logger: Logger
+        configuration: LocalAPNsConfiguration, authority: LocalCertificateAuthority, core: EmulatorCore,
+        group: any EventLoopGroup, logger: Logger
     ) {
         self.configuration = configuration
         self.authority = authority
@@ -79,12 +79,12 @@ final class Listener: Sendable {
         for connection in connections { connection.pipeline.fireUserInboundEventTriggered(command) }
     }
 
-    /// Lets background pushes go when their budget is free again.
+    /// Once in a second: lets background pushes go whose budget is free again, and looks for idle connections.
     private func startPump() {
-        let core = core
-        let task = Task {
+        let task = Task { [weak self, core] in
             while (try? await core.clock.sleep(for: .seconds(1))) != nil {
                 core.deliver { state, now in state.store.releaseHeld(now: now) }
+                if let limit = core.rules.idleLimit { self?.command(.checkIdle(limit: limit)) }
             }
         }
         pump.withLockedValue { $0 = task }
@@ -112,15 +112,16 @@ final class Listener: Sendable {
     }
 
     private func add(_ channel: any Channel) -> Int {
-        let (number, isShutDown) = state.withLockedValue { state in
+        let (number, isWelcome) = state.withLockedValue { state in
+            let isWelcome = !state.isShutDown && state.connections.count < core.rules.maximumConnections
             state.count += 1
             state.connections[ObjectIdentifier(channel)] = channel
-            return (state.count, state.isShutDown)
+            return (state.count, isWelcome)
         }
         channel.closeFuture.whenComplete { _ in
             self.state.withLockedValue { $0.connections[ObjectIdentifier(channel)] = nil }
         }
-        if isShutDown { channel.close(promise: nil) }
+        if !isWelcome { channel.close(promise: nil) }
         return number
     }
 }

@@ -31,7 +31,8 @@ enum Credential: Sendable, Hashable {
             return
         }
         let known = Key(
-            teamID: key.teamID, keyID: key.keyID, environment: key.environment, topics: key.topics, relatedKeyID: key.relatedKeyID)
+            teamID: key.teamID, keyID: key.keyID, environment: key.environment, topics: key.topics,
+            relatedKeyID: key.relatedKeyID)
         self = .signed(key: known, issuedAt: token.issuedAt)
     }
 

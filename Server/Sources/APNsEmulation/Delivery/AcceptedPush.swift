@@ -24,8 +24,9 @@ struct AcceptedPush: Sendable, Hashable {
 
     func delivered(at moment: Timestamp, stored: Bool) -> DeliveredPush {
         DeliveredPush(
-            device: device, token: token, topic: topic, bundleID: bundleID, apnsID: apnsID, uniqueID: uniqueID, pushType: pushType,
-            priority: priority, expiration: expiration, collapseID: collapseID, payload: payload, receivedAt: receivedAt,
+            device: device, token: token, topic: topic, bundleID: bundleID, apnsID: apnsID, uniqueID: uniqueID,
+            pushType: pushType, priority: priority, expiration: expiration, collapseID: collapseID, payload: payload,
+            receivedAt: receivedAt,
             deliveredAt: moment, storedWhileOffline: stored)
     }
 }

@@ -56,7 +56,8 @@ extension DeliveredPush {
     /// The push as it was before it was handed over.
     fileprivate var accepted: AcceptedPush {
         AcceptedPush(
-            device: device, token: token, topic: topic, bundleID: bundleID, apnsID: apnsID, uniqueID: uniqueID, pushType: pushType,
-            priority: priority, expiration: expiration, collapseID: collapseID, payload: payload, receivedAt: receivedAt)
+            device: device, token: token, topic: topic, bundleID: bundleID, apnsID: apnsID, uniqueID: uniqueID,
+            pushType: pushType, priority: priority, expiration: expiration, collapseID: collapseID, payload: payload,
+            receivedAt: receivedAt)
     }
 }

@@ -2,9 +2,8 @@
 import { h } from "./dom.js";
 import { icon, kindIcon, kindName } from "./icons.js";
 import { view, changed, phoneNow } from "./state.js";
-import { act } from "./connection.js";
+import { act, mediaURL } from "./connection.js";
 import { ago, greeting } from "./format.js";
-import { mediaURL } from "./connection.js";
 import { contentScreen } from "./content.js";
 import { optionsSheet, optionsSummary, sendParameters } from "./options.js";
 
@@ -138,8 +137,12 @@ function inboxRow(entry) {
 }
 
 function rowPicture(entry) {
-  if (entry.kind === "img" && entry.downloaded) {
-    return h("img", { class: "row-thumb", key: "picture", src: mediaURL(entry.id), alt: "", loading: "lazy" });
+  if (entry.kind === "img" && entry.downloaded && !view.pictureless.has(entry.id)) {
+    const drawInstead = () => {
+      view.pictureless.add(entry.id);
+      changed();
+    };
+    return h("img", { class: "row-thumb", key: "picture", src: mediaURL(entry.id), alt: "", loading: "lazy", onerror: drawInstead });
   }
   return h("span", { class: `row-thumb drawn kind-${entry.kind}`, key: "drawn" }, icon(kindIcon(entry.kind)));
 }
@@ -158,7 +161,7 @@ function alertOf(snapshot) {
       "data-testid": alert ? "alert" : undefined, key: shown.richId,
     },
     h("h2", { id: "alert-title" }, "New notification"),
-    h("p", { id: "alert-message", "data-testid": "alert-message" }, shown.message),
+    h("p", { id: "alert-message", "data-testid": "alert-message" }, shown.message || "Something new is there for you."),
     h("div", { class: "alert-buttons" },
       h("button", { type: "button", onclick: () => act("alertOK"), "data-testid": "alert-ok" }, "OK"),
       h("button", {

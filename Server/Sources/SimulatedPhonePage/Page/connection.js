@@ -33,7 +33,8 @@ export function listen(phoneID) {
   state.steps.clear();
   Object.assign(view, {
     centreOpen: false, expandedNotice: null, lastBanner: null, lastAlert: null, lastContent: null, zoomed: false,
-    linkConfirm: false, clearedBefore: 0,
+    linkConfirm: false, clearedBefore: 0, openSteps: new Set(), toggledGroups: new Map(), messages: new Map(),
+    pictureless: new Set(),
   });
   source = new EventSource(`/phone/${encodeURIComponent(phoneID)}/events`);
   source.addEventListener("open", () => setConnection("open"));
@@ -94,7 +95,26 @@ async function problemOf(answer) {
   }
 }
 
-/** Where the bytes are that the phone fetched for a notification. */
-export function mediaURL(richID) {
-  return `/phone/${encodeURIComponent(state.phoneID)}/media/${encodeURIComponent(richID)}`;
+/** Where the bytes are that the phone fetched: for what is open, or as the attachment of a notification. */
+export function mediaURL(richID, notice = null) {
+  const attachment = notice ? `?notification=${encodeURIComponent(notice.id)}` : "";
+  return `/phone/${encodeURIComponent(state.phoneID)}/media/${encodeURIComponent(richID)}${attachment}`;
+}
+
+/**
+ * Sends a push to the signed-in user as any other program does: the tutorial's call, past the phone. The demo's rule (the
+ * password is the name) makes that possible here.
+ */
+export async function sendFromElsewhere() {
+  const { user } = state.snapshot;
+  try {
+    const answer = await fetch("/api/notifications", {
+      method: "POST", credentials: "omit", headers: { Authorization: `Basic ${btoa(`${user}:${user}`)}` },
+    });
+    if (!answer.ok) toast((await problemOf(answer)) || `The backend did not take the push (${answer.status}).`);
+    return answer.ok;
+  } catch {
+    toast("The backend does not answer.");
+    return false;
+  }
 }

@@ -2,9 +2,11 @@
 import { h } from "./dom.js";
 import { icon } from "./icons.js";
 import { state, view, changed } from "./state.js";
-import { act } from "./connection.js";
+import { act, sendFromElsewhere } from "./connection.js";
 
 const KEY = "clarion.guide";
+/** Long enough to see the phone change before the push arrives. */
+const SEEN_MILLISECONDS = 1200;
 const progress = { signedIn: false, sent: false, opened: false };
 
 function isFinished() {
@@ -69,9 +71,9 @@ function nextThings() {
   return h("div", { class: "guide-card next", "data-testid": "guide-next" },
     h("h2", null, "Try next"),
     h("div", { class: "tries" },
-      tryButton("home", "Send, then go Home", "A banner on the home screen", ready, () => sendAnd("home")),
-      tryButton("lock", "Send, then lock", "A notification on the lock screen", ready, () => sendAnd("lock")),
-      tryButton("quit", "Send, then force quit", "Silent pushes stop, alerts do not", ready, () => sendAnd("terminate"))),
+      tryButton("home", "Home, then a push", "A banner slides down", ready, () => pushAfter("home")),
+      tryButton("lock", "Lock, then a push", "It waits on the lock screen", ready, () => pushAfter("lock")),
+      tryButton("quit", "Force quit, then a push", "Silent: iOS wakes no such app", ready, () => pushAfter("terminate"))),
     h("button", { class: "guide-skip", type: "button", onclick: () => remember(false) }, "Show the first steps"));
 }
 
@@ -80,10 +82,15 @@ function tryButton(drawing, title, text, ready, run) {
     icon(drawing), h("span", null, h("b", null, title), h("small", null, text)));
 }
 
-// What a person does: press Send push in the app, then at once the other thing.
-async function sendAnd(name) {
-  if (state.snapshot.locked) await act("unlock");
-  if (state.snapshot.screen === "content") await act("closeContent");
-  await act("openApp");
-  if (await act("sendPush")) await act(name);
+// The push comes from another program a moment later, so that the phone is found in the state that was asked for.
+async function pushAfter(name) {
+  if (view.trying) return;
+  view.trying = true;
+  if (state.snapshot.locked && name !== "lock") await act("unlock");
+  const ready = state.snapshot.locked || await act(name);
+  if (ready) {
+    await new Promise((resolve) => setTimeout(resolve, SEEN_MILLISECONDS));
+    await sendFromElsewhere();
+  }
+  view.trying = false;
 }

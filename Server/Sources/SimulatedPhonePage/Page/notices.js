@@ -42,7 +42,7 @@ function thumbnail(notice) {
   if (!notice.hasAttachment) return null;
   if (notice.richId && (notice.mediaType || "").startsWith("image/")) {
     return h("img", {
-      class: "notice-thumb", key: "thumb", src: mediaURL(notice.richId), alt: notice.altText || "", draggable: "false",
+      class: "notice-thumb", key: "thumb", src: mediaURL(notice.richId, notice), alt: notice.altText || "", draggable: "false",
       "data-testid": "notice-thumb",
     });
   }
@@ -127,7 +127,7 @@ export function expandedNotice(snapshot) {
 
 function largePicture(notice) {
   if (!notice.hasAttachment || !notice.richId || !(notice.mediaType || "").startsWith("image/")) return null;
-  return h("img", { class: "expanded-picture", key: "picture", src: mediaURL(notice.richId), alt: notice.altText || "" });
+  return h("img", { class: "expanded-picture", key: "picture", src: mediaURL(notice.richId, notice), alt: notice.altText || "" });
 }
 
 function more(notice) {

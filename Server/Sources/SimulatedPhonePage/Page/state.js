@@ -29,9 +29,14 @@ export const view = {
   signIn: { user: "", password: "" },
   draft: { kind: "img", style: "", message: "", title: "", audience: "" },
   openSteps: new Set(),
-  closedGroups: new Set(),
+  /** Groups of the story that somebody opened or closed. */
+  toggledGroups: new Map(),
+  /** What each push says, kept for when the phone forgets it. */
+  messages: new Map(),
   clearedBefore: 0,
   pending: new Set(),
+  /** Inbox entries whose picture the phone does not give now. */
+  pictureless: new Set(),
 };
 
 const listeners = new Set();

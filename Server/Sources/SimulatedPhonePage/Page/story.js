@@ -15,7 +15,7 @@ export function story() {
       groups.length > 0 && h("button", { class: "quiet-button", type: "button", title: "Clear the list", "aria-label": "Clear the list", onclick: clear, "data-testid": "story-clear", key: "clear" },
         icon("trash"))),
     groups.length === 0 ? empty() : h("div", { class: "story-groups", key: "groups", role: "log", "aria-label": "Story of each push" },
-      groups.map((group) => groupCard(group))),
+      groups.map((group, index) => groupCard(group, isOpen(group, index, groups)))),
   ];
 }
 
@@ -31,17 +31,24 @@ function clear() {
   changed();
 }
 
-// Steps of one push share its id. What belongs to no push (registering, switches) is gathered where it happened.
+// Steps of one push share its id; only the app's wish to send has none yet, and goes with the answer that follows it. What belongs to no push (registering, switches) is gathered where it happened.
 function grouped() {
   const byID = new Map();
   let loose = null;
+  let asked = null;
   for (const step of [...state.steps.values()].sort((a, b) => a.seq - b.seq)) {
     if (step.seq <= view.clearedBefore) continue;
-    if (step.richId) {
+    if (step.step === "send" && !step.richId) {
+      asked = step;
+    } else if (step.richId) {
       const key = `push ${step.richId}`;
       if (!byID.has(key)) {
         byID.set(key, { key, richID: step.richId, steps: [] });
         loose = null;
+      }
+      if (step.step === "accepted" && asked) {
+        byID.get(key).steps.unshift(asked);
+        asked = null;
       }
       byID.get(key).steps.push(step);
     } else {
@@ -52,29 +59,37 @@ function grouped() {
       loose.steps.push(step);
     }
   }
+  // Asked, and not answered yet: the newest of all.
+  if (asked) byID.set(`asked ${asked.seq}`, { key: `asked ${asked.seq}`, richID: null, steps: [asked] });
   return [...byID.values()].reverse();
 }
 
-function groupCard(group) {
+// The newest group and the newest push are open, the others when somebody opened them.
+function isOpen(group, index, groups) {
+  return view.toggledGroups.get(group.key) ?? (index === 0 || group === groups.find(({ richID }) => richID));
+}
+
+function groupCard(group, open) {
   const first = group.steps[0];
   const last = group.steps[group.steps.length - 1];
-  const open = !view.closedGroups.has(group.key);
   return h("article", { class: group.richID ? "story-card" : "story-card loose", key: group.key, "data-testid": group.richID ? "story-push" : "story-loose", "data-rich-id": group.richID },
-    h("button", { class: "story-title", type: "button", "aria-expanded": String(open), onclick: () => toggleIn(view.closedGroups, group.key) },
+    h("button", { class: "story-title", type: "button", "aria-expanded": String(open), onclick: () => setOpen(group.key, !open) },
       group.richID ? h("span", { class: "story-number" }, `#${group.richID}`) : icon("phone", "story-phone"),
       h("span", { class: "story-name" }, group.richID ? messageOf(group) : "On the phone"),
       h("time", { class: "story-time" }, exactTime(first.at)),
       icon("down", "story-fold")),
     open && h("ol", { class: "steps", key: "steps" }, group.steps.map((step) => stepLine(step, first))),
-    !open && h("p", { class: "story-short", key: "short" }, `${group.steps.length} steps · ${last.title} ${distance(last.at - first.at)}`));
+    !open && h("p", { class: "story-short", key: "short" }, `${group.steps.length} step${group.steps.length === 1 ? "" : "s"} · ${last.title} ${distance(last.at - first.at)}`));
 }
 
+// What the push says, as the phone knows it; the story itself holds no content.
 function messageOf(group) {
-  for (const { detail } of group.steps) {
-    const message = detail && (detail.message || detail.richMessage || detail.alert || detail.body);
-    if (message) return message;
-  }
-  return "Push";
+  const { inbox, notifications, content, alert } = state.snapshot || {};
+  const known = [...(inbox || []), ...(notifications || []), content, alert]
+    .find((each) => each && (each.richId || each.id) === group.richID);
+  const message = known?.title && known.title !== "Clarion" ? known.title : known?.message || known?.body;
+  if (message) view.messages.set(group.richID, message);
+  return view.messages.get(group.richID) || "Push";
 }
 
 function stepLine(step, first) {
@@ -113,6 +128,11 @@ function pretty(value) {
   } catch {
     return text;
   }
+}
+
+function setOpen(key, open) {
+  view.toggledGroups.set(key, open);
+  changed();
 }
 
 function toggleIn(set, key) {

@@ -45,7 +45,9 @@ struct EmulatorFixture {
     }
 
     /// Sends on the fixture's one connection.
-    mutating func send(body: String = #"{"aps":{"alert":"hi"}}"#, _ change: (inout APNsRequest.Head) -> Void = { _ in }) -> Verdict {
+    mutating func send(
+        body: String = #"{"aps":{"alert":"hi"}}"#, _ change: (inout APNsRequest.Head) -> Void = { _ in }
+    ) -> Verdict {
         var head = head()
         change(&head)
         return apns.core.judge(APNsRequest(head: head, body: Array(body.utf8)), credentials: &credentials)

@@ -50,7 +50,9 @@ struct RunningEmulator {
     }
 
     /// A push that is accepted, unless something is changed.
-    func push(_ body: String? = "{}", method: String = "POST", path: String? = nil, authorization: String? = nil) -> WireClient.Request {
+    func push(
+        _ body: String? = "{}", method: String = "POST", path: String? = nil, authorization: String? = nil
+    ) -> WireClient.Request {
         let path = path ?? "/3/device/" + token
         return WireClient.Request(
             headers: [

@@ -1,0 +1,96 @@
+import RichPushDevice
+import RichPushModel
+
+/// The system's services as the app's engine sees them. It does not keep the phone alive.
+final class PhoneLink: Sendable {
+    private weak let phone: SimulatedPhone?
+
+    init(phone: SimulatedPhone) { self.phone = phone }
+}
+
+extension PhoneLink: NotificationPresenting {
+    func present(_ notice: LocalNotice) async throws(PresentationError) {
+        guard let phone else { throw .failed }
+        try await phone.present(notice)
+    }
+
+    func removeDelivered(_ identifiers: [String]) async { await phone?.removeNotices(Set(identifiers)) }
+
+    func removeAllDelivered() async { await phone?.removeAllNotices() }
+
+    func delivered() async -> [DeliveredNotice] {
+        await phone?.list.entries.map { DeliveredNotice(identifier: $0.notice.id, richID: $0.notice.richID) } ?? []
+    }
+
+    func setBadge(_ count: Int) async { await phone?.setBadge(count) }
+
+    func register(_ categories: [NoticeCategory]) async { await phone?.register(categories) }
+
+    func permission() async -> NoticePermission { await phone?.permission ?? .denied }
+
+    func requestPermission(provisional: Bool) async -> NoticePermission { await phone?.askPermission() ?? .denied }
+}
+
+extension PhoneLink: PushRegistering {
+    func registerForPush() async { await phone?.registerForPush() }
+}
+
+extension PhoneLink: AppEnvironment {
+    func appState() async -> AppState { await phone?.appState ?? .background }
+
+    func installationFacts() async -> InstallationFacts {
+        await phone?.installationFacts ?? InstallationFacts(bundleID: "")
+    }
+}
+
+extension PhoneLink: ContentRouting {
+    func show(_ content: OpenedContent) async { await phone?.route(content) }
+
+    func offer(_ offer: ContentOffer) async { await phone?.ask(offer) }
+}
+
+extension SimulatedPhone {
+    func register(_ categories: [NoticeCategory]) {
+        for category in categories { self.categories[category.identifier] = category }
+    }
+
+    var permission: NoticePermission {
+        switch view.permission {
+        case .granted: .granted
+        case .denied: .denied
+        case .notDetermined: .notDetermined
+        }
+    }
+
+    /// The person in front of the simulated phone allows what the app asks for, unless it was denied before.
+    func askPermission() -> NoticePermission {
+        if view.permission == .notDetermined { view.permission = .granted }
+        publish()
+        return permission
+    }
+
+    /// Asks the push service for a token and hands it to the app.
+    func registerForPush() async {
+        guard let engine else { return }
+        do {
+            guard network.isOn else { throw TransportError.unreachable }
+            let token = try await service.register(device: configuration.identity.id, topic: configuration.bundleID)
+            await engine.didRegister(token: token)
+        } catch {
+            await engine.didFailToRegister(reason: "the push service could not be reached")
+        }
+    }
+
+    var appState: AppState {
+        switch process.state {
+        case .active: .active
+        case .inactive: .inactive
+        case .background, .suspended, .notRunning, .forceQuit: .background
+        }
+    }
+
+    var installationFacts: InstallationFacts {
+        InstallationFacts(
+            bundleID: configuration.bundleID, environment: configuration.environment, locale: configuration.locale)
+    }
+}

@@ -1,0 +1,84 @@
+import RichPushModel
+import Synchronization
+
+/// The ordered story of a phone and everybody who listens to it. Called from the phone, its app and its extension alike, hence a
+/// lock and not an actor: a step has its place in the order when the call returns.
+final class PhoneStory: Sendable {
+    /// Steps that are kept for late listeners.
+    static let limit = 500
+    /// Updates that wait for a slow listener; the oldest go, and the sequence numbers show it.
+    static let bufferSize = 256
+
+    private struct State {
+        var steps: [StoryStep] = []
+        var last = 0
+        var snapshot: PhoneSnapshot?
+        var listeners: [Int: AsyncStream<PhoneUpdate>.Continuation] = [:]
+        var nextListener = 0
+    }
+
+    private let phone: String
+    private let clock: any ServiceClock
+    private let state = Mutex(State())
+
+    init(phone: String, clock: any ServiceClock) {
+        self.phone = phone
+        self.clock = clock
+    }
+
+    var steps: [StoryStep] { state.withLock { $0.steps } }
+
+    func tell(_ kind: StoryStep.Kind, _ richID: RichID?, _ title: String, _ detail: [String: String] = [:]) {
+        state.withLock { state in
+            state.last += 1
+            let step = StoryStep(
+                sequence: state.last, at: clock.now, phone: phone, richID: richID, step: kind, title: title, detail: detail)
+            state.steps.append(step)
+            if state.steps.count > Self.limit { state.steps.removeFirst() }
+            for listener in state.listeners.values { listener.yield(.story(step)) }
+        }
+    }
+
+    /// Says what the phone looks like, if that is news.
+    func show(_ snapshot: PhoneSnapshot) {
+        state.withLock { state in
+            var known = state.snapshot
+            known?.time = snapshot.time
+            guard known != snapshot else { return }
+            state.snapshot = snapshot
+            for listener in state.listeners.values { listener.yield(.snapshot(snapshot)) }
+        }
+    }
+
+    /// What happens from now on, beginning with what the phone looks like.
+    func updates() -> AsyncStream<PhoneUpdate> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: PhoneUpdate.self, bufferingPolicy: .bufferingNewest(Self.bufferSize))
+        let id = state.withLock { state in
+            state.nextListener += 1
+            state.listeners[state.nextListener] = continuation
+            if let snapshot = state.snapshot { continuation.yield(.snapshot(snapshot)) }
+            return state.nextListener
+        }
+        continuation.onTermination = { [weak self] _ in
+            self?.forget(id)
+        }
+        return stream
+    }
+
+    /// Ends every listener's stream.
+    func end() {
+        // Outside the lock, because ending a stream calls back into `forget`.
+        let listeners = state.withLock { state in
+            defer { state.listeners = [:] }
+            return Array(state.listeners.values)
+        }
+        for listener in listeners { listener.finish() }
+    }
+
+    private func forget(_ id: Int) {
+        state.withLock { state in
+            state.listeners[id] = nil
+        }
+    }
+}

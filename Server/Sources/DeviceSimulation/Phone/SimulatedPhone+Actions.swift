@@ -1,0 +1,130 @@
+import RichPushDevice
+import RichPushModel
+
+extension SimulatedPhone {
+    /// Does what a person does, and returns when the phone has done it all.
+    ///
+    /// Throws only when there is nothing to touch; what the user would see of a failure is in the snapshot.
+    public func perform(_ action: PhoneAction) async throws(PhoneActionError) {
+        switch action {
+        case .signIn(let user, let password): try await signIn(user: user, password: password)
+        case .signOut: try await signOut()
+        case .sendPush(let draft): try await sendPush(draft)
+        case .refreshInbox: try await refreshInbox()
+        case .openApp: try await openApp()
+        case .home: goHome()
+        case .lock: lock()
+        case .unlock: try await unlockAndRefresh()
+        case .terminate: await forceQuit()
+        case .setNetwork, .setBackgroundRefresh, .setPermission, .setPreviews: await set(action)
+        case .tapNotification(let id): try await respond(to: id, .open)
+        case .moreNotification(let id): try await more(id)
+        case .dismissNotification(let id): try await dismiss(id)
+        case .clearNotifications: removeAllNotices()
+        case .alertOK: try await answerOffer(more: false)
+        case .alertMore: try await answerOffer(more: true)
+        case .openInbox(let richID): try await openInbox(richID)
+        case .closeContent: closeContent()
+        case .openLink: try openLink()
+        }
+    }
+
+    private func openApp() async throws(PhoneActionError) {
+        guard !view.locked else { throw .notPossible("The phone is locked") }
+        let engine = try await bringToFront()
+        _ = try? await engine.refresh()
+        await readApp()
+    }
+
+    private func unlockAndRefresh() async throws(PhoneActionError) {
+        unlock()
+        guard process.isActive, let engine else { return }
+        _ = try? await engine.refresh()
+        await readApp()
+    }
+
+    private func set(_ action: PhoneAction) async {
+        switch action {
+        case .setNetwork(let offline): await setNetwork(offline: offline)
+        case .setBackgroundRefresh(let on):
+            view.backgroundRefresh = on
+            deliverHeld()
+        case .setPermission(let permission):
+            view.permission = permission
+            if permission != .granted { view.badge = 0 }
+        case .setPreviews(let whenUnlocked): hidesPreviews = whenUnlocked
+        default: break
+        }
+        publish()
+    }
+
+    private func setNetwork(offline: Bool) async {
+        guard network.isOn == offline else { return }
+        network.isOn = !offline
+        publish()
+        if offline {
+            connection?.cancel()
+            connection = nil
+            await service.disconnect(device: configuration.identity.id)
+        } else {
+            connect()
+            guard process.isActive, let engine else { return }
+            _ = try? await engine.refresh()
+            await readApp()
+        }
+    }
+
+    /// The user touches a notification. A locked phone is unlocked by the same gesture, and the app starts if it must.
+    private func respond(to id: String, _ action: NoticeResponse.Action) async throws(PhoneActionError) {
+        guard let entry = list[id] else { throw .notPossible("The notification is gone") }
+        removeNotices([id])
+        let engine = try await bringToFront()
+        if let richID = entry.notice.richID {
+            await engine.didRespond(NoticeResponse(identifier: id, richID: richID, action: action))
+        }
+        await readApp()
+    }
+
+    private func more(_ id: String) async throws(PhoneActionError) {
+        guard let entry = list[id] else { throw .notPossible("The notification is gone") }
+        let category = entry.category.flatMap { categories[$0] }
+        guard category?.actions.contains(where: { $0.identifier == PushEnvelope.moreAction }) == true else {
+            throw .notPossible("The notification has no button More")
+        }
+        try await respond(to: id, .button(PushEnvelope.moreAction))
+    }
+
+    /// The app hears of it, in the background, if its category asks for that.
+    private func dismiss(_ id: String) async throws(PhoneActionError) {
+        guard let entry = list[id] else { throw .notPossible("The notification is gone") }
+        removeNotices([id])
+        let isReported = entry.category.flatMap { categories[$0] }?.reportsDismissal ?? false
+        guard isReported, let richID = entry.notice.richID else { return }
+        process.wake()
+        let engine = try await runningApp()
+        await engine.didRespond(NoticeResponse(identifier: id, richID: richID, action: .dismiss))
+        process.finishTask()
+        publish()
+        suspendLater()
+    }
+
+    private func answerOffer(more: Bool) async throws(PhoneActionError) {
+        let engine = try visibleApp()
+        guard let offer = offers.popLast() else { throw .notPossible("The app asks nothing") }
+        publish()
+        await engine.didAnswerOffer(of: offer.richID, more: more)
+        await readApp()
+    }
+
+    private func openInbox(_ richID: RichID) async throws(PhoneActionError) {
+        let engine = try visibleApp()
+        guard view.inbox.contains(where: { $0.id == richID }) else { throw .notPossible("It is not in the inbox") }
+        await engine.show(richID)
+        await readApp()
+    }
+
+    private func openLink() throws(PhoneActionError) {
+        guard let link = opened?.link else { throw .notPossible("There is no link on the display") }
+        story.tell(.opened, opened?.richID, "The user confirmed the link", ["host": link.host ?? ""])
+    }
+}

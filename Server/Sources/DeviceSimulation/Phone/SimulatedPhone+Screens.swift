@@ -1,0 +1,106 @@
+import RichPushDevice
+import RichPushModel
+
+/// The app's screens, as an app would write them on top of the engine.
+extension SimulatedPhone {
+    /// Questions that pile up while nobody answers; the oldest go.
+    private static let offerLimit = 5
+
+    /// The engine shows a content: first as loading, then as it ends.
+    func route(_ content: OpenedContent) {
+        if content.state == .loading {
+            loading.insert(content.richID)
+        } else if loading.remove(content.richID) != nil, view.content?.richID != content.richID {
+            // The user closed the screen while it was loading.
+            return
+        }
+        opened = content
+        view.content = Self.screen(content)
+        appScreen = .content
+        publish()
+    }
+
+    func ask(_ offer: ContentOffer) {
+        offers.removeAll { $0.richID == offer.richID }
+        offers.append(offer)
+        if offers.count > Self.offerLimit { offers.removeFirst() }
+        publish()
+    }
+
+    func closeContent() {
+        view.content = nil
+        opened = nil
+        if appScreen == .content { appScreen = .main }
+        publish()
+    }
+
+    private static func screen(_ opened: OpenedContent) -> PhoneSnapshot.Content {
+        var content = PhoneSnapshot.Content(
+            richID: opened.richID, kind: opened.kind, title: opened.title, message: opened.message, state: .loading)
+        content.altText = opened.altText
+        content.mediaType = opened.content?.mediaType
+        content.hasMedia = opened.content != nil
+        content.link = opened.link?.absoluteString
+        content.coupon = opened.coupon
+        switch opened.state {
+        case .loading: break
+        case .ready: content.state = .ready
+        case .missing(let error):
+            content.state = .missing
+            content.error = PhoneWords.sentence(for: error)
+        case .failed(let error):
+            content.state = .failed
+            content.error = PhoneWords.sentence(for: error)
+        }
+        return content
+    }
+
+    func signIn(user: String, password: String) async throws(PhoneActionError) {
+        let engine = try visibleApp()
+        guard !view.signIn.busy else { throw .notPossible("The app is signing in already") }
+        view.signIn = .init(busy: true)
+        publish()
+        do throws(RichPushError) {
+            try await engine.signIn(user: user, password: password)
+            view.signIn = .init()
+            await readApp()
+            _ = await engine.requestPermission()
+            _ = try? await engine.refresh()
+        } catch {
+            view.signIn = .init(busy: false, error: PhoneWords.sentence(for: error))
+        }
+        await readApp()
+        publish()
+    }
+
+    func signOut() async throws(PhoneActionError) {
+        let engine = try visibleApp()
+        do throws(RichPushError) {
+            try await engine.signOut()
+        } catch {
+            throw .notPossible(PhoneWords.sentence(for: error))
+        }
+        closeContent()
+        offers = []
+        view.sending = .init()
+        await readApp()
+        publish()
+    }
+
+    func refreshInbox() async throws(PhoneActionError) {
+        let engine = try visibleApp()
+        do throws(RichPushError) {
+            try await engine.refresh()
+        } catch {
+            await readApp()
+            throw .notPossible(PhoneWords.sentence(for: error))
+        }
+        await readApp()
+    }
+
+    /// The app, while the user can touch it.
+    func visibleApp() throws(PhoneActionError) -> RichPushEngine {
+        guard process.isActive, !view.locked, let engine else { throw .notPossible("The app is not on the display") }
+        return engine
+    }
+}

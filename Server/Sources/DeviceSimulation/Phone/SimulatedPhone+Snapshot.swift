@@ -1,0 +1,69 @@
+import RichPushDevice
+import RichPushModel
+
+extension SimulatedPhone {
+    func currentSnapshot() -> PhoneSnapshot {
+        var snapshot = view
+        snapshot.process = process.state
+        snapshot.network = network.isOn ? .online : .offline
+        snapshot.screen = view.locked ? .lock : process.isInFront ? appScreen : .home
+        snapshot.notifications = list.entries.map(visible)
+        snapshot.banner = view.banner.flatMap { list[$0.id] }.map(visible)
+        snapshot.alert = process.isInFront ? offers.last.map { .init(richID: $0.richID, message: $0.message) } : nil
+        if appScreen != .content { snapshot.content = nil }
+        snapshot.time = clock.now
+        return snapshot
+    }
+
+    /// An entry as it may be seen: the category's placeholder while the phone is locked and hides previews.
+    private func visible(_ entry: NoticeList.Entry) -> PhoneSnapshot.Notice {
+        var notice = entry.notice
+        let category = entry.category.flatMap { categories[$0] }
+        notice.actions = (category?.actions ?? []).map { .init(id: $0.identifier, title: $0.title) }
+        if notice.title.isEmpty { notice.title = configuration.appName }
+        guard view.locked, hidesPreviews else { return notice }
+        notice.title = configuration.appName
+        notice.subtitle = nil
+        notice.body = category?.hiddenPreviewText ?? "Notification"
+        notice.hasAttachment = false
+        notice.mediaType = nil
+        notice.altText = nil
+        notice.actions = []
+        notice.previewHidden = true
+        return notice
+    }
+
+    /// The bytes behind a notification's attachment, or behind the content screen when `noticeID` is absent; `nil` when they are
+    /// not on the phone, or hidden by the lock.
+    public func media(for richID: RichID, attachmentOf noticeID: String?) -> PhoneMedia? {
+        if let noticeID {
+            guard let entry = list[noticeID], entry.notice.richID == richID, let file = entry.file,
+                let mediaType = entry.notice.mediaType, !(view.locked && hidesPreviews)
+            else { return nil }
+            return PhoneMedia(mediaType: mediaType, file: file)
+        }
+        guard let opened, opened.richID == richID, let content = opened.content else { return nil }
+        return PhoneMedia(mediaType: content.mediaType, file: content.file)
+    }
+
+    /// Reads the inbox and the user from the app, if it runs.
+    func readApp() async {
+        guard let engine else { return }
+        let session = await engine.session
+        let inbox = (try? await engine.inbox()) ?? Inbox()
+        var items: [PhoneSnapshot.InboxItem] = []
+        for entry in inbox.entries {
+            items.append(PhoneSnapshot.InboxItem(entry: entry, downloaded: await engine.isDownloaded(entry.id)))
+        }
+        guard self.engine === engine else { return }
+        view.user = session?.user
+        view.inbox = items
+        view.unread = inbox.unread
+        if session == nil || session?.isRejected == true {
+            appScreen = .signIn
+        } else if appScreen == .signIn {
+            appScreen = .main
+        }
+        publish()
+    }
+}

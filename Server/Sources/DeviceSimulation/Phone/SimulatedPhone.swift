@@ -1,0 +1,99 @@
+import RichPushDevice
+import RichPushModel
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// A phone made of the real device engine and simulated services of an operating system: a simulation, not iOS.
+///
+/// The app's process is a `RichPushEngine`, the service extension an `EnrichmentEngine` made anew for every push; the two share
+/// nothing but a folder. It proves protocol, engine and timing policy; it does not prove what iOS schedules, kills or draws.
+public actor SimulatedPhone {
+    let configuration: SimulatedPhoneConfiguration
+    let service: any SimulatedPushService
+    let transport: any HTTPTransport
+    let clock: any ServiceClock
+    let identifiers: any IdentifierSource
+    let story: PhoneStory
+    let network = NetworkSwitch()
+    let shelf: AttachmentShelf
+
+    /// What the display shows; `snapshot` completes it.
+    var view: PhoneSnapshot
+    var process = AppProcess()
+    var list = NoticeList()
+    var budget: BackgroundBudget
+    /// The app's process, while there is one.
+    var engine: RichPushEngine?
+    var categories: [String: NoticeCategory] = [:]
+    var hidesPreviews = false
+    /// The app's own screen, under the lock and behind the home screen.
+    var appScreen: PhoneSnapshot.Screen = .signIn
+    /// What the content screen shows.
+    var opened: OpenedContent?
+    var offers: [ContentOffer] = []
+    /// Contents that were shown as loading and whose end has not come.
+    var loading: Set<RichID> = []
+    /// The one background push that the system keeps for an app it may not wake now.
+    var held: IncomingPush?
+    var connection: Task<Void, Never>?
+    var suspension: Task<Void, Never>?
+    var bannerTimer: Task<Void, Never>?
+
+    /// Builds a phone in its folder. It is off the network until `start`.
+    ///
+    /// Throws when the folder cannot be made.
+    public init(
+        configuration: SimulatedPhoneConfiguration, service: any SimulatedPushService, transport: any HTTPTransport,
+        clock: any ServiceClock = SystemClock(), identifiers: any IdentifierSource = SystemIdentifierSource()
+    ) throws {
+        self.configuration = configuration
+        self.service = service
+        self.clock = clock
+        self.identifiers = identifiers
+        self.transport = SwitchedTransport(network: network, transport: transport)
+        story = PhoneStory(phone: configuration.identity.id, clock: clock)
+        shelf = try AttachmentShelf(folder: configuration.folder.appendingPathComponent("system"))
+        view = PhoneSnapshot(phone: configuration.identity, time: clock.now)
+        budget = BackgroundBudget(wakesPerHour: configuration.backgroundWakesPerHour)
+    }
+
+    /// Switches the phone on: it connects to the push service. The app is not running yet.
+    public func start() {
+        connect()
+        publish()
+    }
+
+    /// Switches the phone off and ends every subscription. What is on its disk stays.
+    public func stop() async {
+        connection?.cancel()
+        suspension?.cancel()
+        bannerTimer?.cancel()
+        await engine?.stop()
+        engine = nil
+        await service.disconnect(device: configuration.identity.id)
+        story.end()
+    }
+
+    /// What the phone looks like now.
+    public var snapshot: PhoneSnapshot { currentSnapshot() }
+
+    /// What happened so far, at most the last 500 steps.
+    public nonisolated var steps: [StoryStep] { story.steps }
+
+    /// What happens from now on, beginning with a snapshot. Every subscriber has a buffer of 256 updates of which the oldest go;
+    /// story steps count up, so that a gap shows.
+    public nonisolated func updates() -> AsyncStream<PhoneUpdate> { story.updates() }
+
+    /// Adds what others know of a push to this phone's story: the backend's answer, the APNs request and its answer.
+    public nonisolated func tell(
+        _ kind: StoryStep.Kind, richID: RichID?, title: String, detail: [String: String] = [:]
+    ) {
+        story.tell(kind, richID, title, detail)
+    }
+
+    func publish() { story.show(currentSnapshot()) }
+}

@@ -1,0 +1,56 @@
+import RichPushDevice
+import RichPushModel
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// What makes one simulated phone different from another.
+public struct SimulatedPhoneConfiguration: Sendable {
+    public var identity: PhoneSnapshot.Identity
+    /// The configuration that the app and its extension were built with.
+    public var app: RichPushConfiguration
+    /// The app's name under its icon.
+    public var appName = "Clarion"
+    /// The app's bundle id, which is the APNs topic.
+    public var bundleID: String
+    /// `sandbox` or `production`; absent leaves it to the hub.
+    public var environment: String?
+    public var locale = "en"
+    /// Where the phone keeps what a phone keeps: the app group, the key chain, the system's attachments.
+    public var folder: URL
+    /// How often the system wakes the app for background pushes; `nil` for no limit, as while debugging.
+    public var backgroundWakesPerHour: Int?
+    /// What the app and the extension get from the system (iOS client reference 3).
+    public var backgroundTime: Duration = .seconds(30)
+    /// How long a process lives in the background without a task.
+    public var suspensionDelay: Duration = .seconds(5)
+    /// How long a banner stays.
+    public var bannerTime: Duration = .seconds(6)
+    /// What the app's send screen can choose from, by kind. The screen uploads it and then names it in the send.
+    public var samples: [ContentKind: Sample] = [:]
+
+    /// A content that the app brings along.
+    public struct Sample: Hashable, Sendable {
+        public var data: Data
+        public var mediaType: String
+        public var altText: String
+
+        /// Creates a sample.
+        public init(data: Data, mediaType: String, altText: String) {
+            self.data = data
+            self.mediaType = mediaType
+            self.altText = altText
+        }
+    }
+
+    /// Creates a configuration with the defaults.
+    public init(identity: PhoneSnapshot.Identity, app: RichPushConfiguration, bundleID: String, folder: URL) {
+        self.identity = identity
+        self.app = app
+        self.bundleID = bundleID
+        self.folder = folder
+    }
+}

@@ -1,0 +1,37 @@
+import RichPushDevice
+
+/// Tells what an engine did as steps of the phone's story.
+struct StoryEventLog: EventLog {
+    /// The process that the engine runs in.
+    enum Role: String {
+        case app, serviceExtension = "service extension"
+    }
+
+    let story: PhoneStory
+    let role: Role
+
+    func record(_ event: DeviceEvent) {
+        guard let (kind, title) = step(for: event) else { return }
+        var detail = event.detail
+        detail["by"] = role.rawValue
+        story.tell(kind, event.richID, title, detail)
+    }
+
+    private func step(for event: DeviceEvent) -> (StoryStep.Kind, String)? {
+        switch event.kind {
+        case .fetched: (.fetched, "The content arrived; size, hash and type are right")
+        case .fetchFailed: (.failed, "The content could not be fetched")
+        case .presented: (.shown, "The app showed a local notification")
+        case .presentFailed: (.failed, "The notification could not be shown")
+        case .unchanged: (.failed, "The service extension left the push as it was")
+        case .offered: (.shown, "The app asks OK / More")
+        case .opened: (.opened, "The user opened it")
+        case .dismissed: (.dismissed, "The user dismissed it")
+        case .receiptsSent: (.receipt, "The server has the receipt")
+        case .ignored: (.held, "The app ignored the push")
+        case .repeated: (.held, "A repeat: nothing is shown twice")
+        case .storageFailed: (.failed, "Something could not be kept on the phone")
+        case .signedIn, .signedOut, .registered, .registrationFailed, .enriched, .sent: nil
+        }
+    }
+}

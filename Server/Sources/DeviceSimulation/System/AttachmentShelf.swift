@@ -1,0 +1,41 @@
+import RichPushDevice
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Where the system keeps the files of shown notifications. It takes only what it can show, and moves it away from the sender
+/// (iOS client reference 6). The rules are written here anew: who judges the engine does not use its words.
+struct AttachmentShelf: Sendable {
+    private static let limits: [String: Int64] = [
+        "png": 10 << 20, "jpg": 10 << 20, "jpeg": 10 << 20, "gif": 10 << 20, "aiff": 5 << 20, "aif": 5 << 20, "wav": 5 << 20,
+        "mp3": 5 << 20, "m4a": 5 << 20, "mpg": 50 << 20, "mpeg": 50 << 20, "mp4": 50 << 20, "avi": 50 << 20,
+    ]
+
+    let folder: URL
+
+    /// Uses a folder; what is in it belongs to notifications of an earlier run and goes.
+    init(folder: URL) throws {
+        self.folder = folder
+        try? FileManager.default.removeItem(at: folder)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    /// Takes a file; `nil` when the system would not show it, and then the file stays where it is.
+    func take(_ attachment: NoticeAttachment) -> URL? {
+        guard attachment.file.isFileURL, let limit = Self.limits[attachment.file.pathExtension.lowercased()],
+            let size = try? FileManager.default.attributesOfItem(atPath: attachment.file.path)[.size] as? any BinaryInteger,
+            Int64(size) <= limit, Int64(size) > 0
+        else { return nil }
+        let place = folder.appendingPathComponent(UUID().uuidString).appendingPathExtension(attachment.file.pathExtension)
+        guard (try? FileManager.default.moveItem(at: attachment.file, to: place)) != nil else { return nil }
+        return place
+    }
+
+    func remove(_ file: URL?) {
+        guard let file else { return }
+        try? FileManager.default.removeItem(at: file)
+    }
+}

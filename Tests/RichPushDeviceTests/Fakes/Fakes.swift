@@ -1,0 +1,105 @@
+import Foundation
+import RichPushModel
+
+@testable import RichPushDevice
+
+/// A notification centre that takes everything, moves attachments away as the system does, and remembers.
+actor FakeNotifications: NotificationPresenting {
+    private(set) var presented: [LocalNotice] = []
+    private(set) var attached: [Data] = []
+    private(set) var badge = 0
+    private(set) var categories: [NoticeCategory] = []
+    private(set) var removed: [String] = []
+    private(set) var isCleared = false
+    var refusesAttachments = false
+    private var isPermitted = true
+
+    func present(_ notice: LocalNotice) async throws(PresentationError) {
+        guard isPermitted else { throw .notPermitted }
+        if let attachment = notice.content.attachment {
+            if refusesAttachments { throw .badAttachment }
+            guard let data = try? Data(contentsOf: attachment.file) else { throw .badAttachment }
+            try? FileManager.default.removeItem(at: attachment.file)
+            attached.append(data)
+        }
+        presented.append(notice)
+    }
+
+    func removeDelivered(_ identifiers: [String]) async { removed += identifiers }
+    func removeAllDelivered() async { isCleared = true }
+    func delivered() async -> [DeliveredNotice] {
+        presented.map { DeliveredNotice(identifier: $0.identifier, richID: $0.richID) }
+    }
+    func setBadge(_ count: Int) async { badge = count }
+    func register(_ categories: [NoticeCategory]) async { self.categories = categories }
+    func permission() async -> NoticePermission { isPermitted ? .granted : .denied }
+    func requestPermission(provisional: Bool) async -> NoticePermission { await permission() }
+
+    func refuseAttachments() { refusesAttachments = true }
+    func deny() { isPermitted = false }
+}
+
+actor FakePush: PushRegistering {
+    private(set) var requests = 0
+    func registerForPush() async { requests += 1 }
+}
+
+actor FakeEnvironment: AppEnvironment {
+    private var state: AppState = .background
+    private var locale = "en"
+    func appState() async -> AppState { state }
+    func installationFacts() async -> InstallationFacts { InstallationFacts(bundleID: "org.example.app", locale: locale) }
+    func set(_ state: AppState) { self.state = state }
+    func set(locale: String) { self.locale = locale }
+}
+
+actor FakeRouter: ContentRouting {
+    private(set) var shown: [OpenedContent] = []
+    private(set) var offers: [ContentOffer] = []
+    func show(_ content: OpenedContent) async { shown.append(content) }
+    func offer(_ offer: ContentOffer) async { offers.append(offer) }
+}
+
+/// Secrets in memory; an extension's view leaves out what is for the app only.
+struct MemorySecrets: SecretStore {
+    let values: Locked<[SecretKey: String]>
+    var isForApp = true
+    let isLocked: Locked<Bool>
+
+    init(_ values: Locked<[SecretKey: String]> = Locked([:]), isForApp: Bool = true, isLocked: Locked<Bool> = Locked(false)) {
+        self.values = values
+        self.isForApp = isForApp
+        self.isLocked = isLocked
+    }
+
+    func secret(_ key: SecretKey) throws(StorageError) -> String? {
+        if isLocked.with({ $0 }) { throw .locked }
+        return isForApp || !key.isForAppOnly ? values.with { $0[key] } : nil
+    }
+
+    func setSecret(_ secret: String, for key: SecretKey) throws(StorageError) { values.with { $0[key] = secret } }
+    func removeSecret(_ key: SecretKey) throws(StorageError) { values.with { $0[key] = nil } }
+}
+
+/// Identifiers that count, and no jitter.
+final class CountingIdentifiers: IdentifierSource {
+    private let count = Locked(0)
+
+    func newIdentifier() -> String {
+        let number = count.with { count in
+            count += 1
+            return count
+        }
+        let text = String(number, radix: 16)
+        return String(repeating: "0", count: 32 - text.count) + text
+    }
+
+    func fraction() -> Double { 0 }
+}
+
+final class RecordingLog: EventLog {
+    private let events = Locked<[DeviceEvent]>([])
+    var kinds: [DeviceEvent.Kind] { events.with { $0.map(\.kind) } }
+    var all: [DeviceEvent] { events.with { $0 } }
+    func record(_ event: DeviceEvent) { events.with { $0.append(event) } }
+}

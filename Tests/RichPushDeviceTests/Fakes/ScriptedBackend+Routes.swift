@@ -1,0 +1,79 @@
+import Foundation
+import RichPushModel
+
+@testable import RichPushDevice
+
+extension ScriptedBackend {
+    static func route(_ request: TransportRequest, _ state: inout State) -> TransportResponse {
+        let authorization = request.headers["authorization"] ?? ""
+        let path = request.url.path
+        if path.hasPrefix("/api/v1/installations/") { return installation(request, authorization, &state) }
+        if request.method == "POST", path == APIRoute.notifications {
+            return user(authorization, state) == nil ? problem(401) : json(SendAnswer(id: id(7), trackingID: "t", readableBy: "you"), 201)
+        }
+        guard user(authorization, state) != nil || bearer(authorization, state) else { return problem(401) }
+        switch (request.method, path) {
+        case ("POST", APIRoute.receipts): return receipts(request, &state)
+        case ("GET", APIRoute.notifications):
+            let all = state.stored.values.map(\.entry).sorted { $0.id > $1.id }
+            return json(InboxPage(notifications: all, unread: state.unread), 200)
+        default: return notification(request, &state)
+        }
+    }
+
+    private static func installation(
+        _ request: TransportRequest, _ authorization: String, _ state: inout State
+    ) -> TransportResponse {
+        if request.method == "DELETE" {
+            guard bearer(authorization, state) else { return problem(401) }
+            state.credentials = []
+            return TransportResponse(status: 204)
+        }
+        if let user = user(authorization, state) {
+            state.issued += 1
+            let credential = "credential-\(state.issued)"
+            state.credentials = [credential]
+            return json(InstallationAnswer(credential: credential, credentialExpiresAt: nil, user: user), 200)
+        }
+        guard bearer(authorization, state) else { return problem(401) }
+        return json(InstallationAnswer(credential: nil, credentialExpiresAt: nil, user: "alice"), 200)
+    }
+
+    private static func receipts(_ request: TransportRequest, _ state: inout State) -> TransportResponse {
+        guard let batch = try? JSONDecoder().decode(ReceiptBatch.self, from: request.body ?? Data()) else { return problem(400) }
+        state.receipts += batch.receipts
+        return TransportResponse(status: 204)
+    }
+
+    private static func notification(_ request: TransportRequest, _ state: inout State) -> TransportResponse {
+        let parts = request.url.path.split(separator: "/")
+        guard parts.count >= 4, let id = RichID(parts[3]), let stored = state.stored[id] else { return problem(404) }
+        if request.method == "PATCH" {
+            state.reads.append(id)
+            state.unread = max(0, state.unread - 1)
+            state.stored[id]?.entry.read = true
+            return TransportResponse(status: 204)
+        }
+        if parts.last == "details" { return json(stored.entry, 200) }
+        if request.url.query == "variant=thumb" {
+            return stored.thumb.map { TransportResponse(status: 200, body: $0) } ?? problem(404)
+        }
+        return TransportResponse(status: 200, body: stored.bytes)
+    }
+
+    private static func user(_ authorization: String, _ state: State) -> String? {
+        state.passwords.first { authorization == "Basic " + Data("\($0.key):\($0.value)".utf8).base64EncodedString() }?.key
+    }
+
+    private static func bearer(_ authorization: String, _ state: State) -> Bool {
+        state.credentials.contains { authorization == "Bearer \($0)" }
+    }
+
+    static func json(_ value: some Encodable, _ status: Int) -> TransportResponse {
+        TransportResponse(status: status, body: (try? JSONEncoder().encode(value)) ?? Data())
+    }
+
+    static func problem(_ status: Int) -> TransportResponse {
+        json(Problem(type: "about:blank", title: "No", status: status, detail: nil, code: "no"), status)
+    }
+}

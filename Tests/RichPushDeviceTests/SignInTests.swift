@@ -1,0 +1,171 @@
+import Foundation
+import RichPushModel
+import Testing
+
+@testable import RichPushDevice
+
+@Suite("Signing in and out")
+struct SignInTests {
+    let device: TestDevice
+
+    init() throws { device = try TestDevice() }
+
+    @Test("sends the password once, to register, and keeps a narrow credential for everything else")
+    func narrowCredential() async throws {
+        let engine = try await device.signedIn()
+        _ = try await engine.refresh()
+        let basic = device.backend.requests.filter { $0.headers["authorization"]?.hasPrefix("Basic ") == true }
+        #expect(basic.map(\.method) == ["PUT"])
+        let update = try JSONDecoder().decode(InstallationUpdate.self, from: try #require(basic.first?.body))
+        #expect(update.handle == "ABCDEF")
+        #expect(update.topic == "org.example.app")
+        #expect(device.secrets.with { $0[.credential] } == "credential-1")
+    }
+
+    @Test("with a wrong password leaves nothing")
+    func wrongPassword() async throws {
+        let engine = try await device.launch()
+        await #expect(throws: RichPushError.wrongPassword) { try await engine.signIn(user: "alice", password: "no") }
+        #expect(await engine.session == nil)
+        #expect(device.secrets.with { Set($0.keys) } == [.installationID])
+        #expect(device.files.isEmpty)
+    }
+
+    @Test("refuses a name that could break the header")
+    func badName() async throws {
+        let engine = try await device.launch()
+        await #expect(throws: RichPushError.badUserName) { try await engine.signIn(user: "alice:x", password: "no") }
+        #expect(device.backend.requests.isEmpty)
+    }
+
+    @Test("does not give the password to the service extension")
+    func passwordIsForApp() async throws {
+        _ = try await device.signedIn()
+        let secrets = try device.ports(isForApp: false).secrets
+        #expect(try secrets.secret(.password) == nil)
+        #expect(try secrets.secret(.credential) != nil)
+    }
+
+    @Test("survives a restart")
+    func restart() async throws {
+        _ = try await device.signedIn()
+        #expect(await (try await device.launch()).session?.user == "alice")
+    }
+
+    @Test("out leaves nothing but the installation's name")
+    func leavesNothing() async throws {
+        let engine = try await device.signedIn()
+        device.backend.store(7)
+        _ = await engine.handleBackgroundPush(Samples.silent(7), budget: .seconds(30))
+        _ = await engine.open(id(7))
+        _ = try await engine.refresh()
+        #expect(!device.files.isEmpty)
+        try await engine.signOut()
+        #expect(device.files.isEmpty)
+        #expect(device.secrets.with { Set($0.keys) } == [.installationID])
+        #expect(await device.notifications.isCleared)
+        #expect(await device.notifications.badge == 0)
+        #expect(device.backend.requests.last?.method == "DELETE")
+        #expect(await engine.open(id(7)).state == .failed(.notSignedIn))
+    }
+
+    @Test("out while offline works at once, and the server is told at the next launch")
+    func offline() async throws {
+        let engine = try await device.signedIn()
+        device.backend.setOffline(true)
+        try await engine.signOut()
+        #expect(device.files.isEmpty)
+        #expect(device.secrets.with { Set($0.keys) } == [.installationID, .revocation])
+        device.backend.setOffline(false)
+        _ = try await device.launch()
+        #expect(await eventually { device.secrets.with { $0[.revocation] } == nil })
+        #expect(device.backend.state.with { $0.credentials.isEmpty })
+    }
+
+    @Test("in again forgets a sign-out that the server has not heard of, since it would end the new one")
+    func revocationForgotten() async throws {
+        let engine = try await device.signedIn()
+        device.backend.setOffline(true)
+        try await engine.signOut()
+        device.backend.setOffline(false)
+        try await engine.signIn(user: "alice", password: "secret")
+        _ = try await device.launch()
+        #expect(device.secrets.with { $0[.revocation] } == nil)
+        #expect(device.backend.state.with { $0.credentials } == ["credential-2"])
+    }
+
+    @Test("out is bounded: a stuck server does not hold it up")
+    func stuckServer() async throws {
+        let engine = try await device.signedIn()
+        let gate = Gate()
+        device.backend.state.with { $0.gates["installations"] = gate }
+        let task = Task { try await engine.signOut() }
+        #expect(await eventually { device.backend.count("DELETE", "") == 1 && device.clock.sleeperCount > 0 })
+        #expect(device.files.isEmpty)
+        device.clock.advance(by: .seconds(5))
+        try await task.value
+        await gate.open()
+    }
+
+    @Test("out while a fetch is under way: what arrives later is not kept")
+    func lateFetch() async throws {
+        let engine = try await device.signedIn()
+        device.backend.store(7)
+        let gate = Gate()
+        device.backend.state.with { $0.gates["notifications/7"] = gate }
+        let push = Task { await engine.handleBackgroundPush(Samples.silent(7), budget: .seconds(30)) }
+        #expect(await eventually { device.backend.count("GET", "/details") == 1 })
+        try await engine.signOut()
+        try await engine.signIn(user: "bob", password: "hidden")
+        await gate.open()
+        #expect(await push.value == .noData)
+        #expect(await device.notifications.presented.isEmpty)
+        #expect(!device.files.contains { (try? Data(contentsOf: URL(fileURLWithPath: $0))) == Samples.png(1) })
+        #expect(try await engine.inbox().entries.isEmpty)
+    }
+
+    @Test("as another user signs the first one out")
+    func anotherUser() async throws {
+        let engine = try await device.signedIn()
+        device.backend.store(7)
+        _ = await engine.open(id(7))
+        try await engine.signIn(user: "bob", password: "hidden")
+        #expect(await engine.session?.user == "bob")
+        #expect(!device.files.contains { (try? Data(contentsOf: URL(fileURLWithPath: $0))) == Samples.png(1) })
+    }
+
+    @Test("out that was cut off in the middle is finished at the next launch")
+    func cutOff() async throws {
+        let engine = try await device.signedIn()
+        device.backend.store(7)
+        _ = await engine.open(id(7))
+        try FileManager.default.removeItem(at: device.folder.appendingPathComponent("records/session.json"))
+        #expect(await (try await device.launch()).session == nil)
+        #expect(device.files.isEmpty)
+        #expect(device.secrets.with { $0[.credential] } == nil)
+    }
+
+    @Test("is renewed with the kept password when the server no longer takes the credential")
+    func renewed() async throws {
+        let engine = try await device.signedIn()
+        device.backend.state.with { $0.credentials = [] }
+        _ = try await engine.refresh()
+        #expect(device.secrets.with { $0[.credential] } == "credential-2")
+    }
+
+    @Test("ends when the server no longer takes the credential and no password is kept")
+    func rejected() async throws {
+        var configuration = try TestDevice.configuration()
+        configuration.keepsPasswordForSending = false
+        let engine = try await device.launch(configuration)
+        try await engine.signIn(user: "alice", password: "secret")
+        #expect(device.secrets.with { $0[.password] } == nil)
+        device.backend.state.with { $0.credentials = [] }
+        await #expect(throws: RichPushError.credentialRejected) { try await engine.refresh() }
+        #expect(await engine.session?.isRejected == true)
+        let count = device.backend.requests.count
+        #expect(await engine.handleBackgroundPush(Samples.silent(7), budget: .seconds(30)) == .noData)
+        #expect(device.backend.requests.count == count)
+        await #expect(throws: RichPushError.credentialRejected) { try await engine.sendPush() }
+    }
+}
