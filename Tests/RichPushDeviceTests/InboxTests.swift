@@ -1,0 +1,132 @@
+import Foundation
+import RichPushModel
+import Testing
+
+@testable import RichPushDevice
+
+@Suite("Inbox and outbox")
+struct InboxTests {
+    let device: TestDevice
+
+    init() throws { device = try TestDevice() }
+
+    @Test("after being offline holds everything, although only the newest push came through")
+    func catchesUp() async throws {
+        let engine = try await device.signedIn()
+        for number: Int32 in 1...5 { device.backend.store(number) }
+        _ = await engine.handleBackgroundPush(Samples.silent(5), budget: .seconds(30))
+        #expect(try await engine.inbox().entries.map(\.id) == [id(5)])
+        let inbox = try await engine.refresh()
+        #expect(inbox.entries.map(\.id) == [5, 4, 3, 2, 1].map { id($0) })
+        #expect(inbox.unread == 5)
+        #expect(await device.notifications.badge == 5)
+    }
+
+    @Test("forgets what was recalled, with its content and its notification")
+    func recalled() async throws {
+        let engine = try await device.signedIn()
+        device.backend.store(1)
+        device.backend.store(2)
+        _ = await engine.handleBackgroundPush(Samples.silent(1), budget: .seconds(30))
+        _ = try await engine.refresh()
+        device.backend.state.with { $0.stored[id(1)] = nil }
+        #expect(try await engine.refresh().entries.map(\.id) == [id(2)])
+        #expect(await device.notifications.removed == ["rich-1"])
+        #expect(!device.files.contains { (try? Data(contentsOf: URL(fileURLWithPath: $0))) == Samples.png(1) })
+    }
+
+    @Test("keeps receipts while offline, over a restart, and sends each once")
+    func receiptsSurvive() async throws {
+        let first = try await device.signedIn()
+        device.backend.setOffline(true)
+        for _ in 0..<3 { _ = await first.handleBackgroundPush(Samples.silent(7), budget: .seconds(30)) }
+        await first.stop()
+        device.backend.setOffline(false)
+        let engine = try await device.launch()
+        _ = try await engine.refresh()
+        #expect(device.receipts(.delivered) == [id(7)])
+        #expect(device.receipts(.failed) == [id(7)])
+        _ = try await engine.refresh()
+        #expect(device.receipts(.delivered).count == 1)
+    }
+
+    @Test("drops receipts that the server will never take, one by one, and keeps the others")
+    func badReceipt() async throws {
+        let engine = try await device.signedIn()
+        device.backend.setOffline(true)
+        for number: Int32 in 1...3 { _ = await engine.handleBackgroundPush(Samples.visible(number), budget: .seconds(30)) }
+        device.backend.setOffline(false)
+        device.backend.script { request in
+            guard request.url.path.hasSuffix("/receipts"), let body = request.body,
+                let batch = try? JSONDecoder().decode(ReceiptBatch.self, from: body), batch.receipts.contains(where: { $0.richID == id(2) })
+            else { return nil }
+            return .success(ScriptedBackend.problem(400))
+        }
+        _ = try await engine.refresh()
+        #expect(Set(device.receipts(.delivered)) == [id(1), id(3)])
+        let count = device.backend.count("POST", "/receipts")
+        _ = try await engine.refresh()
+        #expect(device.backend.count("POST", "/receipts") == count)
+    }
+
+    @Test("sends at most a hundred receipts at once")
+    func batches() async throws {
+        let engine = try await device.signedIn()
+        let session = try #require(await engine.session)
+        let outbox = Outbox(store: try device.ports().store, limits: DeviceLimits())
+        for number: Int32 in 1...250 {
+            try outbox.add(Receipt(richID: id(number), kind: .delivered, at: device.clock.now), of: session)
+        }
+        _ = try await engine.refresh()
+        let sizes = device.backend.requests.filter { $0.url.path.hasSuffix("/receipts") }.compactMap { request in
+            request.body.flatMap { try? JSONDecoder().decode(ReceiptBatch.self, from: $0).receipts.count }
+        }
+        #expect(sizes == [100, 100, 50])
+    }
+
+    @Test("drops what is older than a week or more than the outbox holds, the oldest first")
+    func bounds() throws {
+        var limits = DeviceLimits()
+        limits.outboxCount = 3
+        let store = try device.ports().store
+        let session = Session(id: SessionID("s")!, user: "a", installation: InstallationID("i")!, signedInAt: device.clock.now)
+        try store.begin(session)
+        let outbox = Outbox(store: store, limits: limits)
+        for number: Int32 in 1...5 {
+            let at = device.clock.now + .seconds(Int64(number))
+            try outbox.add(Receipt(richID: id(number), kind: .delivered, at: at), of: session)
+        }
+        #expect(try outbox.items(of: session, now: device.clock.now).count == 3)
+        #expect(try store.records(.outbox, of: session.id, limit: 100).count == 3)
+        #expect(try outbox.items(of: session, now: device.clock.now + .seconds(8 * 86_400)).isEmpty)
+        #expect(try store.records(.outbox, of: session.id, limit: 100).isEmpty)
+    }
+
+    @Test("reads page after page and asks with an escaped cursor")
+    func pages() async throws {
+        let engine = try await device.signedIn()
+        device.backend.script { request in
+            guard request.method == "GET", request.url.path == APIRoute.notifications else { return nil }
+            let isFirst = request.url.query?.contains("before") == false
+            let entry = Samples.entry(isFirst ? 2 : 1, bytes: nil)
+            return .success(
+                ScriptedBackend.json(InboxPage(notifications: [entry], unread: 2, next: isFirst ? "a&b=c" : nil), 200))
+        }
+        #expect(try await engine.refresh().entries.map(\.id) == [id(2), id(1)])
+        #expect(device.backend.requests.last?.url.absoluteString.hasSuffix("?limit=100&before=a%26b%3Dc") == true)
+    }
+
+    @Test("sends like the tutorial without a body, and with one as JSON; both with the password")
+    func sends() async throws {
+        let engine = try await device.signedIn()
+        #expect(try await engine.sendPush() == id(7))
+        var request = SendRequest(message: "Hello")
+        request.style = .silent
+        try await engine.sendPush(request)
+        let posts = device.backend.requests.filter { $0.method == "POST" && $0.url.path == APIRoute.notifications }
+        #expect(posts.map { $0.body == nil } == [true, false])
+        #expect(posts.allSatisfy { $0.headers["authorization"]?.hasPrefix("Basic ") == true })
+        #expect(Set(posts.compactMap { $0.headers["idempotency-key"] }).count == 2)
+        #expect(try JSONDecoder().decode(SendRequest.self, from: try #require(posts.last?.body)) == request)
+    }
+}

@@ -1,0 +1,104 @@
+import Foundation
+import RichPushModel
+import Testing
+
+@testable import RichPushDevice
+
+@Suite("Registering the installation")
+struct RegistrationTests {
+    let device: TestDevice
+
+    init() throws { device = try TestDevice() }
+
+    private var puts: Int { device.backend.requests.count { $0.method == "PUT" } }
+
+    private var failures: Int { device.log.kinds.count { $0 == .registrationFailed } }
+
+    @Test("happens again only when something changed or a week has passed")
+    func onlyWhenDue() async throws {
+        let engine = try await device.signedIn()
+        #expect(puts == 1)
+        await engine.didRegister(token: "ABCDEF")
+        _ = try await engine.refresh()
+        #expect(await eventually { await engine.registration == nil })
+        #expect(puts == 1)
+        await engine.didRegister(token: "0123")
+        #expect(await eventually { puts == 2 })
+        #expect(await eventually { await engine.registration == nil })
+        device.clock.advance(by: .seconds(7 * 86_400))
+        _ = try await engine.refresh()
+        #expect(await eventually { puts == 3 })
+    }
+
+    @Test("tells the server when the language changes")
+    func locale() async throws {
+        let engine = try await device.signedIn()
+        await device.environment.set(locale: "sv-SE")
+        _ = try await engine.refresh()
+        #expect(await eventually { puts == 2 })
+        let body = try #require(device.backend.requests.last { $0.method == "PUT" }?.body)
+        #expect(try JSONDecoder().decode(InstallationUpdate.self, from: body).locale == "sv-SE")
+    }
+
+    @Test("uses the narrow credential after the sign-in")
+    func credential() async throws {
+        let engine = try await device.signedIn()
+        await engine.didRegister(token: "0123")
+        #expect(await eventually { puts == 2 })
+        #expect(device.backend.requests.last { $0.method == "PUT" }?.headers["authorization"] == "Bearer credential-1")
+    }
+
+    @Test("is tried again with growing pauses when the server cannot be reached")
+    func retries() async throws {
+        let engine = try await device.signedIn()
+        device.backend.setOffline(true)
+        await engine.didRegister(token: "0123")
+        for (attempt, pause) in [2, 4, 8].enumerated() {
+            #expect(await eventually { device.clock.sleeperCount == 1 && failures == attempt + 1 })
+            device.clock.advance(by: .seconds(pause) - .milliseconds(1))
+            #expect(puts == attempt + 2)
+            if pause == 8 { device.backend.setOffline(false) }
+            device.clock.advance(by: .milliseconds(1))
+        }
+        #expect(await eventually { puts == 5 })
+        #expect(await eventually { device.log.kinds.contains(.registered) })
+    }
+
+    @Test("asks the system for a token at every launch, and registers the category before anything is delivered")
+    func everyLaunch() async throws {
+        _ = try await device.launch()
+        _ = try await device.launch()
+        #expect(await device.push.requests == 2)
+        let category = try #require(await device.notifications.categories.first)
+        #expect(category.identifier == "richPush")
+        #expect(category.actions.map(\.identifier) == ["richPushMore"])
+        #expect(category.reportsDismissal)
+    }
+
+    @Test("never writes the token to the log")
+    func tokenNotLogged() async throws {
+        let engine = try await device.signedIn()
+        await engine.didRegister(token: "feedfacefeedface")
+        #expect(await eventually { device.log.kinds.contains(.registered) })
+        #expect(!device.log.all.contains { event in event.detail.values.contains { $0.lowercased().contains("feedface") } })
+    }
+
+    @Test("pauses double up to a limit, jitter takes away at most half, a server's wish is the least, and it gives up")
+    func schedule() {
+        var retry = RetrySchedule(first: .seconds(1), longest: .seconds(4), attempts: 5)
+        #expect(retry.next(fraction: 0) == .seconds(1))
+        #expect(retry.next(fraction: 1) == .seconds(1))
+        #expect(retry.next(fraction: 0, asked: .seconds(60)) == .seconds(60))
+        #expect(retry.next(fraction: 0) == .seconds(4))
+        #expect(retry.next(fraction: 0) == nil)
+    }
+
+    @Test("is due when the clock was set back")
+    func clockSetBack() {
+        let state = RegistrationState(digest: "a", acknowledgedAt: Timestamp(milliseconds: 1_000))
+        #expect(!state.isDue("a", now: Timestamp(milliseconds: 1_000), heartbeat: .seconds(1)))
+        #expect(state.isDue("a", now: Timestamp(milliseconds: 999), heartbeat: .seconds(1)))
+        #expect(state.isDue("a", now: Timestamp(milliseconds: 2_000), heartbeat: .seconds(1)))
+        #expect(state.isDue("b", now: Timestamp(milliseconds: 1_000), heartbeat: .seconds(1)))
+    }
+}
