@@ -23,6 +23,7 @@ extension Target.Dependency {
     static let argumentParser = product(name: "ArgumentParser", package: "swift-argument-parser")
     static let asyncHTTPClient = product(name: "AsyncHTTPClient", package: "async-http-client")
     static let configuration = product(name: "Configuration", package: "swift-configuration")
+    static let coreMetrics = product(name: "CoreMetrics", package: "swift-metrics")
     static let crypto = product(name: "Crypto", package: "swift-crypto")
     static let cryptoExtras = product(name: "CryptoExtras", package: "swift-crypto")
     static let grdb = product(name: "GRDB", package: "GRDB.swift")
@@ -97,15 +98,29 @@ let package = Package(
             [
                 "APNsProtocol", .crypto, .nioCore, .nioPosix, .nioSSL, .nioTLS, .nioConcurrencyHelpers, .logging, .richPushModel,
             ]),
-        tests("APNsHTTP2Tests", ["APNsHTTP2", "ClarionTesting", .nioEmbedded]),
+        tests(
+            "APNsHTTP2Tests",
+            ["APNsHTTP2", "APNsProtocol", "ClarionTesting", .crypto, .logging, .nioCore, .nioConcurrencyHelpers, .nioEmbedded]),
         target("AppBackend", ["PushHub", "ServiceErrors", "SharedAccess", "TagExpressions", .crypto, .logging, .richPushModel]),
-        tests("AppBackendTests", ["AppBackend", "ClarionTesting"]),
+        tests(
+            "AppBackendTests",
+            [
+                "AppBackend", "ClarionTesting", "ContentStorage", "PushHub", "ServiceErrors", "SharedAccess", "SQLStorage",
+                "SQLiteDatabase", "TagExpressions", .logging, .richPushModel,
+            ]),
         target("PushHub", ["ServiceErrors", "TagExpressions", .crypto, .logging, .richPushModel]),
         tests("PushHubTests", ["PushHub", "ClarionTesting", "ServiceErrors", "TagExpressions", .richPushModel]),
 
         // Floor 3: adapters
         target("APNsDelivery", ["APNsHTTP2", "APNsProtocol", "PushHub", .logging, .richPushModel]),
-        tests("APNsDeliveryTests", ["APNsDelivery", "ClarionTesting"]),
+        tests(
+            "APNsDeliveryTests", ["APNsDelivery", "APNsProtocol", "ClarionTesting", "PushHub", .logging, .richPushModel]),
+        tests(
+            "APNsClientIntegrationTests",
+            [
+                "APNsEmulation", "APNsHTTP2", "APNsProtocol", "ClarionTesting", .crypto, .logging, .nioCore, .nioPosix,
+                .richPushModel,
+            ]),
         target(
             "BackendHTTPAPI",
             ["AppBackend", "HTTPService", "PushHub", "ServiceErrors", "SharedAccess", .hummingbird, .httpTypes, .richPushModel]),
@@ -115,7 +130,9 @@ let package = Package(
                 "AppBackend", "BackendHTTPAPI", "ClarionTesting", "ContentStorage", "HTTPService", "PushHub", "SQLStorage",
                 "SQLiteDatabase", "ServiceErrors", "SharedAccess", .hummingbirdTesting, .richPushModel,
             ]),
-        target("ContentStorage", ["AppBackend", "ServiceErrors", .crypto, .nioCore, .nioPosix, .richPushModel]),
+        target(
+            "ContentStorage",
+            ["AppBackend", "ServiceErrors", .crypto, .nioCore, .nioConcurrencyHelpers, .nioPosix, .richPushModel]),
         tests("ContentStorageTests", ["ContentStorage", "StorageConformance", "ClarionTesting"]),
         target("DeviceSimulation", [.asyncHTTPClient, .crypto, .nioCore, .logging, .richPushDevice, .richPushModel]),
         tests("DeviceSimulationTests", ["DeviceSimulation", "ClarionTesting"]),
@@ -131,10 +148,13 @@ let package = Package(
         tests(
             "SQLiteDatabaseTests",
             [
-                "SQLiteDatabase", "SQLStorage", "StorageConformance", "ClarionTesting", "PushHub", "ServiceErrors", "TagExpressions",
+                "SQLiteDatabase", "SQLStorage", "StorageConformance", "ClarionTesting", "PushHub", "ServiceErrors",
+                "TagExpressions",
                 .grdb, .logging, .nioConcurrencyHelpers, .richPushModel,
             ]),
-        target("ServerObservability", [.hummingbird, .httpTypes, .logging, .metrics, .nioConcurrencyHelpers, .richPushModel]),
+        target(
+            "ServerObservability",
+            [.coreMetrics, .hummingbird, .httpTypes, .logging, .metrics, .nioConcurrencyHelpers, .richPushModel]),
         tests("ServerObservabilityTests", ["ServerObservability", "ClarionTesting", .hummingbirdTesting]),
 
         // Floor 4: composition
@@ -143,7 +163,8 @@ let package = Package(
             [
                 "APNsDelivery", "APNsEmulation", "APNsHTTP2", "APNsProtocol", "AppBackend", "BackendHTTPAPI", "ContentStorage",
                 "DeviceSimulation", "HTTPService", "PushHub", "ServerObservability", "ServiceErrors", "SharedAccess",
-                "SimulatedPhonePage", "SQLStorage", "SQLiteDatabase", "TagExpressions", .configuration, .crypto, .httpTypes, .hummingbird,
+                "SimulatedPhonePage", "SQLStorage", "SQLiteDatabase", "TagExpressions", .asyncHTTPClient, .configuration, .crypto, .httpTypes,
+                .hummingbird,
                 .logging, .metrics, .nioCore, .nioPosix, .richPushDevice, .richPushModel, .serviceLifecycle, .unixSignals, .yams,
             ], resources: [.embedInCode("Resources")]),
         tests("ClarionServerTests", ["ClarionServer", "ClarionTesting", .crypto]),

@@ -27,7 +27,10 @@ struct FunctionScanner {
             if character == "{" {
                 open.append(pending)
                 pending = nil
-            } else if character == "}", let opened = open.popLast(), let function = opened {
+            } else if character == "}" {
+                // A requirement of a protocol has no brace of its own; the protocol's end is the end of waiting for one.
+                pending = nil
+                guard let opened = open.popLast(), let function = opened else { continue }
                 functions.append(Function(name: function.name, line: function.line, lineCount: line - function.line + 1))
             }
         }

@@ -25,6 +25,12 @@ struct SizeCheckTests {
         #expect(findings(text).isEmpty)
     }
 
+    @Test("a requirement of a protocol is not as long as what follows it")
+    func requirements() {
+        let body = String(repeating: "    let x = 1\n", count: 80)
+        #expect(findings("protocol A {\n    func b()\n}\nstruct C {\n\(body)}\n").isEmpty)
+    }
+
     @Test("a file of more than five hundred lines is too long")
     func files() {
         #expect(findings(String(repeating: "let x = 1\n", count: 500)).isEmpty)

@@ -28,9 +28,12 @@ extension PushOutcome {
             if rejection.status == 503 { return .notSent(reason: reason) }
             let pause = rejection.status == 429 ? advice.afterTooManyRequests : advice.afterServerError
             return .retry(after: delay(rejection, pause, advice), reason: reason)
-        case .newConnection, .newToken:
+        case .newConnection:
             // The client has left that connection by now; the push itself is as good as before.
-            return .notSent(reason: reason)
+            return rejection.status == 403 ? .misconfigured(reason: reason) : .notSent(reason: reason)
+        case .newToken:
+            // The client renews an old token by itself; what comes through is a young one, so a clock is wrong.
+            return .misconfigured(reason: reason)
         }
     }
 

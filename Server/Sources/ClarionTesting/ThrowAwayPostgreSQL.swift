@@ -13,6 +13,7 @@ public struct ThrowAwayPostgreSQL: Sendable {
     private let folder: String
     private let programs: String
     private let runner: [String]
+    private let server = Process()
 
     /// Runs the body with a server and removes the server afterwards, whatever happens.
     public static func with<Result>(_ body: (ThrowAwayPostgreSQL) async throws -> Result) async throws -> Result {
@@ -51,34 +52,55 @@ public struct ThrowAwayPostgreSQL: Sendable {
         if getuid() == 0 { chown(folder, 65534, 65534) }
     }
 
+    /// The server runs in the foreground as a child of the test: `pg_ctl` would leave it behind with the descriptors by which
+    /// `Process` notices the end of a child.
     private func start() async throws {
         _ = try await call(
             "initdb", ["-D", folder + "/data", "-A", "trust", "-U", "clarion", "-E", "UTF8", "--locale=C", "--no-sync"])
-        let options = "-k \(folder) -c listen_addresses='' -c fsync=off -c full_page_writes=off"
-        _ = try await call(
-            "pg_ctl", ["-D", folder + "/data", "-o", options, "-w", "-t", "60", "-l", folder + "/server.log", "start"])
+        try process(
+            "postgres",
+            [
+                "-D", folder + "/data", "-k", folder, "-c", "listen_addresses=", "-c", "fsync=off", "-c", "full_page_writes=off",
+            ],
+            output: folder + "/server.log", server
+        ).run()
+        for _ in 1...200 where server.isRunning {
+            if (try? await run(script: "SELECT 1;")) != nil { return }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        throw Failure(description: "the server did not start: \(text(of: folder + "/server.log"))")
     }
 
     private func stop() async {
-        _ = try? await call("pg_ctl", ["-D", folder + "/data", "-m", "immediate", "-w", "stop"])
+        if server.isRunning {
+            // A fast shutdown: connections are ended, nothing is waited for.
+            server.interrupt()
+            for _ in 1...200 where server.isRunning { try? await Task.sleep(for: .milliseconds(25)) }
+            if server.isRunning { kill(server.processIdentifier, SIGKILL) }
+        }
         try? FileManager.default.removeItem(atPath: folder)
     }
 
     private func call(_ program: String, _ arguments: [String]) async throws -> String {
         let output = folder + "/output-\(UUID().uuidString)"
+        let status = try await Self.exitStatus(of: process(program, arguments, output: output, Process()))
+        guard status == 0 else { throw Failure(description: "\(program) ended with \(status): \(text(of: output))") }
+        return text(of: output)
+    }
+
+    private func process(_ program: String, _ arguments: [String], output: String, _ process: Process) -> Process {
         _ = FileManager.default.createFile(atPath: output, contents: nil)
-        let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = runner + [programs + "/" + program] + arguments
         process.currentDirectoryURL = URL(fileURLWithPath: folder)
         let handle = FileHandle(forWritingAtPath: output)
+        process.standardInput = FileHandle.nullDevice
         process.standardOutput = handle
         process.standardError = handle
-        let status = try await Self.exitStatus(of: process)
-        let text = (try? String(contentsOfFile: output, encoding: .utf8)) ?? ""
-        guard status == 0 else { throw Failure(description: "\(program) ended with \(status): \(text)") }
-        return text
+        return process
     }
+
+    private func text(of file: String) -> String { (try? String(contentsOfFile: file, encoding: .utf8)) ?? "" }
 
     private static func exitStatus(of process: Process) async throws -> Int32 {
         try await withCheckedThrowingContinuation { continuation in
@@ -98,7 +120,7 @@ public struct ThrowAwayPostgreSQL: Sendable {
         let versions = ((try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []).compactMap(Int.init).sorted(by: >)
         let path = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
         return (versions.map { "\(root)/\($0)/bin" } + path).first { folder in
-            ["initdb", "pg_ctl", "psql"].allSatisfy { FileManager.default.isExecutableFile(atPath: folder + "/" + $0) }
+            ["initdb", "postgres", "psql"].allSatisfy { FileManager.default.isExecutableFile(atPath: folder + "/" + $0) }
         }
     }
 }

@@ -27,10 +27,10 @@ final class ContentDirectory: Sendable {
         "\(root)/incoming/\(String(UInt64.random(in: .min ... .max), radix: 16))-\(String(UInt64.random(in: .min ... .max), radix: 16))"
     }
 
-    /// Makes the directories and removes uploads that were cut off.
-    func prepare() throws {
+    /// Makes the directories and, if told so, removes uploads that were cut off.
+    func prepare(removingLeftovers: Bool) throws {
         for path in ["", "/objects", "/incoming"] { try makeDirectory(root + path) }
-        try clearIncoming()
+        if removingLeftovers { try clearIncoming() }
     }
 
     /// Moves a complete file to its place, over an equal one if there is one, so that its age counts from now. Durable on return.

@@ -13,15 +13,15 @@ public final class DiskContentStore: ContentStore {
     private let threads: NIOThreadPool
     private let uploads: UploadSlots
 
-    /// Opens a store, creating its directories (mode 0700), and removes what uploads that were cut off left behind. One
-    /// process at a time may have it open. `maximumUploads` bounds the open files of uploads.
+    /// Opens a store, creating its directories (mode 0700), and removes what uploads that were cut off left behind unless
+    /// another process may be uploading (`removesLeftovers`). `maximumUploads` bounds the open files of uploads.
     public init(
-        root: String, threads: NIOThreadPool = .singleton, maximumUploads: Int = 64
+        root: String, threads: NIOThreadPool = .singleton, maximumUploads: Int = 64, removesLeftovers: Bool = true
     ) throws {
         directory = ContentDirectory(root: root)
         self.threads = threads
         uploads = UploadSlots(capacity: maximumUploads)
-        try directory.prepare()
+        try directory.prepare(removingLeftovers: removesLeftovers)
     }
 
     public func beginUpload(limit: Int64) async throws -> any ContentUpload {

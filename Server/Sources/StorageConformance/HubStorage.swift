@@ -4,6 +4,8 @@ import RichPushModel
 import TagExpressions
 import Testing
 
+import struct RichPushModel.Tag
+
 /// The hub's storage ports on one engine.
 public struct HubStorage: Sendable {
     public var hubs: any HubStore

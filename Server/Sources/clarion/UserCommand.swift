@@ -9,7 +9,7 @@ struct UserCommand: AsyncParsableCommand {
         subcommands: [UserAddCommand.self, UserListCommand.self, UserPasswordCommand.self, UserRemoveCommand.self])
 }
 
-extension UserRole: @retroactive ExpressibleByArgument {}
+extension UserRole: ExpressibleByArgument {}
 
 extension UserName: @retroactive ExpressibleByArgument {
     public init?(argument: String) { self.init(argument) }

@@ -2,6 +2,8 @@ import RichPushModel
 import ServiceErrors
 import Testing
 
+import struct RichPushModel.Tag
+
 @testable import PushHub
 
 @Suite("Checks on a device")

@@ -2,6 +2,8 @@ import RichPushModel
 import TagExpressions
 import Testing
 
+import struct RichPushModel.Tag
+
 @testable import PushHub
 
 @Suite("Slices, slots, leases and waits")

@@ -49,9 +49,14 @@ final class HubBench: Sendable {
     }
 
     func register(_ numbers: Range<Int>, tags: [String] = []) async throws {
-        try await withThrowingTaskGroup { group in
-            for number in numbers { group.addTask { try await self.register(number, tags: tags) } }
-            try await group.waitForAll()
+        // In portions: storage refuses more writes than its queue may hold.
+        for start in stride(from: numbers.lowerBound, to: numbers.upperBound, by: 1000) {
+            try await withThrowingTaskGroup { group in
+                for number in start..<min(start + 1000, numbers.upperBound) {
+                    group.addTask { try await self.register(number, tags: tags) }
+                }
+                try await group.waitForAll()
+            }
         }
     }
 

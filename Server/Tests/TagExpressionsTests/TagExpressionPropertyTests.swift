@@ -3,6 +3,8 @@ import RichPushModel
 import TagExpressions
 import Testing
 
+import struct RichPushModel.Tag
+
 @Suite("Tag expressions at random")
 struct TagExpressionPropertyTests {
     private static let alphabet = ["a", "b", "c", "d", "$UserId:{e}", "$InstallationId:{F}"].compactMap(Tag.stored)

@@ -1,6 +1,8 @@
 import RichPushModel
 import Testing
 
+import struct RichPushModel.Tag
+
 @testable import TagExpressions
 
 @Suite("Tag expressions")
@@ -52,7 +54,7 @@ struct TagExpressionTests {
     func tagLimits() throws {
         func joined(_ count: Int, _ word: String) -> String { (1...count).map { "t\($0)" }.joined(separator: word) }
         #expect(try TagExpression(parsing: joined(20, "||")).tags.count == 20)
-        #expect(throws: TagExpressionError(.tooManyTags(limit: 20), at: 86)) { try TagExpression(parsing: joined(21, "||")) }
+        #expect(throws: TagExpressionError(.tooManyTags(limit: 20), at: 92)) { try TagExpression(parsing: joined(21, "||")) }
         #expect(try TagExpression(parsing: joined(6, "&&")).tags.count == 6)
         #expect(throws: TagExpressionError(.tooManyTags(limit: 6), at: 25)) { try TagExpression(parsing: joined(7, "&&")) }
         #expect(throws: TagExpressionError.self) { try TagExpression(parsing: "!" + joined(7, "||")) }

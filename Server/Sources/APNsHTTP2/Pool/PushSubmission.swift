@@ -29,6 +29,8 @@ final class PushSubmission: @unchecked Sendable {
 
     func isDecided(_ index: Int) -> Bool { outcomes[index] != nil }
 
+    func outcome(_ index: Int) -> APNsOutcome? { outcomes[index] }
+
     /// Takes the continuation of the caller; resumed at once when there is nothing to wait for.
     func attach(_ continuation: CheckedContinuation<[APNsOutcome], Never>) {
         self.continuation = continuation

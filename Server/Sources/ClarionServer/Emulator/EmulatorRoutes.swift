@@ -41,12 +41,12 @@ struct EmulatorRoutes: Sendable {
     func addRoutes(to router: some RouterMethods<ServiceRequestContext>) {
         let router = router.group().add(middleware: CrossSiteGuard())
         router.put("/apps/{bundleID}") { request, context in
-            let app = try await JSONFields.decode(App.self, from: body(request))
+            let app = try await request.readJSON(App.self)
             try checked { try apns.registerApp(bundleID: try name("bundleID", context), teamID: app.teamId) }
             return Response(status: .noContent)
         }
         router.put("/keys/{keyID}") { request, context in
-            let key = try await JSONFields.decode(Key.self, from: body(request))
+            let key = try await request.readJSON(Key.self)
             try checked {
                 try apns.registerKey(teamID: key.teamId, keyID: try name("keyID", context), publicKeyPEM: key.publicKey)
             }
@@ -54,7 +54,7 @@ struct EmulatorRoutes: Sendable {
         }
         addDeviceRoutes(to: router)
         router.post("/faults") { request, _ in
-            let fault = try await JSONFields.decode(Fault.self, from: body(request))
+            let fault = try await request.readJSON(Fault.self)
             guard (400...599).contains(fault.status), (1...1_000_000).contains(fault.count ?? 1) else {
                 throw ServiceError(.invalidField, "status is 400 to 599 and count 1 to 1000000")
             }
@@ -69,7 +69,7 @@ struct EmulatorRoutes: Sendable {
 
     private func addDeviceRoutes(to router: some RouterMethods<ServiceRequestContext>) {
         router.post("/devices/{device}/tokens") { request, context in
-            let wanted = try await JSONFields.decode(TokenRequest.self, from: body(request))
+            let wanted = try await request.readJSON(TokenRequest.self)
             let device = try name("device", context)
             let token =
                 wanted.rotate == true
@@ -95,8 +95,6 @@ struct EmulatorRoutes: Sendable {
         }
         return text
     }
-
-    private func body(_ request: Request) async throws -> [UInt8] { try await request.jsonBytes() }
 
     private func checked(_ body: () throws -> Void) throws {
         do { try body() } catch let error as LocalAPNsError { throw ServiceError(.invalidField, error.description) }

@@ -18,7 +18,7 @@ public enum NodeService {
         if settings.apns.credential == nil {
             logger.warning("No APNs credential is set: sends are kept until their time is up and reach no device")
         }
-        let node = try await Node.make(settings, logger: logger)
+        let node = try await ServerNode.make(settings, logger: logger)
         try await ProcessServices.run(
             [
                 ClosureService {

@@ -29,7 +29,8 @@ struct NodeStorage: Sendable {
             let database = try SQLiteDatabase(path: directory + "/clarion.sqlite", access: access)
             try await SchemaMigrator().migrate(database, at: clock.now)
             let hub = try await SQLHubStore(database).ensureHub(named: settings.notifications.hubName, at: clock.now)
-            let content = try await DiskContentStore.open(directory: directory + "/content")
+            // A command beside a running server must not take its uploads for leftovers.
+            let content = try DiskContentStore(root: directory + "/content", removesLeftovers: access == .server)
             return NodeStorage(database: database, content: content, hub: hub)
         } catch let fault as SQLFault {
             throw ServiceError(.storageUnavailable, Self.sentence(fault, directory: directory))

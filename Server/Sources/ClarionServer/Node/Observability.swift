@@ -9,15 +9,14 @@ enum Observability {
     static func start(_ logging: Settings.Logging) -> Logger {
         let options = LogOptions(
             format: logging.format == .json ? .json : .text, allowedKeys: Set(LogKey.allCases.map(\.rawValue)))
-        LoggingSystem.bootstrap { label in LineLogHandler(label: label, options: options) }
-        var logger = Logger(label: "clarion")
-        logger.logLevel = logging.level
-        return logger
+        LoggingSystem.bootstrap { label in LineLogHandler(label: label, level: logging.level, options: options) }
+        return Logger(label: "clarion")
     }
 
     /// Collects every metric of the process.
     static func startMetrics() -> PrometheusMetrics {
-        let metrics = PrometheusMetrics(help: MetricName.help)
+        let metrics = PrometheusMetrics(
+            help: Dictionary(uniqueKeysWithValues: MetricName.allCases.map { ($0.rawValue, $0.help) }))
         MetricsSystem.bootstrap(metrics)
         return metrics
     }

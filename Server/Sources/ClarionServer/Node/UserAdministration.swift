@@ -14,7 +14,7 @@ public struct UserAdministration: Sendable {
 
     /// Adds a user. Throws `conflict` when the name is taken, with regard to case or not.
     public func add(_ name: UserName, password: SecretText, role: UserRole) async throws {
-        try await withBackend { try await $0.addUser(name: name.text, password: password.reveal(), role: role) }
+        _ = try await withBackend { try await $0.addUser(name: name.text, password: password.reveal(), role: role) }
     }
 
     /// Every user, by name.
@@ -52,7 +52,7 @@ public struct UserAdministration: Sendable {
         return try await body(
             RichPushBackend(
                 parts: BackendParts(
-                    settings: Node.backendSettings(settings), clock: .system, hub: hub, stores: stores,
+                    settings: ServerNode.backendSettings(settings), clock: .system, hub: hub, stores: stores,
                     contentStore: storage.content,
                     authenticator: try await PasswordAuthenticator(users: stores.users, hasher: hasher, clock: .system),
                     hasher: hasher, logger: logger)))

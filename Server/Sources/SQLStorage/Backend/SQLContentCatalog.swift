@@ -27,7 +27,7 @@ public struct SQLContentCatalog: ContentCatalog {
     }
 
     public func keep(_ content: ContentRecord, at now: Timestamp) async throws {
-        try await database.writing { [app] connection in
+        _ = try await database.writing { [app] connection in
             try connection.run(Self.upsert, Self.values(content, app, now))
         }
     }

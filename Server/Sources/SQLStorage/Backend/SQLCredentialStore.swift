@@ -13,7 +13,7 @@ public struct SQLCredentialStore: CredentialStore {
     }
 
     public func issue(_ credential: StoredInstallationCredential) async throws {
-        try await database.writing { [app] connection in
+        _ = try await database.writing { [app] connection in
             try connection.run(
                 Self.upsert,
                 [
@@ -36,7 +36,7 @@ public struct SQLCredentialStore: CredentialStore {
     }
 
     public func extend(_ credential: StoredInstallationCredential, until expiry: Timestamp) async throws {
-        try await database.writing { [app] connection in
+        _ = try await database.writing { [app] connection in
             try connection.run(
                 Self.extend,
                 [

@@ -13,7 +13,7 @@ import SharedAccess
 #endif
 
 /// How settings become parts.
-extension Node {
+extension ServerNode {
     static func dispatchSettings(_ settings: Settings) -> DispatchSettings {
         var dispatch = DispatchSettings()
         dispatch.pushDeadline = settings.pushDeadline

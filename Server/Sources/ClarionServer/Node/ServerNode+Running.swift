@@ -9,7 +9,7 @@ import ServerObservability
 import ServiceErrors
 import ServiceLifecycle
 
-extension Node {
+extension ServerNode {
     /// Listens and works until the task is cancelled or graceful shutdown is triggered; then closes storage.
     ///
     /// Shut down in this order: the HTTP interface takes nothing new, upkeep and dispatcher finish what they hold, the APNs

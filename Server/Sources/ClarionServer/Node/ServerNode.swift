@@ -8,7 +8,7 @@ import ServiceErrors
 import ServiceLifecycle
 
 /// One composed node: storage, hub, dispatcher, app backend and HTTP interface. The only place where adapters meet.
-public struct Node: Sendable {
+public struct ServerNode: Sendable {
     /// The hub, for what is composed beside the node.
     public let hub: NotificationHub
     /// The app backend, for what is composed beside the node.
@@ -28,10 +28,10 @@ public struct Node: Sendable {
     public static func make(
         _ settings: Settings, options: NodeOptions = NodeOptions(), group: any EventLoopGroup = .singletonMultiThreadedEventLoopGroup,
         logger: Logger
-    ) async throws -> Node {
+    ) async throws -> ServerNode {
         let storage = try await NodeStorage.open(settings, access: .server, clock: options.clock)
         do {
-            return try await Node(settings, options, storage, group, logger)
+            return try await ServerNode(settings, options, storage, group, logger)
         } catch {
             try? storage.database.close()
             throw error
