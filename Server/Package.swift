@@ -23,6 +23,7 @@ extension Target.Dependency {
     static let argumentParser = product(name: "ArgumentParser", package: "swift-argument-parser")
     static let asyncHTTPClient = product(name: "AsyncHTTPClient", package: "async-http-client")
     static let configuration = product(name: "Configuration", package: "swift-configuration")
+    static let coreMetrics = product(name: "CoreMetrics", package: "swift-metrics")
     static let crypto = product(name: "Crypto", package: "swift-crypto")
     static let cryptoExtras = product(name: "CryptoExtras", package: "swift-crypto")
     static let grdb = product(name: "GRDB", package: "GRDB.swift")
@@ -34,11 +35,14 @@ extension Target.Dependency {
     static let nioCore = product(name: "NIOCore", package: "swift-nio")
     static let nioConcurrencyHelpers = product(name: "NIOConcurrencyHelpers", package: "swift-nio")
     static let nioEmbedded = product(name: "NIOEmbedded", package: "swift-nio")
+    static let nioHTTP1 = product(name: "NIOHTTP1", package: "swift-nio")
+    static let nioHPACK = product(name: "NIOHPACK", package: "swift-nio-http2")
     static let nioHTTP2 = product(name: "NIOHTTP2", package: "swift-nio-http2")
     static let nioPosix = product(name: "NIOPosix", package: "swift-nio")
     static let nioSSL = product(name: "NIOSSL", package: "swift-nio-ssl")
     static let nioTLS = product(name: "NIOTLS", package: "swift-nio")
     static let serviceLifecycle = product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+    static let unixSignals = product(name: "UnixSignals", package: "swift-service-lifecycle")
     static let x509 = product(name: "X509", package: "swift-certificates")
     static let yams = product(name: "Yams", package: "Yams")
 }
@@ -68,51 +72,90 @@ let package = Package(
     ],
     targets: [
         // Floor 1: words, rules and signatures
-        target("APNsProtocol", [.crypto]),
-        tests("APNsProtocolTests", ["APNsProtocol", "ClarionTesting"]),
+        target("APNsProtocol", [.crypto, .richPushModel]),
+        tests("APNsProtocolTests", ["APNsProtocol", "ClarionTesting", .crypto, .richPushModel]),
         target("ServiceErrors"),
         target("SharedAccess", [.crypto, .cryptoExtras, .richPushModel]),
         tests("SharedAccessTests", ["SharedAccess", "ClarionTesting"]),
         target("TagExpressions", [.richPushModel]),
-        tests("TagExpressionsTests", ["TagExpressions", "ClarionTesting"]),
+        tests("TagExpressionsTests", ["TagExpressions", "ClarionTesting", .richPushModel]),
 
         // Floor 2: what the product does, and the two ends of APNs
         target(
             "APNsEmulation",
             [
-                "APNsProtocol", .crypto, .nioCore, .nioPosix, .nioSSL, .nioTLS, .nioHTTP2, .nioConcurrencyHelpers, .logging,
-                .richPushModel, .x509,
+                "APNsProtocol", .crypto, .nioCore, .nioPosix, .nioSSL, .nioTLS, .nioHPACK, .nioHTTP2, .nioConcurrencyHelpers,
+                .logging, .richPushModel, .x509,
             ]),
-        tests("APNsEmulationTests", ["APNsEmulation", "ClarionTesting"]),
+        tests(
+            "APNsEmulationTests",
+            [
+                "APNsEmulation", "APNsProtocol", "ClarionTesting", .crypto, .logging, .nioCore, .nioConcurrencyHelpers, .nioHPACK,
+                .nioHTTP2, .nioPosix, .nioSSL, .richPushModel,
+            ]),
         target(
             "APNsHTTP2",
             [
                 "APNsProtocol", .crypto, .nioCore, .nioPosix, .nioSSL, .nioTLS, .nioConcurrencyHelpers, .logging, .richPushModel,
             ]),
-        tests("APNsHTTP2Tests", ["APNsHTTP2", "ClarionTesting", .nioEmbedded]),
+        tests(
+            "APNsHTTP2Tests",
+            ["APNsHTTP2", "APNsProtocol", "ClarionTesting", .crypto, .logging, .nioCore, .nioConcurrencyHelpers, .nioEmbedded]),
         target("AppBackend", ["PushHub", "ServiceErrors", "SharedAccess", "TagExpressions", .crypto, .logging, .richPushModel]),
-        tests("AppBackendTests", ["AppBackend", "ClarionTesting"]),
+        tests(
+            "AppBackendTests",
+            [
+                "AppBackend", "ClarionTesting", "ContentStorage", "PushHub", "ServiceErrors", "SharedAccess", "SQLStorage",
+                "SQLiteDatabase", "TagExpressions", .logging, .richPushModel,
+            ]),
         target("PushHub", ["ServiceErrors", "TagExpressions", .crypto, .logging, .richPushModel]),
-        tests("PushHubTests", ["PushHub", "ClarionTesting"]),
+        tests("PushHubTests", ["PushHub", "ClarionTesting", "ServiceErrors", "TagExpressions", .richPushModel]),
 
         // Floor 3: adapters
         target("APNsDelivery", ["APNsHTTP2", "APNsProtocol", "PushHub", .logging, .richPushModel]),
-        tests("APNsDeliveryTests", ["APNsDelivery", "ClarionTesting"]),
+        tests(
+            "APNsDeliveryTests", ["APNsDelivery", "APNsProtocol", "ClarionTesting", "PushHub", .logging, .richPushModel]),
+        tests(
+            "APNsClientIntegrationTests",
+            [
+                "APNsEmulation", "APNsHTTP2", "APNsProtocol", "ClarionTesting", .crypto, .logging, .nioCore, .nioPosix,
+                .richPushModel,
+            ]),
         target(
             "BackendHTTPAPI",
             ["AppBackend", "HTTPService", "PushHub", "ServiceErrors", "SharedAccess", .hummingbird, .httpTypes, .richPushModel]),
-        tests("BackendHTTPAPITests", ["BackendHTTPAPI", "ClarionTesting", .hummingbirdTesting]),
-        target("ContentStorage", ["AppBackend", "ServiceErrors", .crypto, .nioCore, .nioPosix, .richPushModel]),
+        tests(
+            "BackendHTTPAPITests",
+            [
+                "AppBackend", "BackendHTTPAPI", "ClarionTesting", "ContentStorage", "HTTPService", "PushHub", "SQLStorage",
+                "SQLiteDatabase", "ServiceErrors", "SharedAccess", .hummingbirdTesting, .richPushModel,
+            ]),
+        target(
+            "ContentStorage",
+            ["AppBackend", "ServiceErrors", .crypto, .nioCore, .nioConcurrencyHelpers, .nioPosix, .richPushModel]),
         tests("ContentStorageTests", ["ContentStorage", "StorageConformance", "ClarionTesting"]),
         target("DeviceSimulation", [.asyncHTTPClient, .crypto, .nioCore, .logging, .richPushDevice, .richPushModel]),
         tests("DeviceSimulationTests", ["DeviceSimulation", "ClarionTesting"]),
-        target("HTTPService", ["ServiceErrors", .hummingbird, .httpTypes, .logging, .metrics, .richPushModel]),
-        tests("HTTPServiceTests", ["HTTPService", "ClarionTesting", .hummingbirdTesting]),
-        target("SQLStorage", ["AppBackend", "PushHub", "ServiceErrors", "TagExpressions", .richPushModel]),
+        target(
+            "HTTPService",
+            [
+                "ServiceErrors", .hummingbird, .httpTypes, .logging, .metrics, .nioCore, .nioConcurrencyHelpers, .nioHTTP1,
+                .richPushModel,
+            ]),
+        tests("HTTPServiceTests", ["HTTPService", "ServerObservability", "ClarionTesting", .hummingbirdTesting]),
+        target("SQLStorage", ["AppBackend", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions", .richPushModel]),
         target("SQLiteDatabase", ["SQLStorage", .grdb, .logging]),
-        tests("SQLiteDatabaseTests", ["SQLiteDatabase", "SQLStorage", "StorageConformance", "ClarionTesting"]),
-        target("ServerObservability", [.hummingbird, .logging, .metrics, .nioConcurrencyHelpers]),
-        tests("ServerObservabilityTests", ["ServerObservability", "ClarionTesting"]),
+        tests(
+            "SQLiteDatabaseTests",
+            [
+                "SQLiteDatabase", "SQLStorage", "StorageConformance", "ClarionTesting", "PushHub", "ServiceErrors",
+                "TagExpressions",
+                .grdb, .logging, .nioConcurrencyHelpers, .richPushModel,
+            ]),
+        target(
+            "ServerObservability",
+            [.coreMetrics, .hummingbird, .httpTypes, .logging, .metrics, .nioConcurrencyHelpers, .richPushModel]),
+        tests("ServerObservabilityTests", ["ServerObservability", "ClarionTesting", .hummingbirdTesting]),
 
         // Floor 4: composition
         target(
@@ -120,29 +163,45 @@ let package = Package(
             [
                 "APNsDelivery", "APNsEmulation", "APNsHTTP2", "APNsProtocol", "AppBackend", "BackendHTTPAPI", "ContentStorage",
                 "DeviceSimulation", "HTTPService", "PushHub", "ServerObservability", "ServiceErrors", "SharedAccess",
-                "SimulatedPhonePage", "SQLStorage", "SQLiteDatabase", "TagExpressions", .configuration, .hummingbird, .logging,
-                .metrics, .nioPosix, .richPushModel, .serviceLifecycle, .yams,
-            ]),
-        tests("ClarionServerTests", ["ClarionServer", "ClarionTesting"]),
+                "SimulatedPhonePage", "SQLStorage", "SQLiteDatabase", "TagExpressions", .asyncHTTPClient, .configuration, .crypto, .httpTypes,
+                .hummingbird,
+                .logging, .metrics, .nioCore, .nioPosix, .richPushDevice, .richPushModel, .serviceLifecycle, .unixSignals, .yams,
+            ], resources: [.embedInCode("Resources")]),
+        tests("ClarionServerTests", ["ClarionServer", "ClarionTesting", .crypto]),
         target(
-            "SimulatedPhonePage", ["DeviceSimulation", "HTTPService", .hummingbird, .logging, .richPushModel],
+            "SimulatedPhonePage",
+            [
+                "DeviceSimulation", "HTTPService", "ServiceErrors", .hummingbird, .httpTypes, .nioCore, .nioPosix,
+                .richPushModel, .serviceLifecycle,
+            ],
             resources: [.embedInCode("Page")]),
-        tests("SimulatedPhonePageTests", ["SimulatedPhonePage", "ClarionTesting", .hummingbirdTesting]),
+        tests(
+            "SimulatedPhonePageTests",
+            [
+                "SimulatedPhonePage", "DeviceSimulation", "HTTPService", "ClarionTesting", .httpTypes, .hummingbird,
+                .hummingbirdTesting, .logging, .richPushModel,
+            ]),
 
         // Floor 5: the program
         .executableTarget(
             name: "clarion",
             dependencies: [
                 "APNsEmulation", "AppBackend", "ClarionServer", "PushHub", "ServiceErrors", "SharedAccess", .argumentParser,
-                .asyncHTTPClient, .logging, .richPushModel, .serviceLifecycle,
+                .asyncHTTPClient, .logging, .nioCore, .nioPosix, .richPushModel, .serviceLifecycle,
             ],
             swiftSettings: house),
 
         // For tests only
         target("ClarionTesting", [.richPushModel, .nioConcurrencyHelpers]),
-        target("StorageConformance", ["AppBackend", "ClarionTesting", "PushHub", "TagExpressions", .richPushModel]),
+        target(
+            "StorageConformance",
+            ["AppBackend", "ClarionTesting", "PushHub", "TagExpressions", .nioConcurrencyHelpers, .richPushModel]),
         tests(
-            "EndToEndTests", ["ClarionServer", "ClarionTesting", .asyncHTTPClient]),
+            "EndToEndTests",
+            [
+                "APNsEmulation", "ClarionServer", "ClarionTesting", "DeviceSimulation", "PushHub", "SQLStorage", "SQLiteDatabase",
+                .asyncHTTPClient, .logging, .nioCore, .nioPosix, .richPushModel,
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

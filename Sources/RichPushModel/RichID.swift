@@ -31,7 +31,8 @@ extension RichID: Codable {
     /// Reads a JSON string or a JSON number; the tutorial's pushes carry a string, its phones read a number.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        let read = (try? container.decode(String.self)).flatMap { RichID($0) }
+        let read =
+            (try? container.decode(String.self)).flatMap { RichID($0) }
             ?? (try? container.decode(Int32.self)).flatMap { RichID(number: $0) }
         guard let read else {
             throw DecodingError.dataCorruptedError(in: container, debugDescription: "not a rich notification id")

@@ -24,13 +24,51 @@ public struct Tag: Sendable, CustomStringConvertible {
         folded = text.lowercased()
     }
 
+    private init(addressing kind: Addressing, value: some StringProtocol) {
+        text = "\(kind.rawValue):{\(value)}"
+        // Record ids differ by case, so only the word before the braces is folded: else one id could receive for another.
+        folded = "\(kind.rawValue.lowercased()):{\(value)}"
+    }
+
+    private enum Addressing: String, CaseIterable {
+        case installation = "$InstallationId"
+        case user = "$UserId"
+    }
+
+    /// Reads one of the two forms that the server adds and clients may only address, `$InstallationId:{…}` and
+    /// `$UserId:{…}` (Azure reference 3.1); `nil` for anything else. The value has 1 to 256 letters, digits and
+    /// `_ @ # . : = -`.
+    public static func addressing(_ text: String) -> Tag? {
+        for kind in Addressing.allCases {
+            let prefix = kind.rawValue.lowercased() + ":{"
+            guard text.hasSuffix("}"), text.prefix(prefix.count).lowercased() == prefix else { continue }
+            let value = text.dropFirst(prefix.count).dropLast()
+            guard (1...256).contains(value.unicodeScalars.count), value.unicodeScalars.allSatisfy(Self.isAllowedInBraces) else {
+                return nil
+            }
+            return Tag(addressing: kind, value: value)
+        }
+        return nil
+    }
+
+    /// Takes a tag of either form from storage.
+    public static func stored(_ text: String) -> Tag? { Tag(text) ?? addressing(text) }
+
     /// The tag that the server gives to every device of a signed-in user.
     public static func user(_ name: UserName) -> Tag { Tag(trusted: "username:" + name.text) }
 
     /// The tag that addresses one installation (Azure reference 3.1). Clients may not set it.
-    public static func installation(_ id: InstallationID) -> Tag { Tag(trusted: "$InstallationId:{\(id.text)}") }
+    public static func installation(_ id: InstallationID) -> Tag {
+        Tag(addressing: .installation, value: id.text)
+    }
+
+    /// The tag that addresses every installation that a client of the hub protocol gave this user (Azure reference 3.1);
+    /// `nil` when the name has characters that an expression cannot carry.
+    public static func addressedUser(_ name: String) -> Tag? { addressing("$UserId:{\(name)}") }
 
     public var description: String { text }
+
+    private static func isAllowedInBraces(_ scalar: Unicode.Scalar) -> Bool { scalar == "=" || isAllowed(scalar) }
 
     private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar {

@@ -1,0 +1,50 @@
+#if canImport(Glibc)
+    import Glibc
+    private let streamType = Int32(SOCK_STREAM.rawValue)
+#else
+    import Darwin
+    private let streamType = SOCK_STREAM
+#endif
+
+/// The least of a client that can tell whether a server answers: a web client would cost more than what is measured.
+enum LoopbackSocket {
+    /// A port that was free a moment ago.
+    static func freePort() throws -> UInt16 {
+        let descriptor = socket(AF_INET, streamType, 0)
+        defer { close(descriptor) }
+        var address = address(port: 0)
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let result = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, length) | getsockname(descriptor, $0, &length)
+            }
+        }
+        guard result == 0 else { throw ServeBenchmark.Fault(description: "no port is free") }
+        return UInt16(bigEndian: address.sin_port)
+    }
+
+    /// Whether a GET of the path is answered with 200.
+    static func answers(port: UInt16, path: String) -> Bool {
+        let descriptor = socket(AF_INET, streamType, 0)
+        defer { close(descriptor) }
+        var address = address(port: port)
+        let connected = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+        guard connected else { return false }
+        let request = Array("GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".utf8)
+        guard send(descriptor, request, request.count, 0) == request.count else { return false }
+        var answer = [UInt8](repeating: 0, count: 12)
+        return recv(descriptor, &answer, answer.count, 0) == 12 && answer.starts(with: "HTTP/1.1 200".utf8)
+    }
+
+    private static func address(port: UInt16) -> sockaddr_in {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        return address
+    }
+}

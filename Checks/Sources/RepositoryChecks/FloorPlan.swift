@@ -1,0 +1,39 @@
+/// Which target stands on which floor (Documentation/Modules.md). A target may use lower floors, and on its own floor only what is
+/// named here.
+public struct FloorPlan: Sendable {
+    let floors: [String: Int]
+    /// Pairs on one floor: the first may use the second.
+    let neighbours: [String: Set<String>]
+    /// Targets with a rule about foreign packages: the only products that they may use.
+    let allowedProducts: [String: Set<String>]
+    /// Targets that may never meet, whatever the floors say.
+    let forbidden: [String: Set<String>]
+
+    /// The plan of this product. Test targets are not in it: they may use everything.
+    public static let clarion = FloorPlan(
+        floors: [
+            "RichPushModel": 0, "ServiceErrors": 0,
+            "APNsProtocol": 1, "HubProtocol": 1, "NotificationTemplates": 1, "SharedAccess": 1, "TagExpressions": 1,
+            "APNsEmulation": 2, "APNsHTTP2": 2, "AppBackend": 2, "PushHub": 2, "RichPushDevice": 2,
+            "APNsDelivery": 3, "BackendHTTPAPI": 3, "ContentStorage": 3, "DeviceSimulation": 3, "HTTPService": 3,
+            "HubHTTPAPI": 3, "OperatorConsole": 3, "PostgresDatabase": 3, "RemoteHub": 3, "SQLStorage": 3, "SQLiteDatabase": 3,
+            "ServerObservability": 3, "RichPushApp": 3, "RichPushExtension": 3, "RichPushUI": 3,
+            "ClarionServer": 4, "SimulatedPhonePage": 4,
+            "clarion": 5,
+            "ClarionTesting": 6, "StorageConformance": 6,
+        ],
+        neighbours: [
+            "AppBackend": ["PushHub"], "BackendHTTPAPI": ["HTTPService"], "ClarionServer": ["SimulatedPhonePage"],
+            "HubHTTPAPI": ["HTTPService"], "OperatorConsole": ["HTTPService"], "PostgresDatabase": ["SQLStorage"],
+            "SQLiteDatabase": ["SQLStorage"], "StorageConformance": ["ClarionTesting"],
+        ],
+        allowedProducts: [
+            "RichPushModel": [], "ServiceErrors": [], "TagExpressions": [], "NotificationTemplates": [],
+            "APNsProtocol": ["Crypto"], "SharedAccess": ["Crypto", "CryptoExtras"], "RichPushDevice": ["Crypto"],
+            "AppBackend": ["Crypto", "Logging"], "PushHub": ["Crypto", "Logging"],
+        ],
+        forbidden: [
+            "APNsEmulation": ["APNsHTTP2"], "APNsHTTP2": ["APNsEmulation", "PushHub"],
+            "PushHub": ["APNsProtocol"], "AppBackend": ["APNsProtocol"],
+        ])
+}

@@ -1,0 +1,40 @@
+/// What `swift package dump-package` says of a package, as far as the floors need it.
+public struct PackageManifest: Decodable, Sendable {
+    public let name: String
+    public let targets: [Target]
+
+    /// A target of the package.
+    public struct Target: Decodable, Sendable {
+        public let name: String
+        /// `regular`, `executable`, `test`, `system` and so on.
+        public let type: String
+        public let dependencies: [Dependency]
+    }
+
+    /// What a target names in its dependencies: another target, or a product of a package.
+    public struct Dependency: Decodable, Sendable {
+        public let name: String
+        /// Absent for a target of the same package.
+        public let package: String?
+
+        /// Creates a dependency.
+        public init(name: String, package: String?) {
+            self.name = name
+            self.package = package
+        }
+
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: Form.self)
+            for form in Form.allCases where container.contains(form) {
+                var parts = try container.nestedUnkeyedContainer(forKey: form)
+                name = try parts.decode(String.self)
+                package = form == .product ? try parts.decodeIfPresent(String.self) : nil
+                return
+            }
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: "neither byName nor target nor product"))
+        }
+
+        private enum Form: String, CodingKey, CaseIterable { case byName, target, product }
+    }
+}

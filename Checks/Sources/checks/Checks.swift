@@ -1,0 +1,62 @@
+import Foundation
+import RepositoryChecks
+
+/// `checks floors ROOT-MANIFEST SERVER-MANIFEST`, `checks size`, `checks text`; run from the root of the repository with the paths
+/// of the tracked files on standard input. Ends with 1 when there is a finding.
+@main
+enum Checks {
+    static func main() throws {
+        let arguments = CommandLine.arguments.dropFirst()
+        let paths = readPaths()
+        let findings: [Finding]
+        switch arguments.first {
+        case "floors": findings = try floors(manifests: Array(arguments.dropFirst()), paths: paths)
+        case "size": findings = sizes(paths)
+        case "text": findings = TextCheck().findings(in: read(paths)) + large(paths)
+        default:
+            print("usage: checks floors MANIFEST… | size | text, with paths on standard input")
+            exit(64)
+        }
+        for finding in findings { print(finding) }
+        if !findings.isEmpty { exit(1) }
+    }
+
+    private static func floors(manifests: [String], paths: [String]) throws -> [Finding] {
+        let page = (try? String(contentsOfFile: "Documentation/Modules.md", encoding: .utf8)) ?? ""
+        let check = FloorCheck(plan: .clarion, modulesPage: page)
+        return try manifests.flatMap { manifest in
+            let package = try JSONDecoder().decode(PackageManifest.self, from: Data(contentsOf: URL(filePath: manifest)))
+            let folder = package.name == "clarion-server" ? "Server/Sources/" : "Sources/"
+            return check.findings(in: package) { target in
+                read(paths.filter { $0.hasPrefix(folder + target.name + "/") && $0.hasSuffix(".swift") })
+            }
+        }
+    }
+
+    private static func sizes(_ paths: [String]) -> [Finding] {
+        let files = read(paths.filter { $0.hasSuffix(".swift") })
+        print(SizeCheck().summary(of: files.filter { !$0.path.contains("Tests/") }))
+        return SizeCheck().findings(in: files)
+    }
+
+    private static func large(_ paths: [String]) -> [Finding] {
+        paths.compactMap { path in
+            let size = (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int ?? 0
+            return size > TextCheck.sizeLimit ? Finding(path, "is larger than a megabyte") : nil
+        }
+    }
+
+    /// The texts among the files; pictures and the like are passed over.
+    private static func read(_ paths: [String]) -> [SourceFile] {
+        paths.compactMap { path in
+            guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return nil }
+            return SourceFile(path: path, text: text)
+        }
+    }
+
+    private static func readPaths() -> [String] {
+        var paths: [String] = []
+        while let line = readLine() { paths.append(line) }
+        return paths
+    }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import RepositoryChecks
+import Testing
+
+@Suite("Floors")
+struct FloorCheckTests {
+    private func findings(_ json: String, source: String = "", page: String = "`PushHub` `AppBackend` `APNsDelivery`") throws
+        -> [String]
+    {
+        let package = try JSONDecoder().decode(PackageManifest.self, from: Data(json.utf8))
+        let check = FloorCheck(plan: .clarion, modulesPage: page)
+        return check.findings(in: package) { [SourceFile(path: "\($0.name).swift", text: source)] }.map(\.description)
+    }
+
+    private func package(_ target: String, _ dependencies: String) -> String {
+        #"{"name":"p","targets":[{"name":"\#(target)","type":"regular","dependencies":[\#(dependencies)]}]}"#
+    }
+
+    @Test("what stands below may be used")
+    func below() throws {
+        #expect(try findings(package("AppBackend", #"{"byName":["PushHub",null]},{"byName":["ServiceErrors",null]}"#)).isEmpty)
+    }
+
+    @Test("what stands above may not be used")
+    func above() throws {
+        #expect(
+            try findings(package("PushHub", #"{"byName":["AppBackend",null]}"#)) == [
+                "PushHub: on floor 2 uses AppBackend on floor 2"
+            ])
+    }
+
+    @Test("an adapter may not use another")
+    func adapters() throws {
+        let found = try findings(package("APNsDelivery", #"{"byName":["SQLStorage",null]}"#))
+        #expect(found == ["APNsDelivery: on floor 3 uses SQLStorage on floor 3"])
+    }
+
+    @Test("the domain uses no socket")
+    func products() throws {
+        let found = try findings(package("PushHub", #"{"product":["NIOCore","swift-nio",null,null]}"#))
+        #expect(found == ["PushHub: stands too low for the product NIOCore"])
+    }
+
+    @Test(
+        "an import that the manifest does not name is found",
+        arguments: ["import NIOCore", "@testable import NIOCore", "public import struct NIOCore.ByteBuffer"])
+    func undeclared(line: String) throws {
+        let found = try findings(package("APNsDelivery", ""), source: "import Foundation\n\(line)\n")
+        #expect(found == ["APNsDelivery.swift:2: APNsDelivery imports NIOCore, which its manifest does not name"])
+    }
+
+    @Test("a target without floor and paragraph is found")
+    func unknown() throws {
+        let found = try findings(package("Utilities", ""))
+        #expect(found.count == 2)
+    }
+}

@@ -1,0 +1,52 @@
+# The verbs of this repository. Each is a script in scripts/, so that CI and a laptop do the same.
+.DEFAULT_GOAL := help
+.PHONY: help demo build test test-long bench lint format reference screenshot dist clean
+
+PORT ?=
+program = Server/.build/release/clarion
+
+help: ## List the verbs
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F '|' '{ printf "%-18s %s\n", $$1, $$2 }'
+
+demo: ## Build and run everything: server, local APNs and a simulated iPhone (PORT=9000 picks a port)
+	@scripts/install-dependencies demo
+	@scripts/build
+	@exec $(program) demo $(if $(PORT),--port $(PORT)) $(ARGS)
+
+build: ## Build the program
+	@scripts/install-dependencies demo
+	@scripts/build
+
+test: ## Check and test everything, as CI does
+	@scripts/test
+
+test-long: ## The same with the long forms of the crash and load tests
+	@scripts/test --long
+
+bench: ## Measure start, memory and throughput
+	@scripts/bench
+
+lint: ## Check format, floors, sizes and texts
+	@scripts/check-format
+	@scripts/check-floors
+	@scripts/check-size
+	@scripts/check-text
+
+format: ## Format every Swift file
+	@scripts/check-format --fix
+
+reference: ## Write Documentation/Settings.md and Examples/clarion.yaml from the declarations
+	@scripts/build
+	@$(program) config reference > Documentation/Settings.md
+	@$(program) config reference --yaml > Examples/clarion.yaml
+
+screenshot: ## Take the README's picture of the simulated iPhone
+	@scripts/install-dependencies test
+	@scripts/build
+	@scripts/make-screenshot
+
+dist: ## Make a folder to install elsewhere, with the Swift runtime linked in
+	@scripts/make-dist
+
+clean: ## Remove what was built and the demo's state
+	@rm -rf .build .build-dist Server/.build Server/.build-dist Checks/.build Benchmarks/.build .demo .emulator dist

@@ -1,0 +1,60 @@
+import APNsProtocol
+import PushHub
+
+/// A batch of the hub, sorted by environment and in the words of the client. Bodies are shared, not copied.
+struct APNsBatchGroups {
+    struct Group {
+        let environment: APNsEnvironment
+        /// Positions in the batch, parallel to `pushes`.
+        var targets: [Int] = []
+        var pushes: [APNsPush] = []
+    }
+
+    private(set) var groups: [Group] = []
+    /// One place for each target; filled where the target cannot be sent at all.
+    private(set) var decided: [PushOutcome?]
+
+    init(_ batch: PushBatch, defaultEnvironment: APNsEnvironment, defaultTopic: String) {
+        decided = Array(repeating: nil, count: batch.targets.count)
+        let headers = batch.headers.map { APNsPush.Headers($0, defaultTopic: defaultTopic) }
+        for (position, target) in batch.targets.enumerated() {
+            guard let environment = Self.environment(target.environment, default: defaultEnvironment) else {
+                decided[position] = .misconfigured(reason: "unknown APNs environment")
+                continue
+            }
+            guard headers.indices.contains(target.headers), batch.bodies.indices.contains(target.body) else {
+                decided[position] = .rejected(reason: "the batch has no such body or header set")
+                continue
+            }
+            let push = APNsPush(
+                deviceToken: target.handle.text, headers: headers[target.headers], payload: batch.bodies[target.body],
+                apnsID: target.pushID.uuid)
+            append(push, at: position, to: environment)
+        }
+    }
+
+    private mutating func append(_ push: APNsPush, at position: Int, to environment: APNsEnvironment) {
+        let index =
+            groups.firstIndex { $0.environment == environment }
+            ?? {
+                groups.append(Group(environment: environment))
+                return groups.count - 1
+            }()
+        groups[index].targets.append(position)
+        groups[index].pushes.append(push)
+    }
+
+    private static func environment(_ word: String?, default environment: APNsEnvironment) -> APNsEnvironment? {
+        guard let word else { return environment }
+        return APNsEnvironment(rawValue: word)
+    }
+}
+
+extension APNsPush.Headers {
+    /// The header set of the hub in the words of the client.
+    init(_ headers: PushBatch.Headers, defaultTopic: String) {
+        self.init(
+            topic: headers.topic ?? defaultTopic, pushType: APNsPushType(rawValue: headers.pushType),
+            priority: headers.priority, expiration: headers.expiration, collapseID: headers.collapseID)
+    }
+}

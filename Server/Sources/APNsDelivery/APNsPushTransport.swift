@@ -1,0 +1,64 @@
+import APNsHTTP2
+import APNsProtocol
+import Logging
+import PushHub
+import RichPushModel
+
+/// The push-transport port on the APNs client: one client for each environment that has a credential.
+///
+/// It translates and classifies, and never waits longer than the clients' own deadline.
+public struct APNsPushTransport: PushTransport {
+    private let clients: [APNsEnvironment: any APNsPushSending]
+    private let defaultEnvironment: APNsEnvironment
+    private let defaultTopic: String
+    private let advice: PushRetryAdvice
+    private let logger: Logger
+
+    /// Creates a transport.
+    ///
+    /// - Parameters:
+    ///   - clients: by environment; a target of an environment without one is misconfigured.
+    ///   - defaultEnvironment: for targets that name none.
+    ///   - defaultTopic: the bundle id, for header sets that name no topic.
+    public init(
+        clients: [APNsEnvironment: any APNsPushSending], defaultEnvironment: APNsEnvironment, defaultTopic: String,
+        advice: PushRetryAdvice = PushRetryAdvice(), logger: Logger
+    ) {
+        self.clients = clients
+        self.defaultEnvironment = defaultEnvironment
+        self.defaultTopic = defaultTopic
+        self.advice = advice
+        self.logger = logger
+    }
+
+    public func send(_ batch: PushBatch) async -> [PushOutcome] {
+        let groups = APNsBatchGroups(batch, defaultEnvironment: defaultEnvironment, defaultTopic: defaultTopic)
+        var outcomes = groups.decided
+        await withTaskGroup(of: (targets: [Int], outcomes: [APNsOutcome]?, environment: APNsEnvironment).self) { tasks in
+            for group in groups.groups {
+                let client = clients[group.environment]
+                tasks.addTask { (group.targets, await client?.send(group.pushes), group.environment) }
+            }
+            for await result in tasks {
+                for (position, target) in result.targets.enumerated() {
+                    outcomes[target] = outcome(result.outcomes?[position], result.environment)
+                }
+            }
+        }
+        report(outcomes)
+        return outcomes.map { $0 ?? .unknown(reason: APNsFailure.cancelled.rawValue) }
+    }
+
+    private func outcome(_ outcome: APNsOutcome?, _ environment: APNsEnvironment) -> PushOutcome {
+        guard let outcome else { return .misconfigured(reason: "no APNs credential for \(environment.rawValue)") }
+        return PushOutcome(outcome, advice: advice)
+    }
+
+    /// Says once per batch what an operator must mend.
+    private func report(_ outcomes: [PushOutcome?]) {
+        for case .misconfigured(let reason)? in outcomes {
+            logger.error("APNs refuses this configuration", metadata: ["apns.reason": "\(reason)"])
+            return
+        }
+    }
+}

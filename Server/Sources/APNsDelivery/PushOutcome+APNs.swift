@@ -1,0 +1,43 @@
+import APNsProtocol
+import PushHub
+import RichPushModel
+
+extension PushOutcome {
+    /// The outcome of the client in the hub's terms (design section 4, point 7).
+    init(_ outcome: APNsOutcome, advice: PushRetryAdvice) {
+        switch outcome {
+        case .accepted: self = .accepted
+        case .rejected(let rejection): self = Self.rejection(rejection, advice)
+        case .notSent(.credentialRefused): self = .misconfigured(reason: APNsFailure.credentialRefused.rawValue)
+        case .notSent(let failure): self = .notSent(reason: failure.rawValue)
+        case .unknown(let failure): self = .unknown(reason: failure.rawValue)
+        }
+    }
+
+    private static func rejection(_ rejection: APNsRejection, _ advice: PushRetryAdvice) -> PushOutcome {
+        let reason = rejection.reason.rawValue.isEmpty ? "status \(rejection.status)" : rejection.reason.rawValue
+        switch rejection.disposition {
+        case .removeToken:
+            // Without a moment nothing may be forgotten: the device may have registered again since.
+            guard let timestamp = rejection.timestamp else { return .badToken }
+            return .gone(since: Timestamp(milliseconds: timestamp))
+        case .badToken: return .badToken
+        case .drop, .fixRequest: return .rejected(reason: reason)
+        case .fixConfiguration: return .misconfigured(reason: reason)
+        case .later:
+            if rejection.status == 503 { return .notSent(reason: reason) }
+            let pause = rejection.status == 429 ? advice.afterTooManyRequests : advice.afterServerError
+            return .retry(after: delay(rejection, pause, advice), reason: reason)
+        case .newConnection:
+            // The client has left that connection by now; the push itself is as good as before.
+            return rejection.status == 403 ? .misconfigured(reason: reason) : .notSent(reason: reason)
+        case .newToken:
+            // The client renews an old token by itself; what comes through is a young one, so a clock is wrong.
+            return .misconfigured(reason: reason)
+        }
+    }
+
+    private static func delay(_ rejection: APNsRejection, _ pause: Duration, _ advice: PushRetryAdvice) -> Duration {
+        min(rejection.retryAfter.map { .seconds($0) } ?? pause, advice.maximum)
+    }
+}

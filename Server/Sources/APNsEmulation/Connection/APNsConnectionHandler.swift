@@ -1,0 +1,122 @@
+import APNsProtocol
+import Logging
+import NIOCore
+import NIOHPACK
+import NIOHTTP2
+
+/// One client connection: frames in, requests judged by the core, frames out. Lives on its event loop.
+final class APNsConnectionHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTP2Frame
+    typealias OutboundOut = HTTP2Frame
+
+    enum Phase: Equatable {
+        case open
+        /// GOAWAY was sent; only streams up to the last one are still served.
+        case draining(last: Int)
+        /// Reads on and answers nothing (check 24), or reads nothing either.
+        case silent
+    }
+
+    let core: EmulatorCore
+    let number: Int
+    let filter: ServerSettingsFilter
+    let logger: Logger
+    var streams: [HTTP2StreamID: OpenStream] = [:]
+    var limit: StreamLimit
+    var credentials = ConnectionCredentials()
+    var phase = Phase.open
+    var errorBudget: Int?
+    var lastStream = 0
+    /// When the last frame came, in uptime of the clock.
+    var lastActivity: Duration
+    /// Answers that wait for their time.
+    var delayed: [HTTP2StreamID: Task<Void, Never>] = [:]
+    var closing: Task<Void, Never>?
+    /// GOAWAY was sent long enough ago.
+    var isGraceOver = false
+    /// Set while the handler is in a pipeline.
+    var context: ChannelHandlerContext?
+
+    init(core: EmulatorCore, number: Int, filter: ServerSettingsFilter, logger: Logger) {
+        self.core = core
+        self.number = number
+        self.filter = filter
+        self.logger = logger
+        limit = StreamLimit(rules: core.rules)
+        errorBudget = core.rules.errorBudget
+        lastActivity = core.clock.uptime
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.context = nil
+        endTasks()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        streams.removeAll()
+        endTasks()
+        context.fireChannelInactive()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let frame = unwrapInboundIn(data)
+        switch frame.payload {
+        case .headers(let content): receive(headers: content.headers, ends: content.endStream, on: frame.streamID)
+        case .data(let content):
+            if case .byteBuffer(let piece) = content.data { streams[frame.streamID]?.append(piece) }
+            if content.endStream { finishRequest(frame.streamID) }
+        case .settings(.ack): limit.acknowledge()
+        default: break  // PING and SETTINGS are answered by the library, PRIORITY is ignored, resets come as events
+        }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        lastActivity = core.clock.uptime
+        context.flush()
+        context.fireChannelReadComplete()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event {
+        case let event as StreamClosedEvent: forget(event.streamID)
+        case let event as NIOHTTP2WindowUpdatedEvent: returnCredit(event)
+        case let command as ConnectionCommand: obey(command)
+        default: break
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    /// A stream error leaves the connection alone. After a connection error the library has sent GOAWAY and leaves the
+    /// closing to us; everything else, such as a failed handshake, ends the connection too.
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        logger.debug("A connection of the local APNs met an error", metadata: ["connection": "\(number)", "error": "\(error)"])
+        guard phase == .open else { return }
+        let isHTTP2 = error is any NIOHTTP2Error
+        if !isHTTP2 || filter.hasSentGoAway { context.close(promise: nil) }
+    }
+
+    /// Credit is given back only when half of the window is used up, as Netty does (APNs reference 1.5).
+    private func returnCredit(_ event: NIOHTTP2WindowUpdatedEvent) {
+        guard phase != .silent, let window = event.inboundWindowSize, window <= ServerSettings.windowSize / 2 else { return }
+        guard event.streamID == .rootStream || streams[event.streamID] != nil else { return }
+        write(.windowUpdate(windowSizeIncrement: ServerSettings.windowSize - window), on: event.streamID)
+    }
+
+    func forget(_ stream: HTTP2StreamID) {
+        streams[stream] = nil
+        delayed.removeValue(forKey: stream)?.cancel()
+    }
+
+    private func endTasks() {
+        for task in delayed.values { task.cancel() }
+        delayed.removeAll()
+        closing?.cancel()
+        closing = nil
+    }
+
+    func write(_ payload: HTTP2Frame.FramePayload, on stream: HTTP2StreamID) {
+        context?.write(wrapOutboundOut(HTTP2Frame(streamID: stream, payload: payload)), promise: nil)
+    }
+}

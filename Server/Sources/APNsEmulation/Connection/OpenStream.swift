@@ -1,0 +1,26 @@
+import NIOCore
+import NIOHPACK
+
+/// A request whose answer is still owed.
+struct OpenStream {
+    var head = APNsRequest.Head()
+    private(set) var body = ByteBuffer()
+    private(set) var bodySize = 0
+
+    init(headers: HPACKHeaders) {
+        for (name, value, _) in headers { head.add(name: name, value: value) }
+    }
+
+    /// Takes in a piece of the body; what exceeds the bound is counted only.
+    mutating func append(_ piece: ByteBuffer) {
+        bodySize += piece.readableBytes
+        let room = APNsRequest.keptBody - body.readableBytes
+        guard room > 0 else { return }
+        var piece = piece
+        if let slice = piece.readSlice(length: min(room, piece.readableBytes)) { body.writeImmutableBuffer(slice) }
+    }
+
+    func request(connection: Int, stream: Int) -> APNsRequest {
+        APNsRequest(head: head, body: Array(body.readableBytesView), bodySize: bodySize, connection: connection, stream: stream)
+    }
+}

@@ -1,0 +1,32 @@
+import NIOCore
+import NIOHTTP2
+
+/// The SETTINGS of Apple's servers (APNs reference 1.4), and how they pass an HTTP/2 library that enforces limits harder.
+///
+/// The library ends the whole connection when a client opens too many streams, while Apple refuses the stream. So the
+/// library is told a limit that nobody reaches, as one more entry at the end of every frame that holds the limit, and
+/// `ServerSettingsFilter` takes that entry off again on the way out. The connection enforces the real limit itself.
+enum ServerSettings {
+    static let windowSize = 65_535
+    static let unreachableStreams = 0x7fff_ffff
+
+    /// The first frame.
+    static func initial(streams: Int) -> HTTP2Settings {
+        [
+            HTTP2Setting(parameter: .headerTableSize, value: 4_096),
+            HTTP2Setting(parameter: .maxConcurrentStreams, value: streams),
+            HTTP2Setting(parameter: .initialWindowSize, value: windowSize),
+            HTTP2Setting(parameter: .maxFrameSize, value: 16_384),
+            HTTP2Setting(parameter: .maxHeaderListSize, value: 8_000),
+            HTTP2Setting(parameter: .maxConcurrentStreams, value: unreachableStreams),
+        ]
+    }
+
+    /// A later frame.
+    static func update(streams: Int) -> HTTP2Settings {
+        [
+            HTTP2Setting(parameter: .maxConcurrentStreams, value: streams),
+            HTTP2Setting(parameter: .maxConcurrentStreams, value: unreachableStreams),
+        ]
+    }
+}

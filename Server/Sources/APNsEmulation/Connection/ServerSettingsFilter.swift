@@ -1,0 +1,59 @@
+import NIOCore
+
+/// Sits below HTTP/2: takes the entry off SETTINGS frames that only the library was to see, and notices GOAWAY.
+final class ServerSettingsFilter: ChannelOutboundHandler {
+    typealias OutboundIn = IOData
+    typealias OutboundOut = IOData
+
+    /// Whether a GOAWAY left, whoever wrote it.
+    private(set) var hasSentGoAway = false
+    /// Bytes of the present frame that come with later writes.
+    private var rest = 0
+
+    private static let headerSize = 9
+    private static let entrySize = 6
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        guard case .byteBuffer(var buffer) = unwrapOutboundIn(data) else {
+            context.write(data, promise: promise)
+            return
+        }
+        inspect(&buffer)
+        context.write(wrapOutboundOut(.byteBuffer(buffer)), promise: promise)
+    }
+
+    /// Walks over the frames in a buffer. A frame begins in a buffer with its whole header; its payload may come later.
+    private func inspect(_ buffer: inout ByteBuffer) {
+        var position = buffer.readerIndex
+        while position < buffer.writerIndex {
+            if rest > 0 {
+                let taken = min(rest, buffer.writerIndex - position)
+                rest -= taken
+                position += taken
+                continue
+            }
+            guard let high = buffer.getInteger(at: position, as: UInt16.self),
+                let low = buffer.getInteger(at: position + 2, as: UInt8.self),
+                let type = buffer.getInteger(at: position + 3, as: UInt8.self)
+            else { return }
+            let length = Int(high) << 8 | Int(low)
+            if type == 7 { hasSentGoAway = true }
+            if type == 4, length > 0, dropLastEntry(&buffer, frameAt: position, length: length) { return }
+            position += Self.headerSize
+            rest = length
+        }
+    }
+
+    /// Shortens a SETTINGS frame that fills the end of the buffer by its last entry, if that is the one to hide.
+    private func dropLastEntry(_ buffer: inout ByteBuffer, frameAt position: Int, length: Int) -> Bool {
+        let last = position + Self.headerSize + length - Self.entrySize
+        guard last + Self.entrySize == buffer.writerIndex, buffer.getInteger(at: last, as: UInt16.self) == 3,
+            buffer.getInteger(at: last + 2, as: UInt32.self) == UInt32(ServerSettings.unreachableStreams)
+        else { return false }
+        let shortened = length - Self.entrySize
+        buffer.setInteger(UInt16(shortened >> 8), at: position)
+        buffer.setInteger(UInt8(truncatingIfNeeded: shortened), at: position + 2)
+        buffer.moveWriterIndex(to: last)
+        return true
+    }
+}

@@ -1,0 +1,61 @@
+import RichPushModel
+
+/// What a connection remembers of the credentials that were used on it (APNs reference 2.1 and 2.3).
+struct ConnectionCredentials: Sendable {
+    /// What the first accepted push bound the connection to.
+    struct Binding: Sendable, Hashable {
+        var teamID: String
+        /// The key, if it is topic-specific; `nil` after a team-scoped one.
+        var topicKeyID: String?
+        var relatedKeyID: String?
+        /// Apps registered later are unknown to this connection.
+        var appSequence: Int
+    }
+
+    /// The provider token in use.
+    struct Current: Sendable, Hashable {
+        var authorization: String
+        var issuedAt: Int64
+        /// When it took the place of another one; `nil` for the first.
+        var changedAt: Duration?
+    }
+
+    private(set) var binding: Binding?
+    private(set) var current: Current?
+    private var judged: [String: Credential] = [:]
+    private var judgedGeneration = -1
+
+    /// The verdict on a header value, if it was judged on this connection since the keys last changed.
+    mutating func known(_ authorization: String, generation: Int) -> Credential? {
+        guard judgedGeneration == generation else {
+            judged.removeAll()
+            judgedGeneration = generation
+            return nil
+        }
+        return judged[authorization]
+    }
+
+    /// Keeps a verdict; at most eight, since an honest client uses one or two tokens.
+    mutating func keep(_ credential: Credential, for authorization: String) {
+        if judged.count >= 8 { judged.removeAll() }
+        judged[authorization] = credential
+    }
+
+    /// The token passed every check of credentials: it is the one in use now.
+    mutating func adopt(_ authorization: String, issuedAt: Int64, uptime: Duration) {
+        guard let current else {
+            self.current = Current(authorization: authorization, issuedAt: issuedAt)
+            return
+        }
+        guard current.authorization != authorization else { return }
+        self.current = Current(authorization: authorization, issuedAt: issuedAt, changedAt: uptime)
+    }
+
+    /// A push was accepted: the first one binds the connection.
+    mutating func bind(to key: Credential.Key, appSequence: Int) {
+        guard binding == nil else { return }
+        binding = Binding(
+            teamID: key.teamID, topicKeyID: key.topics == nil ? nil : key.keyID, relatedKeyID: key.relatedKeyID,
+            appSequence: appSequence)
+    }
+}

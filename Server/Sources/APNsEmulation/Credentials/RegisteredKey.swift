@@ -1,0 +1,38 @@
+import APNsProtocol
+import Crypto
+
+/// The public half of a provider key with its scope (APNs reference 2.2).
+struct RegisteredKey: Sendable {
+    let teamID: String
+    let keyID: String
+    let publicKey: P256.Signing.PublicKey
+    /// `nil` serves both environments.
+    let environment: APNsEnvironment?
+    /// `nil` for a team-scoped key.
+    let topics: Set<String>?
+    let relatedKeyID: String?
+
+    init(
+        teamID: String, keyID: String, publicKeyPEM: String, environment: APNsEnvironment? = nil, topics: Set<String>? = nil,
+        relatedKeyID: String? = nil
+    ) throws {
+        self.teamID = try Self.checkedIdentifier(teamID)
+        self.keyID = try Self.checkedIdentifier(keyID)
+        guard !publicKeyPEM.contains("PRIVATE KEY") else { throw LocalAPNsError.privateKeyOffered(keyID: keyID) }
+        do {
+            publicKey = try P256.Signing.PublicKey(pemRepresentation: publicKeyPEM)
+        } catch {
+            throw LocalAPNsError.badPublicKey(keyID: keyID, cause: "\(type(of: error))")
+        }
+        self.environment = environment
+        self.topics = topics
+        self.relatedKeyID = relatedKeyID
+    }
+
+    /// Team and key ids are ten letters and digits (APNs reference 2.1).
+    static func checkedIdentifier(_ text: String) throws -> String {
+        let wellFormed = text.utf8.count == 10 && text.utf8.allSatisfy { APNsText.isAlphanumeric($0) }
+        guard wellFormed else { throw LocalAPNsError.badIdentifier(String(text.prefix(40))) }
+        return text
+    }
+}

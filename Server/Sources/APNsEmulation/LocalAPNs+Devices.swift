@@ -1,0 +1,62 @@
+import RichPushModel
+
+extension LocalAPNs {
+    /// Why a device token is dead.
+    public enum DeadTokenReason: Sendable, Hashable {
+        /// 410 `Unregistered`.
+        case unregistered
+        /// 410 `ExpiredToken`.
+        case expired
+    }
+
+    /// The device token of an app on a device, 64 hexadecimal digits: the living one if there is one, else a new one.
+    public func issueToken(device: String, topic: String) -> String {
+        core.state.withLockedValue { state in
+            state.tokens.issue(device: device, topic: topic, random: &state.random)
+        }
+    }
+
+    /// Makes a given token known, for instance one that a device kept from an earlier run. Repeating it changes nothing.
+    /// Throws `LocalAPNsError` for a malformed token and for one that another device or topic owns.
+    public func registerToken(_ token: String, device: String, topic: String) throws {
+        try core.state.withLockedValue { state in
+            try state.tokens.register(token, device: device, topic: topic)
+        }
+    }
+
+    /// Gives the app a new token. The old one is unregistered from now on.
+    public func rotateToken(device: String, topic: String) -> String {
+        let now = core.clock.now
+        return core.state.withLockedValue { state in
+            state.tokens.retire(device: device, topic: topic, at: now)
+            return state.tokens.issue(device: device, topic: topic, random: &state.random)
+        }
+    }
+
+    /// Declares a token dead since `moment`; later pushes are answered 410 with that moment in milliseconds.
+    public func invalidate(token: String, reason: DeadTokenReason, at moment: Timestamp) {
+        core.state.withLockedValue { $0.tokens.invalidate(token, reason: reason, at: moment) }
+    }
+
+    /// Brings a device online. What was stored comes first, then pushes as they arrive. A second call takes the place of
+    /// the first, whose stream ends. The device goes offline by `disconnect` or when the stream is no longer read.
+    public func connect(device: String) -> AsyncStream<DeliveredPush> { core.connect(device: device) }
+
+    /// Takes a device offline and ends its stream.
+    public func disconnect(device: String) { core.disconnect(device: device) }
+
+    /// How many background pushes an app on this device gets in an hour; more wait, newest only. `nil`: no limit.
+    public func setBackgroundBudget(perHour budget: Int?, device: String) {
+        core.deliver { state, now in state.store.setBackgroundBudget(budget, device: device, now: now) }
+    }
+
+    /// The user opened the app: a background push that waits is delivered now, and a force-quit is forgotten.
+    public func appOpened(device: String, bundleID: String) {
+        core.deliver { state, now in state.store.appOpened(device: device, bundleID: bundleID, now: now) }
+    }
+
+    /// The user force-quit the app: background pushes are dropped until it is opened (APNs reference 6.4).
+    public func appForceQuit(device: String, bundleID: String) {
+        core.deliver { state, _ in state.store.appForceQuit(device: device, bundleID: bundleID) }
+    }
+}

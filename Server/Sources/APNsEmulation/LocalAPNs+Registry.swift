@@ -1,0 +1,32 @@
+import APNsProtocol
+
+extension LocalAPNs {
+    /// Makes the public half of a provider key known.
+    ///
+    /// - Parameters:
+    ///   - environment: `nil` for a key of both environments, as legacy keys are.
+    ///   - topics: the bundle ids of a topic-specific key; `nil` for a team-scoped key (APNs reference 2.2).
+    ///   - relatedKeyID: the one key that a connection of this topic-specific key accepts as well.
+    /// - Throws: `LocalAPNsError`. A private key is refused.
+    public func registerKey(
+        teamID: String, keyID: String, publicKeyPEM: String, environment: Environment? = nil, topics: Set<String>? = nil,
+        relatedKeyID: String? = nil
+    ) throws {
+        let key = try RegisteredKey(
+            teamID: teamID, keyID: keyID, publicKeyPEM: publicKeyPEM, environment: environment, topics: topics,
+            relatedKeyID: relatedKeyID)
+        core.state.withLockedValue { $0.registry.register(key) }
+    }
+
+    /// Forgets a key, as when it is revoked.
+    public func revokeKey(teamID: String, keyID: String) {
+        core.state.withLockedValue { $0.registry.revoke(teamID: teamID, keyID: keyID) }
+    }
+
+    /// Makes an app known; an app has one team. Connections that pushed before do not see it (APNs reference 2.3).
+    /// Throws `LocalAPNsError` if the team id is malformed.
+    public func registerApp(bundleID: String, teamID: String) throws {
+        let teamID = try RegisteredKey.checkedIdentifier(teamID)
+        core.state.withLockedValue { $0.registry.register(bundleID: bundleID, teamID: teamID) }
+    }
+}

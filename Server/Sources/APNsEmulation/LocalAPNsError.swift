@@ -1,0 +1,36 @@
+/// Why the emulator could not be set up. The texts name what is wrong and hold no secret.
+public enum LocalAPNsError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The host is reachable by other machines and `allowsRemoteClients` is off.
+    case notLoopback(host: String)
+    /// The address is in use or not of this machine.
+    case cannotListen(host: String, port: Int, cause: String)
+    case alreadyStarted
+    /// A registered key is no P-256 public key.
+    case badPublicKey(keyID: String, cause: String)
+    /// A private key was offered where a public one belongs: nothing that pretends to be Apple may hold one.
+    case privateKeyOffered(keyID: String)
+    /// A team or key id is not ten letters and digits.
+    case badIdentifier(String)
+    /// A device token is not an even number of at least 64 hexadecimal digits.
+    case badDeviceToken
+    /// The token belongs to another device or topic already.
+    case deviceTokenTaken
+    /// Stored PEM cannot be read as an authority.
+    case badAuthority(cause: String)
+
+    public var description: String {
+        switch self {
+        case .notLoopback(let host):
+            "The local APNs refuses to listen on \(host): other machines could reach it. Allow remote clients if that is meant."
+        case .cannotListen(let host, let port, let cause): "The local APNs cannot listen on \(host) port \(port): \(cause)"
+        case .alreadyStarted: "The local APNs was started before."
+        case .badPublicKey(let keyID, let cause): "The key \(keyID) is no P-256 public key in PEM: \(cause)"
+        case .privateKeyOffered(let keyID):
+            "The key \(keyID) is a private key. Register its public half; the local APNs never holds a private key."
+        case .badIdentifier(let text): "\(text) is no identifier: ten letters and digits are wanted."
+        case .badDeviceToken: "A device token is an even number of at least 64 hexadecimal digits."
+        case .deviceTokenTaken: "The device token belongs to another device or topic."
+        case .badAuthority(let cause): "The stored certificate authority cannot be read: \(cause)"
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import APNsProtocol
+
+/// Checks 8 to 13: the way in and the credential.
+extension RequestCheck {
+    static let method = RequestCheck(.method) { evidence in
+        evidence.request.head.method == "POST" ? nil : APNsRefusal(405, .methodNotAllowed)
+    }
+
+    static let path = RequestCheck(.path) { evidence in
+        evidence.path == .unknown ? APNsRefusal(404, .badPath) : nil
+    }
+
+    static let deviceTokenPresent = RequestCheck(.deviceTokenPresent) { evidence in
+        evidence.path == .deviceWithoutToken ? APNsRefusal(400, .missingDeviceToken) : nil
+    }
+
+    static let credentialPresent = RequestCheck(.credentialPresent) { evidence in
+        evidence.credential == .missing ? APNsRefusal(403, .missingProviderToken) : nil
+    }
+
+    static let providerToken = RequestCheck(.providerToken) { evidence in
+        evidence.signed == nil ? APNsRefusal(403, .invalidProviderToken) : nil
+    }
+
+    static let keyEnvironment = RequestCheck(.keyEnvironment) { evidence in
+        guard let environment = evidence.signed?.key.environment, environment != evidence.environment else { return nil }
+        return APNsRefusal(403, evidence.rules.environmentKeyReason)
+    }
+
+    /// The table of APNs reference 2.3. A team-scoped key may follow another team-scoped key of its team; a topic-specific
+    /// key only itself and its related key.
+    static let connectionBinding = RequestCheck(.connectionBinding) { evidence in
+        guard let binding = evidence.binding, let key = evidence.signed?.key else { return nil }
+        if key.teamID != binding.teamID { return APNsRefusal(403, .invalidProviderToken) }
+        switch (binding.topicKeyID, key.topics) {
+        case (nil, nil): return nil
+        case (let bound?, .some) where key.keyID == bound || key.keyID == binding.relatedKeyID: return nil
+        default: return APNsRefusal(403, .unrelatedKeyIDInToken)
+        }
+    }
+
+    /// Older than its lifetime is expired. What Apple says to a token from the future is not described; here one that lies
+    /// ahead by more than the lifetime is invalid, and less is taken for a clock that is a little wrong.
+    static let tokenAge = RequestCheck(.tokenAge) { evidence in
+        guard let issuedAt = evidence.signed?.issuedAt else { return nil }
+        let (age, overflow) = evidence.now.seconds.subtractingReportingOverflow(issuedAt)
+        if overflow { return APNsRefusal(403, .invalidProviderToken) }
+        if age > evidence.rules.providerTokenLifetime { return APNsRefusal(403, .expiredProviderToken) }
+        return age < -evidence.rules.providerTokenLifetime ? APNsRefusal(403, .invalidProviderToken) : nil
+    }
+
+    /// Too often means: this connection changed its token less than the interval ago, or the two tokens were minted less
+    /// than the interval apart. A fleet that shares one token and refreshes it by age meets neither.
+    static let tokenUpdates = RequestCheck(.tokenUpdates) { evidence in
+        guard let current = evidence.currentToken, let issuedAt = evidence.signed?.issuedAt,
+            current.authorization != evidence.request.head.authorization
+        else { return nil }
+        let interval = evidence.rules.providerTokenInterval
+        if let changedAt = current.changedAt, evidence.uptime - changedAt < .seconds(interval) {
+            return APNsRefusal(429, .tooManyProviderTokenUpdates)
+        }
+        let (apart, overflow) = issuedAt.subtractingReportingOverflow(current.issuedAt)
+        return !overflow && apart.magnitude < UInt64(max(0, interval)) ? APNsRefusal(429, .tooManyProviderTokenUpdates) : nil
+    }
+}

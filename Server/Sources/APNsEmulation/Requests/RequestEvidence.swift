@@ -1,0 +1,42 @@
+import APNsProtocol
+import RichPushModel
+
+/// Everything that the checks may look at, gathered before the first of them runs. A value: no check can change anything.
+struct RequestEvidence: Sendable {
+    /// What is known of the device token in the path.
+    struct Target: Sendable, Hashable {
+        enum Life: Sendable, Hashable {
+            case alive
+            case unregistered(since: Timestamp)
+            case expired(since: Timestamp)
+        }
+
+        var topic: String
+        var life: Life
+        /// Accepted pushes to this token within the present rate window.
+        var recentPushes: Int
+    }
+
+    var environment: APNsEnvironment
+    var rules: EmulationRules
+    var now: Timestamp
+    var uptime: Duration
+    var request: APNsRequest
+    var path: RequestPath
+    var credential: Credential
+    var binding: ConnectionCredentials.Binding?
+    var currentToken: ConnectionCredentials.Current?
+    /// The app that the topic names, with its owner; `nil` if nobody registered it.
+    var app: ProviderRegistry.App?
+    /// `nil` if the token was never issued in this environment.
+    var target: Target?
+
+    /// The push type as sent.
+    var pushType: APNsPushType? { request.head.pushType.map(APNsPushType.init(rawValue:)) }
+
+    /// The signed credential; `nil` while it is missing or invalid.
+    var signed: (key: Credential.Key, issuedAt: Int64)? {
+        guard case .signed(let key, let issuedAt) = credential else { return nil }
+        return (key, issuedAt)
+    }
+}

@@ -1,0 +1,84 @@
+import APNsProtocol
+import NIOConcurrencyHelpers
+import RichPushModel
+
+/// The service behind the connections: judges requests, delivers, remembers. Thread-safe; every decision is made in one
+/// visit to the state.
+final class EmulatorCore: Sendable {
+    let configuration: LocalAPNsConfiguration
+    let clock: any ServiceClock
+    let state: NIOLockedValueBox<ServiceState>
+
+    init(configuration: LocalAPNsConfiguration, clock: any ServiceClock) {
+        self.configuration = configuration
+        self.clock = clock
+        state = NIOLockedValueBox(ServiceState(configuration: configuration))
+    }
+
+    var rules: EmulationRules { configuration.rules }
+
+    /// Lets the store decide, and carries its decisions out.
+    func deliver(_ event: (inout ServiceState, Timestamp) -> [StoreAndForward.Instruction]) {
+        let now = clock.now
+        state.withLockedValue { state in
+            let instructions = event(&state, now)
+            state.carryOut(instructions, now: now)
+        }
+    }
+
+    /// Brings a device online; see `LocalAPNs.connect`.
+    func connect(device: String) -> AsyncStream<DeliveredPush> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: DeliveredPush.self, bufferingPolicy: .bufferingNewest(configuration.retention.deviceQueue))
+        let now = clock.now
+        let (number, previous) = state.withLockedValue { state in
+            let number = state.nextNumber()
+            let previous = state.devices.updateValue(.init(number: number, continuation: continuation), forKey: device)
+            let waiting = state.store.connect(device, now: now)
+            state.carryOut(waiting, now: now)
+            return (number, previous)
+        }
+        previous?.continuation.finish()
+        continuation.onTermination = { [weak self] _ in self?.disconnect(device: device, number: number) }
+        return stream
+    }
+
+    /// Takes a device offline; with a number only if that connection is still the present one.
+    func disconnect(device: String, number: Int? = nil) {
+        let subscriber: ServiceState.Subscriber? = state.withLockedValue { state in
+            guard let subscriber = state.devices[device], number == nil || number == subscriber.number else { return nil }
+            state.store.disconnect(device)
+            return state.devices.removeValue(forKey: device)
+        }
+        // Outside the lock: ending a stream calls its termination handler, which takes the lock.
+        subscriber?.continuation.finish()
+    }
+
+    /// A new stream of exchanges.
+    func observe() -> AsyncStream<APNsExchange> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: APNsExchange.self, bufferingPolicy: .bufferingNewest(configuration.retention.observerQueue))
+        let number = state.withLockedValue { state in
+            let number = state.nextNumber()
+            state.observers[number] = continuation
+            return number
+        }
+        continuation.onTermination = { [weak self] _ in
+            self?.state.withLockedValue { $0.observers[number] = nil }
+        }
+        return stream
+    }
+
+    /// Ends every stream.
+    func finish() {
+        let (devices, observers) = state.withLockedValue { state in
+            let streams = (Array(state.devices.values), Array(state.observers.values))
+            for device in state.devices.keys { state.store.disconnect(device) }
+            state.devices.removeAll()
+            state.observers.removeAll()
+            return streams
+        }
+        for device in devices { device.continuation.finish() }
+        for observer in observers { observer.finish() }
+    }
+}

@@ -1,0 +1,33 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+extension RandomSource {
+    /// 32 random bytes in lower-case hex.
+    mutating func deviceToken() -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        var text: [UInt8] = []
+        text.reserveCapacity(64)
+        for _ in 0..<4 {
+            var word = next()
+            for _ in 0..<16 {
+                text.append(digits[Int(word & 15)])
+                word >>= 4
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// 128 random bits without version bits, as the ids that APNs makes.
+    mutating func identifier() -> UUID {
+        var bytes: UUID = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+        let (high, low) = (next(), next())
+        withUnsafeMutableBytes(of: &bytes) { buffer in
+            buffer.storeBytes(of: high, as: UInt64.self)
+            buffer.storeBytes(of: low, toByteOffset: 8, as: UInt64.self)
+        }
+        return bytes
+    }
+}

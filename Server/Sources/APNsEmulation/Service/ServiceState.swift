@@ -1,0 +1,63 @@
+import RichPushModel
+
+/// All that one local APNs knows; lives behind one lock.
+struct ServiceState: Sendable {
+    /// The stream of a connected device. The number tells a connection from its successor.
+    struct Subscriber: Sendable {
+        var number: Int
+        var continuation: AsyncStream<DeliveredPush>.Continuation
+    }
+
+    var registry = ProviderRegistry()
+    var tokens = DeviceTokenTable()
+    var store = StoreAndForward()
+    var log: DeliveryLog
+    var recorder: ExchangeRecorder
+    var faults = FaultPlan()
+    var random: RandomSource
+    var devices: [String: Subscriber] = [:]
+    var observers: [Int: AsyncStream<APNsExchange>.Continuation] = [:]
+    var lastNumber = 0
+
+    init(configuration: LocalAPNsConfiguration) {
+        log = DeliveryLog(capacity: configuration.retention.deliveries)
+        recorder = ExchangeRecorder(retention: configuration.retention)
+        random = RandomSource(seed: configuration.randomSeed)
+    }
+
+    /// A number that no subscriber had before.
+    mutating func nextNumber() -> Int {
+        lastNumber += 1
+        return lastNumber
+    }
+
+    /// Carries out what the store decided.
+    ///
+    /// Handing over happens under the lock of the caller, so that a device sees its pushes in the order of the decisions;
+    /// that is safe because a yield runs no code of the reader.
+    mutating func carryOut(_ instructions: [StoreAndForward.Instruction], now: Timestamp) {
+        for instruction in instructions {
+            switch instruction {
+            case .note(let push, let state): log.note(push, state, at: now)
+            case .deliver(let push, let stored): handOver(push, stored: stored, now: now)
+            }
+        }
+    }
+
+    private mutating func handOver(_ push: AcceptedPush, stored: Bool, now: Timestamp) {
+        log.note(push, .delivered, at: now)
+        let result = devices[push.device]?.continuation.yield(push.delivered(at: now, stored: stored))
+        guard case .dropped(let lost) = result else { return }
+        log.note(lost.accepted, .overflowed, at: now)
+    }
+}
+
+extension DeliveredPush {
+    /// The push as it was before it was handed over.
+    fileprivate var accepted: AcceptedPush {
+        AcceptedPush(
+            device: device, token: token, topic: topic, bundleID: bundleID, apnsID: apnsID, uniqueID: uniqueID,
+            pushType: pushType, priority: priority, expiration: expiration, collapseID: collapseID, payload: payload,
+            receivedAt: receivedAt)
+    }
+}

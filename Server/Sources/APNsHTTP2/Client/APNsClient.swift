@@ -1,0 +1,152 @@
+import APNsProtocol
+import Logging
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOSSL
+import RichPushModel
+
+/// A client of Apple's push service for one environment and one credential: HTTP/2 over TLS, many pushes in flight, and
+/// exactly one outcome for every push within its deadline.
+///
+/// ```swift
+/// let outcomes = await client.send(pushes)     // in the order of the pushes; the fast way
+/// ```
+///
+/// Connections are made when there is something to send. Pushes that were provably not processed are sent again by
+/// themselves; for all others the outcome says whether a repeat may duplicate. One client lives on one event loop; for
+/// more throughput than one core gives, make several.
+public final class APNsClient: Sendable {
+    private let eventLoop: any EventLoop
+    private let pool: NIOLoopBoundBox<APNsConnectionPool>
+    private let strictness: APNsPushRules.Strictness
+    private let pushDeadline: TimeAmount
+    private let drain: TimeAmount
+    private let numbers: NIOLockedValueBox<APNsClientMetrics>
+
+    /// Creates a client. Nothing is connected yet.
+    ///
+    /// - Parameters:
+    ///   - eventLoopGroup: the client takes one loop of it.
+    ///   - observer: is told of every request and answer.
+    /// - Throws: what is wrong with the configuration.
+    public convenience init(
+        configuration: APNsClientConfiguration, eventLoopGroup: any EventLoopGroup, logger: Logger,
+        observer: (any APNsClientObserver)? = nil
+    ) throws(APNsConfigurationFault) {
+        guard !configuration.endpoint.host.isEmpty, (1...65_535).contains(configuration.endpoint.port) else { throw .endpoint }
+        var tls: NIOSSLContext?
+        if case .tls(let trust) = configuration.transport {
+            tls = try NIOSSLContext(apns: trust, credential: configuration.credential)
+        }
+        let eventLoop = eventLoopGroup.next()
+        let isAddress = (try? SocketAddress(ipAddress: configuration.serverName, port: 0)) != nil
+        let connector = APNsSocketConnector(
+            eventLoop: eventLoop, endpoint: configuration.endpoint,
+            connectTimeout: TimeAmount(clamping: configuration.timing.connect), tls: tls,
+            serverName: isAddress ? nil : configuration.serverName)
+        self.init(
+            configuration: configuration, eventLoop: eventLoop,
+            pool: APNsPoolConfiguration(configuration, observer: observer, logger: logger), connector: connector)
+    }
+
+    init(
+        configuration: APNsClientConfiguration, eventLoop: any EventLoop, pool: sending APNsPoolConfiguration,
+        connector: sending any APNsConnector
+    ) {
+        self.eventLoop = eventLoop
+        numbers = NIOLockedValueBox(APNsClientMetrics())
+        strictness = configuration.strictness
+        pushDeadline = TimeAmount(clamping: configuration.timing.pushDeadline)
+        drain = TimeAmount(clamping: configuration.timing.drain)
+        self.pool = NIOLoopBoundBox.makeBoxSendingValue(
+            APNsConnectionPool(eventLoop: eventLoop, configuration: pool, connector: connector, metrics: numbers),
+            eventLoop: eventLoop)
+    }
+
+    /// What the client has and has done, as of the last turn of its event loop.
+    public var metrics: APNsClientMetrics { numbers.withLockedValue { $0 } }
+
+    /// Sends one push and returns how it ended.
+    public func send(_ push: APNsPush) async -> APNsOutcome {
+        await send([push]).first ?? .notSent(.cancelled)
+    }
+
+    /// Sends pushes and returns how each ended, in their order. The fast way: no task, lock or hop per push.
+    ///
+    /// A push that breaks a rule of APNs is not sent; its outcome is the refusal that APNs would have given. Cancelling the
+    /// task ends what is not answered yet: `notSent` if it was not written, else `unknown`.
+    public func send(_ pushes: [APNsPush]) async -> [APNsOutcome] {
+        guard !pushes.isEmpty else { return [] }
+        let now = eventLoop.now
+        let submission = PushSubmission(
+            pushes: pushes, outcomes: outcomesBeforeSending(pushes), start: now, deadline: now + pushDeadline)
+        let pool = pool
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                onLoop {
+                    submission.attach(continuation)
+                    if !submission.isComplete { pool.value.submit(submission) }
+                }
+            }
+        } onCancel: {
+            onLoop { pool.value.cancel(submission) }
+        }
+    }
+
+    /// Keeps the client until the task is cancelled, then ends it in order: no new pushes, and the accepted ones get the
+    /// drain time to be answered.
+    public func run() async {
+        let waiting = NIOLockedValueBox<RunState>(.running)
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = waiting.withLockedValue { state in
+                    if case .cancelled = state { return true }
+                    state = .waiting(continuation)
+                    return false
+                }
+                if isOver { continuation.resume() }
+            }
+        } onCancel: {
+            let continuation = waiting.withLockedValue { state in
+                defer { state = .cancelled }
+                if case .waiting(let continuation) = state { return Optional(continuation) }
+                return nil
+            }
+            continuation?.resume()
+        }
+        await shutdown()
+    }
+
+    /// Ends the client in order. Returns when every push has its outcome and every connection is closed.
+    ///
+    /// - Parameter limit: for the answers still owed; absent means the configured drain time.
+    public func shutdown(within limit: Duration? = nil) async {
+        let pool = pool
+        let limit = limit.map { TimeAmount(clamping: $0) } ?? drain
+        await withCheckedContinuation { continuation in
+            onLoop { pool.value.stop(within: limit, waiter: continuation) }
+        }
+    }
+
+    private enum RunState {
+        case running
+        case waiting(CheckedContinuation<Void, Never>)
+        case cancelled
+    }
+
+    private func onLoop(_ body: @escaping @Sendable () -> Void) {
+        if eventLoop.inEventLoop { body() } else { eventLoop.execute(body) }
+    }
+
+    private func outcomesBeforeSending(_ pushes: [APNsPush]) -> [APNsOutcome?] {
+        var rules = APNsPushRules(strictness: strictness)
+        return pushes.map { push in
+            do throws(APNsPushFault) {
+                try rules.check(push)
+                return nil
+            } catch {
+                return .rejected(error.rejection)
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import APNsProtocol
+
+/// How a client reaches APNs and within which bounds. Every limit can be lowered, so that tests take milliseconds.
+public struct APNsClientConfiguration: Sendable {
+    /// With what the client proves who it is (APNs reference 2).
+    public enum Credential: Sendable {
+        /// A provider token on every request; the cache may be shared by several clients of one key.
+        case token(ProviderTokenCache)
+        /// A client certificate in TLS: the chain and its key, both PEM.
+        case certificate(chain: String, privateKey: String)
+    }
+
+    /// Whom the client believes to be APNs.
+    public enum Trust: Sendable, Hashable {
+        /// The roots of the system.
+        case system
+        /// The roots of the system and these PEM certificates, for a local APNs with an authority of its own.
+        case additional(pem: String)
+    }
+
+    /// Whether the bytes are encrypted.
+    public enum Transport: Sendable, Hashable {
+        /// TLS 1.2 or later, with ALPN `h2` offered; a server without ALPN is accepted (APNs reference 1.3).
+        case tls(Trust)
+        /// HTTP/2 with prior knowledge and no TLS. For load tests on one machine only.
+        case cleartext
+    }
+
+    /// Where to connect, when not to Apple's host.
+    public struct Endpoint: Sendable, Hashable {
+        /// A name or an address.
+        public var host: String
+        public var port: Int
+        /// The name to ask for and to verify in TLS, and the `:authority` of requests. Absent means `host`.
+        public var serverName: String?
+
+        /// Creates an endpoint.
+        public init(host: String, port: Int = 443, serverName: String? = nil) {
+            self.host = host
+            self.port = port
+            self.serverName = serverName
+        }
+    }
+
+    public var environment: APNsEnvironment
+    public var credential: Credential
+    public var endpoint: Endpoint
+    public var transport: Transport
+    public var limits: APNsClientLimits
+    public var timing: APNsClientTiming
+    /// How strictly pushes are checked before they are sent.
+    public var strictness: APNsPushRules.Strictness
+
+    /// Creates a configuration.
+    ///
+    /// - Parameter endpoint: absent means Apple's host of the environment, port 443.
+    public init(
+        environment: APNsEnvironment, credential: Credential, endpoint: Endpoint? = nil, transport: Transport = .tls(.system),
+        limits: APNsClientLimits = APNsClientLimits(), timing: APNsClientTiming = APNsClientTiming(),
+        strictness: APNsPushRules.Strictness = .apple
+    ) {
+        self.environment = environment
+        self.credential = credential
+        self.endpoint = endpoint ?? Endpoint(host: environment.host)
+        self.transport = transport
+        self.limits = limits
+        self.timing = timing
+        self.strictness = strictness
+    }
+
+    var usesTokens: Bool {
+        if case .token = credential { true } else { false }
+    }
+
+    var serverName: String { endpoint.serverName ?? endpoint.host }
+}

@@ -1,0 +1,19 @@
+/// The bounds on what a client holds and opens.
+public struct APNsClientLimits: Sendable, Hashable {
+    /// The most connections at a time, those that drain after a GOAWAY not counted.
+    public var connections: Int
+    /// The most streams on one connection, whatever the server allows. APNs was seen to allow up to 4,000 (APNs reference 1.4).
+    public var streamsPerConnection: Int
+    /// The most pushes that wait for a connection; one more ends at once as not sent (queue full).
+    public var queuedPushes: Int
+    /// How often one push is sent again after it was provably not processed.
+    public var resends: Int
+
+    /// Creates limits; each is at least 1, but for `resends`, which is at least 0.
+    public init(connections: Int = 8, streamsPerConnection: Int = 4000, queuedPushes: Int = 100_000, resends: Int = 3) {
+        self.connections = max(1, connections)
+        self.streamsPerConnection = min(max(1, streamsPerConnection), 16_384)
+        self.queuedPushes = max(1, queuedPushes)
+        self.resends = min(max(0, resends), 100)
+    }
+}

@@ -1,0 +1,37 @@
+import APNsProtocol
+
+/// A snapshot of what a client has and has done.
+public struct APNsClientMetrics: Sendable, Hashable {
+    /// Pushes that wait for a connection.
+    public var queued = 0
+    /// Pushes on the wire without an answer.
+    public var inFlight = 0
+    /// Streams that the connections allow now, together.
+    public var streamLimit = 0
+    /// Connections that can take pushes.
+    public var connections = 0
+    /// Connections being made.
+    public var connecting = 0
+    /// Connections that finish their last answers.
+    public var draining = 0
+    /// Since the start: connections that were made.
+    public var connected = 0
+    /// Since the start: attempts that failed.
+    public var connectFailures = 0
+    /// Since the start: GOAWAY frames that ended the use of a connection.
+    public var goAways = 0
+    /// The reason in the last GOAWAY, if it had one.
+    public var lastGoAwayReason: APNsReason?
+    /// Since the start: pushes that were sent again because they were provably not processed.
+    public var resends = 0
+    /// Since the start: requests written, resends included.
+    public var requests = 0
+    /// Since the start: outcomes by kind.
+    public var accepted = 0
+    public var rejected = 0
+    public var notSent = 0
+    public var unknown = 0
+
+    /// Nothing yet.
+    public init() {}
+}

@@ -1,0 +1,33 @@
+/// The waits of a client. All of them end.
+public struct APNsClientTiming: Sendable, Hashable {
+    /// From `send` to an outcome, at most.
+    public var pushDeadline: Duration = .seconds(30)
+    /// For name resolution and TCP.
+    public var connect: Duration = .seconds(10)
+    /// From TCP to the server's first SETTINGS.
+    public var handshake: Duration = .seconds(10)
+    /// A connection silent for longer is probed with a PING in the same write as its next request.
+    public var silenceBeforePing: Duration = .seconds(30)
+    /// With requests outstanding and nothing read for this long, the connection is probed.
+    public var stallBeforePing: Duration = .seconds(10)
+    /// For the answer to a PING; after that the connection counts as dead.
+    public var pingAnswer: Duration = .seconds(8)
+    /// A connection without a push for this long is closed.
+    public var idle: Duration = .seconds(15 * 60)
+    /// For the answers still owed on a connection after a GOAWAY or at shutdown.
+    public var drain: Duration = .seconds(30)
+    /// The same on a connection whose provider token was refused, which often never answers again (APNs reference 2.1).
+    public var drainAfterTokenFault: Duration = .seconds(5)
+    /// The queue must have waited this long before a further connection is opened beside working ones.
+    public var queueBeforeScaling: Duration = .milliseconds(100)
+    /// Between two attempts to connect, at least.
+    public var connectPace: Duration = .milliseconds(100)
+    /// The first pause after a failed attempt; it doubles up to `maximumBackOff`.
+    public var initialBackOff: Duration = .seconds(1)
+    public var maximumBackOff: Duration = .seconds(60)
+    /// After APNs refused the credential, pushes end at once for this long before one more connection is tried.
+    public var credentialPause: Duration = .seconds(60)
+
+    /// The defaults (APNs reference 1.8).
+    public init() {}
+}

@@ -1,0 +1,17 @@
+import Logging
+import NIOCore
+
+/// What a connection needs to know of its client's configuration.
+struct APNsConnectionConfiguration {
+    var authority: String
+    var limits = HTTP2ConnectionLimits()
+    /// Whether HTTP/2 begins only after the TLS handshake.
+    var waitsForTLS = true
+    var handshakeLimit: TimeAmount = .seconds(10)
+    var idleLimit: TimeAmount = .minutes(15)
+    var observer: (any APNsClientObserver)?
+    var logger: Logger
+
+    /// A connection in use is looked after at least this often, so that a stall is noticed in time.
+    var longestWatch: TimeAmount { min(limits.stallBeforePing, limits.pingAnswer) }
+}

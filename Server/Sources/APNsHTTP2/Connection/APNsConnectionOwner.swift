@@ -1,0 +1,17 @@
+import APNsProtocol
+
+/// Whom a connection tells what happened. Everything is called on the connection's event loop.
+protocol APNsConnectionOwner: AnyObject {
+    /// The server's first SETTINGS arrived.
+    func connectionIsReady(_ id: Int)
+    /// A push ended.
+    func connection(_ id: Int, finished ticket: PushTicket, _ end: HTTP2StreamEnd)
+    /// The server will take no more; the tickets were not processed.
+    func connection(_ id: Int, received goAway: HTTP2GoAway, notProcessed: [PushTicket])
+    /// Everything read so far was handled: there may be room for more pushes.
+    func connectionMayTakeMore(_ id: Int)
+    /// The connection had nothing to do for the idle time and is about to close.
+    func connectionIsIdle(_ id: Int)
+    /// The connection is gone, with these pushes unanswered.
+    func connection(_ id: Int, closed failure: APNsFailure, unanswered: [(ticket: PushTicket, isIncomplete: Bool)])
+}

@@ -1,0 +1,16 @@
+import APNsProtocol
+import NIOCore
+import NIOSSL
+
+extension APNsFailure {
+    /// The word for an error of the channel. Before the first SETTINGS a TLS error means: the server is not trusted, or it
+    /// refused the client's certificate.
+    init(connectionError error: any Error, wasReady: Bool) {
+        let isTLS = error is NIOSSLError || error is NIOSSLExtraError || error is BoringSSLError
+        switch (wasReady, isTLS) {
+        case (false, true): self = .tlsFailed
+        case (false, false): self = .unreachable
+        case (true, _): self = .connectionClosed
+        }
+    }
+}

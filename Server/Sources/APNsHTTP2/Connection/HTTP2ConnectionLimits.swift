@@ -1,0 +1,11 @@
+import NIOCore
+
+/// What one connection may do, from the configuration of the client.
+struct HTTP2ConnectionLimits {
+    var streams = 4000
+    /// One request first, and the rest after its answer (APNs reference 1.4).
+    var warmsUp = true
+    var silenceBeforePing: TimeAmount = .seconds(30)
+    var stallBeforePing: TimeAmount = .seconds(10)
+    var pingAnswer: TimeAmount = .seconds(8)
+}

@@ -1,0 +1,49 @@
+import NIOCore
+
+/// The liveness of a connection: when it was last heard, and whether a PING is unanswered.
+struct HTTP2Probe {
+    var lastRead = NIODeadline.uptimeNanoseconds(0)
+    var sentAt: NIODeadline?
+    /// The content of the last PING; counts up.
+    var value: UInt64 = 0
+}
+
+extension HTTP2Connection {
+    /// What the watch found.
+    enum Watch: Equatable {
+        /// Look again then, at the latest.
+        case again(NIODeadline)
+        /// A PING went unanswered: the connection is dead.
+        case dead
+    }
+
+    /// Notes that bytes arrived.
+    mutating func noteRead(at now: NIODeadline) { probe.lastRead = now }
+
+    /// Call before requests are written: a connection that was silent for long is probed in the same write (APNs reference 1.8).
+    mutating func probeAfterSilence(at now: NIODeadline) {
+        if probe.sentAt == nil, now - probe.lastRead > limits.silenceBeforePing { sendProbe(at: now) }
+    }
+
+    /// Looks after the connection: an unanswered PING ends it, open streams and long silence cause one.
+    mutating func watch(at now: NIODeadline) -> Watch {
+        if let sentAt = probe.sentAt {
+            return now >= sentAt + limits.pingAnswer ? .dead : .again(sentAt + limits.pingAnswer)
+        }
+        guard streams.count > 0 else { return .again(now + limits.stallBeforePing) }
+        let due = probe.lastRead + limits.stallBeforePing
+        guard now >= due else { return .again(due) }
+        sendProbe(at: now)
+        return .again(now + limits.pingAnswer)
+    }
+
+    mutating func receivePingAcknowledgement(_ value: UInt64) {
+        if value == probe.value { probe.sentAt = nil }
+    }
+
+    private mutating func sendProbe(at now: NIODeadline) {
+        probe.value += 1
+        probe.sentAt = now
+        output.writeHTTP2Ping(probe.value, isAcknowledgement: false)
+    }
+}

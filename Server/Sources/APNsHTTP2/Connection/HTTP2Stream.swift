@@ -1,0 +1,20 @@
+/// A request that has no end yet.
+struct HTTP2Stream<Ticket> {
+    let id: UInt32
+    let ticket: Ticket
+    /// How many body bytes the peer still takes on this stream; may be negative (RFC 9113, 6.9.2).
+    var window: Int
+    /// What of the body has not been written, when the windows did not allow all of it.
+    var unsent: ArraySlice<UInt8>?
+    /// Flow-controlled bytes received on this stream.
+    var received = 0
+    var head: APNsAnswerHead?
+    var body: [UInt8] = []
+
+    init(id: UInt32, ticket: Ticket, window: Int, unsent: ArraySlice<UInt8>? = nil) {
+        self.id = id
+        self.ticket = ticket
+        self.window = window
+        self.unsent = unsent
+    }
+}

@@ -1,0 +1,67 @@
+import NIOCore
+
+/// The dynamic table of the decoder (RFC 7541, 2.3.2 and 4): all text in one array, so that an insertion is a copy and no allocation.
+struct HPACKDynamicTable {
+    private struct Entry {
+        /// Where the name begins, counted from the first byte ever inserted; the value follows.
+        var start: Int
+        var nameLength: Int
+        var valueLength: Int
+        var size: Int { nameLength + valueLength + 32 }
+    }
+
+    private var entries: CircularBuffer<Entry> = []
+    private var text: [UInt8] = []
+    /// How many inserted bytes have left `text`.
+    private var dropped = 0
+    private(set) var size = 0
+    private(set) var maximumSize: Int
+
+    init(maximumSize: Int) { self.maximumSize = maximumSize }
+
+    var count: Int { entries.count }
+
+    /// Changes the limit and evicts what no longer fits.
+    mutating func resize(to maximum: Int) {
+        maximumSize = maximum
+        evict(toFit: 0)
+    }
+
+    /// Inserts an entry as number 0. One that is larger than the table empties it (RFC 7541, 4.4). The bytes must not lie in
+    /// this table, which may move.
+    mutating func insert(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+        let size = name.count + value.count + 32
+        let start = dropped + text.count
+        text.append(contentsOf: name)
+        text.append(contentsOf: value)
+        evict(toFit: size)
+        guard size <= maximumSize else { return compact() }
+        entries.append(Entry(start: start, nameLength: name.count, valueLength: value.count))
+        self.size += size
+        if text.count > 2 * maximumSize + 1024 { compact() }
+    }
+
+    /// Calls `body` with the entry, 0 being the newest; `nil` when there is none. The bytes are valid only during the call.
+    func withEntry<Result>(
+        _ index: Int, _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Result
+    ) -> Result? {
+        guard index >= 0, index < entries.count else { return nil }
+        let entry = entries[entries.index(entries.startIndex, offsetBy: entries.count - 1 - index)]
+        return text.withUnsafeBytes { bytes in
+            let start = entry.start - dropped
+            let name = UnsafeRawBufferPointer(rebasing: bytes[start..<(start + entry.nameLength)])
+            let valueStart = start + entry.nameLength
+            return body(name, UnsafeRawBufferPointer(rebasing: bytes[valueStart..<(valueStart + entry.valueLength)]))
+        }
+    }
+
+    private mutating func evict(toFit room: Int) {
+        while size + room > maximumSize, let oldest = entries.popFirst() { size -= oldest.size }
+    }
+
+    private mutating func compact() {
+        let keep = entries.first.map { $0.start - dropped } ?? text.count
+        text.removeFirst(keep)
+        dropped += keep
+    }
+}

@@ -1,0 +1,132 @@
+/// Encodes header fields for one connection and keeps the peer's dynamic table in mind (RFC 7541).
+///
+/// Only the few fields that are the same for many requests come through here; what differs for each request is written by
+/// `APNsHeaderBlocks` without touching the table.
+struct HPACKEncoder {
+    /// How a field is to be represented (RFC 7541, 6).
+    enum Indexing {
+        /// In the table: one byte from the second time on.
+        case indexed
+        /// The name in the table, the value written out each time.
+        case nameOnly
+    }
+
+    private struct Entry {
+        var name: String
+        var value: String
+        var size: Int { name.utf8.count + value.utf8.count + 32 }
+    }
+
+    /// The newest first.
+    private var entries: [Entry] = []
+    private var size = 0
+    private var limit: Int
+    /// The smallest limit since the last block, when it must be told to the peer (RFC 7541, 4.2).
+    private var smallestUntold: Int?
+    private let ceiling: Int
+
+    /// Changes with every insertion and eviction: bytes that were encoded before then mean something else.
+    private(set) var generation: UInt64 = 0
+
+    /// Creates an encoder that never uses more of the peer's table than `ceiling` bytes.
+    init(ceiling: Int = 4096) {
+        self.ceiling = ceiling
+        limit = ceiling
+    }
+
+    /// Takes over the peer's HEADER_TABLE_SIZE.
+    mutating func peerAllows(_ tableSize: Int) {
+        let allowed = min(tableSize, ceiling)
+        guard allowed != limit else { return }
+        limit = allowed
+        smallestUntold = min(smallestUntold ?? allowed, allowed)
+        evict(toFit: 0)
+        generation += 1
+    }
+
+    /// Appends the size updates that the peer is owed. Call at the beginning of each block.
+    mutating func beginBlock(_ bytes: inout [UInt8]) {
+        guard let smallest = smallestUntold else { return }
+        smallestUntold = nil
+        if smallest < limit { HPACKInteger.write(smallest, prefix: 5, pattern: 0x20, to: &bytes) }
+        HPACKInteger.write(limit, prefix: 5, pattern: 0x20, to: &bytes)
+        generation += 1
+    }
+
+    /// Appends a field.
+    mutating func append(_ name: String, _ value: String, _ indexing: Indexing, to bytes: inout [UInt8]) {
+        switch indexing {
+        case .indexed:
+            if let index = index(ofName: name, value: value) {
+                HPACKInteger.write(index, prefix: 7, pattern: 0x80, to: &bytes)
+            } else {
+                appendLiteral(name, value, nameIndex: index(ofName: name), inserting: true, to: &bytes)
+            }
+        case .nameOnly:
+            let nameIndex = index(ofName: name)
+            appendLiteral(name, value, nameIndex: nameIndex, inserting: nameIndex == nil, to: &bytes)
+        }
+    }
+
+    /// The first bytes of a literal without indexing whose name is in a table already; `nil` when it is in none.
+    func literalPrefix(ofName name: String) -> [UInt8]? {
+        guard let index = index(ofName: name) else { return nil }
+        var bytes: [UInt8] = []
+        HPACKInteger.write(index, prefix: 4, pattern: 0, to: &bytes)
+        return bytes
+    }
+
+    private mutating func appendLiteral(
+        _ name: String, _ value: String, nameIndex: Int?, inserting: Bool, to bytes: inout [UInt8]
+    ) {
+        let (prefix, pattern): (Int, UInt8) = inserting ? (6, 0x40) : (4, 0)
+        HPACKInteger.write(nameIndex ?? 0, prefix: prefix, pattern: pattern, to: &bytes)
+        if nameIndex == nil { Self.appendString(name, to: &bytes) }
+        Self.appendString(value, to: &bytes)
+        if inserting { insert(Entry(name: name, value: value)) }
+    }
+
+    private func index(ofName name: String, value: String) -> Int? {
+        HPACKStaticTable.index(ofName: name, value: value)
+            ?? entries.firstIndex { $0.name == name && $0.value == value }.map { $0 + HPACKStaticTable.count + 1 }
+    }
+
+    private func index(ofName name: String) -> Int? {
+        HPACKStaticTable.index(ofName: name)
+            ?? entries.firstIndex { $0.name == name }.map { $0 + HPACKStaticTable.count + 1 }
+    }
+
+    private mutating func insert(_ entry: Entry) {
+        generation += 1
+        evict(toFit: entry.size)
+        guard entry.size <= limit else { return }
+        entries.insert(entry, at: 0)
+        size += entry.size
+    }
+
+    private mutating func evict(toFit room: Int) {
+        while size + room > limit, let oldest = entries.popLast() { size -= oldest.size }
+    }
+
+    /// A string, Huffman-coded when that is shorter (RFC 7541, 5.2).
+    static func appendString(_ text: String, to bytes: inout [UInt8]) {
+        let plain = Array(text.utf8)
+        let length = HuffmanCode.encodedLength(of: plain)
+        guard length < plain.count else {
+            HPACKInteger.write(plain.count, prefix: 7, pattern: 0, to: &bytes)
+            bytes.append(contentsOf: plain)
+            return
+        }
+        HPACKInteger.write(length, prefix: 7, pattern: 0x80, to: &bytes)
+        let start = bytes.count
+        bytes.append(contentsOf: repeatElement(0, count: length))
+        bytes.withUnsafeMutableBufferPointer { memory in
+            guard let base = memory.baseAddress else { return }
+            HuffmanCode.encoding.withUnsafeBufferPointer { table in
+                var writer = HuffmanWriter(base + start)
+                for byte in plain { writer.write(byte, table: table) }
+                writer.finish()
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import APNsProtocol
+import NIOCore
+
+/// The ends of pushes: answers, resends, deadlines.
+extension APNsConnectionPool {
+    /// Ends a push, once.
+    func resolve(_ ticket: PushTicket, _ outcome: APNsOutcome) {
+        guard ticket.submission.resolve(Int(ticket.index), outcome) else { return }
+        switch outcome {
+        case .accepted: counters.accepted += 1
+        case .rejected: counters.rejected += 1
+        case .notSent: counters.notSent += 1
+        case .unknown: counters.unknown += 1
+        }
+        guard let observer = configuration.connection.observer else { return }
+        let duration = eventLoop.now - ticket.submission.start
+        observer.clientDidFinish(
+            APNsAnswerReport(
+                apnsID: ticket.push.apnsID, outcome: outcome, duration: .nanoseconds(duration.nanoseconds)))
+    }
+
+    /// Puts pushes that were provably not processed back to the front of the queue, as often as is allowed.
+    func sendAgain(_ tickets: [PushTicket]) {
+        var returned: [PushTicket] = []
+        for var ticket in tickets {
+            guard ticket.resends < configuration.resends, !state.isStopping else {
+                resolve(ticket, .notSent(.refusedStream))
+                continue
+            }
+            ticket.resends += 1
+            returned.append(ticket)
+        }
+        counters.resends += returned.count
+        queue.prepend(returned)
+        schedulePump()
+    }
+
+    /// Ends every push that satisfies the condition, wherever it is.
+    func end(_ failure: APNsFailure, where condition: (PushTicket) -> Bool) {
+        // A queued push could not be sent because of what keeps the connections away, if anything does.
+        let queuedFailure = failure == .deadline && !hasUsableConnection ? state.lastFailure ?? .unreachable : failure
+        for ticket in queue.removeAll(where: condition) { resolve(ticket, .notSent(queuedFailure)) }
+        for (_, handler) in handlers {
+            for (ticket, isIncomplete) in handler.cancelAll(where: condition) {
+                resolve(ticket, isIncomplete ? .notSent(failure) : .unknown(failure))
+            }
+        }
+        schedulePump()
+    }
+
+    private var hasUsableConnection: Bool {
+        state.phases.contains { if case .ready = $0.phase { true } else { false } }
+    }
+
+    /// Makes sure that somebody looks at the deadlines then.
+    func scheduleSweep(at deadline: NIODeadline) {
+        if let sweep, sweep.at <= deadline { return }
+        sweep?.timer.cancel()
+        let timer = eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { self.sweepDeadlines() }
+        sweep = (timer, deadline)
+    }
+
+    private func sweepDeadlines() {
+        sweep = nil
+        let now = eventLoop.now
+        end(.deadline) { $0.deadline <= now }
+        var earliest = NIODeadline.distantFuture
+        queue.forEach { earliest = min(earliest, $0.deadline) }
+        for (_, handler) in handlers { handler.connection.forEachTicket { earliest = min(earliest, $0.deadline) } }
+        // Bounded below, so that many deadlines close together cost one pass.
+        if earliest < .distantFuture { scheduleSweep(at: max(earliest, now + configuration.sweepInterval)) }
+    }
+}

@@ -1,0 +1,135 @@
+import APNsProtocol
+import Logging
+import NIOConcurrencyHelpers
+import NIOCore
+
+/// The connections of a client and the queue before them. Lives on one event loop, and so do all its connections: a push
+/// never crosses threads between the caller and the wire.
+///
+/// It obeys: `APNsPoolState` decides about connections, `HTTP2Connection` about streams.
+final class APNsConnectionPool {
+    let eventLoop: any EventLoop
+    let configuration: APNsPoolConfiguration
+    private let connector: any APNsConnector
+    let metrics: NIOLockedValueBox<APNsClientMetrics>
+    var state: APNsPoolState
+    let queue: PushQueue
+    var handlers: [(id: Int, handler: APNsConnectionHandler)] = []
+    var counters = APNsClientMetrics()
+    private var isPumpScheduled = false
+    private var nextHandler = 0
+    private var authorization: APNsAuthorization?
+    private var wakeUp: (timer: Scheduled<Void>, at: NIODeadline)?
+    var sweep: (timer: Scheduled<Void>, at: NIODeadline)?
+    var stopTimer: Scheduled<Void>?
+    var stopWaiters: [CheckedContinuation<Void, Never>] = []
+    var isStopped = false
+
+    init(
+        eventLoop: any EventLoop, configuration: APNsPoolConfiguration, connector: any APNsConnector,
+        metrics: NIOLockedValueBox<APNsClientMetrics>
+    ) {
+        self.eventLoop = eventLoop
+        self.configuration = configuration
+        self.connector = connector
+        self.metrics = metrics
+        state = configuration.initialState
+        queue = PushQueue(limit: configuration.queuedPushes)
+    }
+
+    var logger: Logger { configuration.connection.logger }
+
+    /// Takes the pushes of one call. Those that do not fit into the queue end at once.
+    func submit(_ submission: PushSubmission) {
+        let refusal: APNsFailure? = submission.isCancelled || state.isStopping ? .cancelled : nil
+        for index in submission.pushes.indices where !submission.isDecided(index) {
+            let ticket = PushTicket(submission: submission, index: Int32(index))
+            if let refusal {
+                resolve(ticket, .notSent(refusal))
+            } else if !queue.append(ticket) {
+                resolve(ticket, .notSent(.queueFull))
+            }
+        }
+        scheduleSweep(at: submission.deadline)
+        schedulePump()
+    }
+
+    /// Ends the pushes of a call whose task was cancelled.
+    func cancel(_ submission: PushSubmission) {
+        submission.isCancelled = true
+        end(.cancelled) { $0.submission === submission }
+    }
+
+    /// Many calls in one turn of the loop lead to one write.
+    func schedulePump() {
+        guard !isPumpScheduled else { return }
+        isPumpScheduled = true
+        eventLoop.assumeIsolated().execute {
+            self.isPumpScheduled = false
+            self.pump()
+        }
+    }
+
+    /// Writes what can be written, and asks whether more connections are wanted.
+    func pump() {
+        if !queue.isEmpty, let authorization = currentAuthorization() {
+            // Another connection begins each time, so that all of them are used (APNs reference 1.2).
+            // Writing may end a connection before it returns, so the list is taken as it is now.
+            let current = handlers
+            nextHandler = current.isEmpty ? 0 : (nextHandler + 1) % current.count
+            for offset in current.indices where !queue.isEmpty {
+                fill(current[(nextHandler + offset) % current.count].handler, authorization)
+            }
+        }
+        decide()
+        publishMetrics()
+        finishStopping()
+    }
+
+    func fill(_ handler: APNsConnectionHandler, _ authorization: APNsAuthorization?) {
+        counters.requests += handler.fill(from: queue, authorization: authorization)
+        guard handler.connection.streams.isExhausted, state.phase(of: handler.id) != .draining else { return }
+        state.draining(handler.id)
+        handler.drain(within: configuration.drain)
+    }
+
+    private func decide() {
+        switch state.decide(waitingSince: queue.waitingSince, at: eventLoop.now) {
+        case .none: break
+        case .connect(let id): connect(id)
+        case .wait(let until): wake(at: until)
+        case .failQueue(let failure): for ticket in queue.removeAll(where: { _ in true }) { resolve(ticket, .notSent(failure)) }
+        }
+    }
+
+    private func connect(_ id: Int) {
+        let handler = APNsConnectionHandler(id: id, configuration: configuration.connection, owner: self, now: eventLoop.now)
+        handlers.append((id, handler))
+        connector.connect(handler).assumeIsolated().whenFailure { [weak handler] error in
+            // The handler may never have seen the channel, then nobody else tells.
+            handler?.close(APNsFailure(connectionError: error, wasReady: false))
+        }
+    }
+
+    private func wake(at deadline: NIODeadline) {
+        if let wakeUp, wakeUp.at <= deadline, wakeUp.at > eventLoop.now { return }
+        wakeUp?.timer.cancel()
+        wakeUp = (eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { self.pump() }, deadline)
+    }
+
+    /// The header to send now, built once per token; a double optional, because a certificate needs none.
+    func currentAuthorization() -> APNsAuthorization?? {
+        guard let cache = configuration.tokens else { return .some(nil) }
+        do {
+            let token = try cache.current()
+            if authorization?.generation != token.generation {
+                authorization = APNsAuthorization(value: token.authorization, generation: token.generation)
+            }
+            return authorization
+        } catch {
+            logger.error("The APNs provider token could not be signed")
+            for ticket in queue.removeAll(where: { _ in true }) { resolve(ticket, .notSent(.credentialRefused)) }
+            return nil
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import APNsProtocol
+import NIOCore
+
+/// One call of `send`: its pushes, and the outcomes as they come.
+///
+/// `@unchecked Sendable`: it is made by the caller and then handed to the client's event loop, which alone reads and
+/// changes it from there on, up to the one resume of the continuation.
+final class PushSubmission: @unchecked Sendable {
+    let pushes: [APNsPush]
+    let start: NIODeadline
+    let deadline: NIODeadline
+    private var outcomes: [APNsOutcome?]
+    private var remaining: Int
+    private var continuation: CheckedContinuation<[APNsOutcome], Never>?
+    /// Cancelled before it was queued.
+    var isCancelled = false
+
+    /// - Parameter outcomes: as many as there are pushes; those already decided are not sent.
+    init(pushes: [APNsPush], outcomes: [APNsOutcome?], start: NIODeadline, deadline: NIODeadline) {
+        self.pushes = pushes
+        self.outcomes = outcomes
+        self.start = start
+        self.deadline = deadline
+        remaining = outcomes.reduce(0) { $1 == nil ? $0 + 1 : $0 }
+    }
+
+    /// Whether every push has its outcome.
+    var isComplete: Bool { remaining == 0 }
+
+    func isDecided(_ index: Int) -> Bool { outcomes[index] != nil }
+
+    func outcome(_ index: Int) -> APNsOutcome? { outcomes[index] }
+
+    /// Takes the continuation of the caller; resumed at once when there is nothing to wait for.
+    func attach(_ continuation: CheckedContinuation<[APNsOutcome], Never>) {
+        self.continuation = continuation
+        if isComplete { complete() }
+    }
+
+    /// Ends one push. Only the first outcome counts; returns whether this was it.
+    func resolve(_ index: Int, _ outcome: APNsOutcome) -> Bool {
+        guard outcomes[index] == nil else { return false }
+        outcomes[index] = outcome
+        remaining -= 1
+        if remaining == 0 { complete() }
+        return true
+    }
+
+    private func complete() {
+        guard let continuation else { return }
+        self.continuation = nil
+        continuation.resume(returning: outcomes.map { $0 ?? .unknown(.cancelled) })
+    }
+}
+
+/// A push on its way: which one of which call, and how often it was sent in vain.
+struct PushTicket {
+    let submission: PushSubmission
+    let index: Int32
+    var resends: UInt8 = 0
+
+    var push: APNsPush { submission.pushes[Int(index)] }
+    var deadline: NIODeadline { submission.deadline }
+}

@@ -1,0 +1,70 @@
+/// What to do after a refusal: the action column of the table in APNs reference 4.
+public enum APNsDisposition: Hashable, Sendable, CaseIterable {
+    /// This request can never succeed.
+    case drop
+    /// The device token is dead; forget it if it was registered before the rejection's `timestamp`.
+    case removeToken
+    /// The device token is malformed or of the other environment. Never retry it here, and do not delete it unseen.
+    case badToken
+    /// The caller's request is wrong; it can never succeed as it is.
+    case fixRequest
+    /// The credential or its set-up is wrong: stop using it and tell an operator.
+    case fixConfiguration
+    /// Try again after a pause, with back-off and jitter.
+    case later
+    /// Try again on a new connection.
+    case newConnection
+    /// Get a new provider token, then try once on a new connection.
+    case newToken
+}
+
+extension APNsRejection {
+    /// What to do about this refusal. Known reasons decide; an unknown one is classified by its status.
+    public var disposition: APNsDisposition { Self.byReason[reason] ?? Self.disposition(ofStatus: status) }
+
+    private static let byReason: [APNsReason: APNsDisposition] = {
+        let groups: [APNsDisposition: [APNsReason]] = [
+            .drop: [.deviceTokenNotForTopic],
+            .removeToken: [.expiredToken, .unregistered],
+            .badToken: [.badDeviceToken],
+            .fixRequest: [
+                .badCollapseID, .badExpirationDate, .badMessageID, .badPriority, .badTopic, .duplicateHeaders, .invalidPushType,
+                .missingDeviceToken, .missingTopic, .payloadEmpty, .badPath, .methodNotAllowed, .payloadTooLarge,
+            ],
+            .fixConfiguration: [
+                .topicDisallowed, .badCertificate, .badCertificateEnvironment, .forbidden, .invalidProviderToken,
+                .missingProviderToken, .badEnvironmentKeyInToken, .badEnvironmentKeyIDInToken,
+            ],
+            .later: [.tooManyRequests, .internalServerError, .serviceUnavailable, APNsReason(rawValue: "Service Unavailable")],
+            .newConnection: [.idleTimeout, .unrelatedKeyIDInToken, .tooManyProviderTokenUpdates, .shutdown],
+            .newToken: [.expiredProviderToken],
+        ]
+        var table: [APNsReason: APNsDisposition] = [:]
+        for (disposition, reasons) in groups {
+            for reason in reasons { table[reason] = disposition }
+        }
+        return table
+    }()
+
+    private static func disposition(ofStatus status: Int) -> APNsDisposition {
+        switch status {
+        case 403: .fixConfiguration
+        case 410: .removeToken
+        case 408, 429, 500...599: .later
+        case 400...499: .fixRequest
+        default: .drop
+        }
+    }
+}
+
+extension APNsReason {
+    /// Reasons in a GOAWAY that mean: the credential is refused, connecting again changes nothing (APNs reference 1.7).
+    public var refusesCredential: Bool {
+        switch self {
+        case .badCertificate, .badCertificateEnvironment, .invalidProviderToken, .missingProviderToken, .forbidden,
+            .badEnvironmentKeyInToken, .badEnvironmentKeyIDInToken:
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,45 @@
+/// When a provider token is renewed (APNs reference 2.1): by the age of the token in use, at about 45 minutes, and never
+/// more often than every 20 minutes, because APNs answers a faster change with `TooManyProviderTokenUpdates`.
+public struct ProviderTokenPolicy: Hashable, Sendable {
+    /// The age at which a token is renewed, before jitter. APNs refuses tokens older than one hour.
+    public var renewalAge: Duration
+    /// At most this much is added to `renewalAge`, chosen anew for each token.
+    public var jitter: Duration
+    /// Two tokens are never closer than this.
+    public var minimumInterval: Duration
+
+    /// Creates a policy. The renewal age is kept between the minimum interval and 55 minutes.
+    public init(
+        renewalAge: Duration = .seconds(43 * 60), jitter: Duration = .seconds(4 * 60),
+        minimumInterval: Duration = .seconds(20 * 60)
+    ) {
+        self.renewalAge = max(minimumInterval, min(renewalAge, .seconds(55 * 60)))
+        self.jitter = max(.zero, jitter)
+        self.minimumInterval = minimumInterval
+    }
+}
+
+/// The decisions about renewal, as a value without time or keys of its own. All moments are on a clock that never jumps.
+struct ProviderTokenSchedule {
+    private let policy: ProviderTokenPolicy
+    private var signedAt: Duration?
+    private var dueAt: Duration = .zero
+
+    init(policy: ProviderTokenPolicy) { self.policy = policy }
+
+    /// Whether a new token is to be signed now.
+    func isDue(at uptime: Duration) -> Bool { signedAt == nil || uptime >= dueAt }
+
+    /// Notes that a token was signed. `chance` is between 0 and 1 and places the renewal inside the jitter.
+    mutating func signed(at uptime: Duration, chance: Double) {
+        signedAt = uptime
+        dueAt = uptime + policy.renewalAge + policy.jitter * min(max(chance, 0), 1)
+    }
+
+    /// APNs called the token in use expired: renew now if that is allowed yet.
+    mutating func expired(at uptime: Duration) -> Bool {
+        guard let signedAt, uptime - signedAt >= policy.minimumInterval else { return false }
+        dueAt = uptime
+        return true
+    }
+}

@@ -1,0 +1,45 @@
+import RichPushModel
+
+/// Who may list and read a notification (Documentation: access). A value without I/O: the caller brings the user's bindings.
+struct AccessRule: Sendable {
+    /// Why somebody may read a notification.
+    enum Relation: Hashable, Sendable {
+        /// One of their devices matched its audience in time, or the audience names them.
+        case addressed
+        /// They sent it, and it was for others.
+        case sender
+    }
+
+    var user: UserID
+    var name: UserName
+    var userCreatedAt: Timestamp
+    /// Those that held at or after the notification was due.
+    var bindings: [Binding]
+
+    init(principal: Principal, bindings: [Binding]) {
+        user = principal.userID
+        name = principal.name
+        userCreatedAt = principal.userCreatedAt
+        self.bindings = bindings
+    }
+
+    /// The relation, or `nil` when the notification does not exist for this user.
+    func relation(to notification: RichNotification, at now: Timestamp) -> Relation? {
+        guard notification.recalledAt == nil, !notification.isRefused else { return nil }
+        if let expiresAt = notification.expiresAt, expiresAt <= now { return nil }
+        if isNamed(in: notification) || isReached(by: notification) { return .addressed }
+        return notification.sender == user ? .sender : nil
+    }
+
+    /// A name that was given to somebody new does not open what was sent to the old bearer.
+    private func isNamed(in notification: RichNotification) -> Bool {
+        notification.dueAt >= userCreatedAt && notification.audience.wantedTags.contains(.user(name))
+    }
+
+    private func isReached(by notification: RichNotification) -> Bool {
+        bindings.contains { binding in
+            binding.user == user && binding.held(from: notification.dueAt, until: notification.completedAt)
+                && notification.audience.matches(binding.device.matchingTags)
+        }
+    }
+}

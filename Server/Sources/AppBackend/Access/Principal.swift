@@ -1,0 +1,31 @@
+import RichPushModel
+
+/// Who makes a request, after authentication.
+public struct Principal: Hashable, Sendable {
+    public var userID: UserID
+    public var name: UserName
+    public var role: UserRole
+    /// Set when the request was signed with an installation credential instead of a password. Such a caller may fetch, read
+    /// the inbox, post its own receipts, rotate its own handle and sign itself out, and nothing else.
+    public var installation: InstallationID?
+    /// When the user was created; what was sent to the same name before belongs to somebody else.
+    public var userCreatedAt: Timestamp
+
+    /// Creates a principal.
+    public init(
+        userID: UserID, name: UserName, role: UserRole, installation: InstallationID? = nil,
+        userCreatedAt: Timestamp = Timestamp(milliseconds: 0)
+    ) {
+        self.userID = userID
+        self.name = name
+        self.role = role
+        self.installation = installation
+        self.userCreatedAt = userCreatedAt
+    }
+
+    /// The principal of a user who gave a password.
+    public init(user: User, installation: InstallationID? = nil) {
+        self.init(
+            userID: user.id, name: user.name, role: user.role, installation: installation, userCreatedAt: user.createdAt)
+    }
+}

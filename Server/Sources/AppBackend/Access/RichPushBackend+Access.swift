@@ -1,0 +1,42 @@
+import RichPushModel
+import ServiceErrors
+
+extension RichPushBackend {
+    /// The most bindings of one user that access looks at.
+    static let bindingLimit = 1000
+
+    /// What everything that the caller may not see looks like.
+    static let unseen = ServiceError(.notFound, "there is no such notification")
+
+    /// The notification, if the caller may read it. Reads the same whether it is unknown or somebody else's.
+    func readable(
+        _ id: RichID, for principal: Principal
+    ) async throws -> (RichNotification, AccessRule.Relation) {
+        let found = try await parts.stores.notifications.notification(id)
+        let now = parts.clock.now
+        let bindings = try await parts.stores.bindings.bindings(
+            of: principal.userID, since: found?.dueAt ?? now, limit: Self.bindingLimit)
+        let rule = AccessRule(principal: principal, bindings: bindings)
+        guard let found, let relation = rule.relation(to: found, at: now) else { throw Self.unseen }
+        return (found, relation)
+    }
+
+    /// The notification, if the caller may manage it: they sent it, or they are an admin. An installation credential manages
+    /// nothing.
+    func managed(_ id: RichID, by principal: Principal) async throws -> RichNotification {
+        try principal.requirePassword(to: "manage a send")
+        guard let found = try await parts.stores.notifications.notification(id), found.recalledAt == nil,
+            found.sender == principal.userID || principal.role == .admin
+        else { throw Self.unseen }
+        return found
+    }
+}
+
+extension Principal {
+    /// Throws `forbidden` for a caller that signed with an installation credential.
+    func requirePassword(to act: String) throws {
+        guard installation == nil else {
+            throw ServiceError(.forbidden, "an installation credential may not \(act); sign with a password")
+        }
+    }
+}

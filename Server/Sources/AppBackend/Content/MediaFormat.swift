@@ -1,0 +1,81 @@
+import RichPushModel
+
+/// The media types that are stored at all. Everything else is refused: what is not on this list could be rendered as active
+/// content by something that reads it.
+enum MediaFormat: String, CaseIterable {
+    case png = "image/png"
+    case jpeg = "image/jpeg"
+    case gif = "image/gif"
+    case webp = "image/webp"
+    case heic = "image/heic"
+    case mp3 = "audio/mpeg"
+    case m4a = "audio/mp4"
+    case wav = "audio/wav"
+    case aiff = "audio/aiff"
+    case caf = "audio/x-caf"
+    case mp4 = "video/mp4"
+    case quickTime = "video/quicktime"
+    case mpeg = "video/mpeg"
+    case pdf = "application/pdf"
+    case plainText = "text/plain"
+
+    /// The kind that a notification with this content has unless its sender says `file`.
+    var kind: ContentKind {
+        switch self {
+        case .png, .jpeg, .gif, .webp, .heic: .image
+        case .mp3, .m4a, .wav, .aiff, .caf: .sound
+        case .mp4, .quickTime, .mpeg: .video
+        case .pdf, .plainText: .file
+        }
+    }
+
+    /// File name endings; the first is given to a name that has another.
+    var endings: [String] {
+        switch self {
+        case .png: ["png"]
+        case .jpeg: ["jpg", "jpeg"]
+        case .gif: ["gif"]
+        case .webp: ["webp"]
+        case .heic: ["heic", "heif"]
+        case .mp3: ["mp3"]
+        case .m4a: ["m4a", "mp4"]
+        case .wav: ["wav"]
+        case .aiff: ["aiff", "aif", "aifc"]
+        case .caf: ["caf"]
+        case .mp4: ["mp4", "m4v"]
+        case .quickTime: ["mov", "qt"]
+        case .mpeg: ["mpeg", "mpg"]
+        case .pdf: ["pdf"]
+        case .plainText: ["txt"]
+        }
+    }
+
+    /// Other names under which clients declare the type.
+    private var aliases: [String] {
+        switch self {
+        case .jpeg: ["image/jpg", "image/pjpeg"]
+        case .heic: ["image/heif"]
+        case .mp3: ["audio/mp3", "audio/x-mp3"]
+        case .m4a: ["audio/m4a", "audio/x-m4a"]
+        case .wav: ["audio/x-wav", "audio/wave", "audio/vnd.wave"]
+        case .aiff: ["audio/x-aiff"]
+        case .mp4: ["video/x-m4v"]
+        case .mpeg: ["video/mpg"]
+        default: []
+        }
+    }
+
+    /// What a sender declared, without parameters; `nil` when it says nothing or is not on the list.
+    init?(declared: String) {
+        let essence = MediaFormat.essence(of: declared)
+        guard let format = MediaFormat.allCases.first(where: { $0.rawValue == essence || $0.aliases.contains(essence) }) else {
+            return nil
+        }
+        self = format
+    }
+
+    /// `image/png` of `Image/PNG; name=x`.
+    static func essence(of declared: String) -> String {
+        declared.prefix { $0 != ";" }.lowercased().filter { !$0.isWhitespace }
+    }
+}

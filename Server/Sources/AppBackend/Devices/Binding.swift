@@ -1,0 +1,69 @@
+import PushHub
+import RichPushModel
+import TagExpressions
+
+/// That a device belonged to a user with certain tags, from one moment until another. Access to content is decided by
+/// these alone, whatever a hub says.
+public struct Binding: Hashable, Sendable {
+    /// Counts up; a change of the device makes a new binding.
+    public var number: Int64
+    public var user: UserID
+    public var device: BoundDevice
+    public var from: Timestamp
+    /// Absent while it holds.
+    public var until: Timestamp?
+
+    /// Creates a binding.
+    public init(number: Int64, user: UserID, device: BoundDevice, from: Timestamp, until: Timestamp?) {
+        self.number = number
+        self.user = user
+        self.device = device
+        self.from = from
+        self.until = until
+    }
+
+    /// Whether it held at any moment of a send's life. A send that has not completed has no end yet.
+    public func held(from start: Timestamp, until end: Timestamp?) -> Bool {
+        (end.map { from <= $0 } ?? true) && (until.map { $0 >= start } ?? true)
+    }
+}
+
+/// A device as its user registered it: all that a hub has to be told.
+public struct BoundDevice: Hashable, Sendable {
+    public var record: RecordID
+    public var kind: DeviceRecord.Kind
+    public var platform: Platform
+    public var handle: DeviceHandle?
+    public var environment: String?
+    public var topic: String?
+    /// With the user's own tag.
+    public var tags: [Tag]
+
+    /// Creates a device.
+    public init(
+        record: RecordID, kind: DeviceRecord.Kind, platform: Platform, handle: DeviceHandle?, environment: String? = nil,
+        topic: String? = nil, tags: [Tag]
+    ) {
+        self.record = record
+        self.kind = kind
+        self.platform = platform
+        self.handle = handle
+        self.environment = environment
+        self.topic = topic
+        self.tags = tags
+    }
+
+    /// What expressions see: the tags, and for an installation the one that addresses it.
+    public var matchingTags: Set<Tag> {
+        var all = Set(tags)
+        if kind == .installation, let id = InstallationID(record.text) { all.insert(.installation(id)) }
+        return all
+    }
+
+    /// The request that makes the hub know this device. Other records of the handle go.
+    var upsert: DeviceUpsert {
+        DeviceUpsert(
+            id: record, kind: kind, platform: platform, handle: handle, environment: environment, topic: topic, tags: tags,
+            replacesSameHandle: handle != nil)
+    }
+}

@@ -1,0 +1,56 @@
+import PushHub
+import RichPushModel
+import ServiceErrors
+
+extension RichPushBackend {
+    /// Binds a device and makes the hub know it. The binding comes first: if the process dies between the two, access is
+    /// right and the phone's next registration mends the hub.
+    func register(_ device: BoundDevice, for principal: Principal) async throws {
+        try await refuseForeignHubRecord(device)
+        let outcome = try await parts.stores.bindings.bind(device, to: principal.userID, at: parts.clock.now)
+        guard case .bound(_, let replaced) = outcome else { throw Self.gone }
+        try await synchronise(device.record)
+        for record in replaced { try await synchronise(record) }
+        if !replaced.isEmpty {
+            parts.logger.notice(
+                "A registration replaced others of the same handle", metadata: ["count": "\(replaced.count)"])
+        }
+        parts.observer?.observed(.registered(device.record, user: principal.name))
+    }
+
+    /// Ends a device of the caller. Can be repeated.
+    func unregister(_ record: RecordID, for principal: Principal) async throws {
+        guard try await parts.stores.bindings.unbind(record, from: principal.userID, at: parts.clock.now) else {
+            throw ServiceError(.notFound, "there is no such registration")
+        }
+        try await synchronise(record)
+        parts.observer?.observed(.signedOut(record, user: principal.name))
+    }
+
+    /// Tells the hub what the current binding of a record says, and looks again: of two changes at the same moment the one
+    /// that was bound last must win at the hub too.
+    func synchronise(_ record: RecordID) async throws {
+        for _ in 0..<Self.synchroniseLimit {
+            let binding = try await parts.stores.bindings.current(record)
+            if let binding {
+                _ = try await parts.hub.upsert(binding.device.upsert)
+            } else {
+                _ = try await parts.hub.removeDevice(record)
+            }
+            if try await parts.stores.bindings.current(record)?.number == binding?.number { return }
+        }
+        throw ServiceError(.conflict, "the registration is being changed by others; try again")
+    }
+
+    private static let synchroniseLimit = 5
+
+    static let gone = ServiceError(.registrationGone, "this registration belongs to another device; ask for a new id")
+
+    /// A record that was written with a hub key belongs to no user; it is taken over only with the same handle.
+    private func refuseForeignHubRecord(_ device: BoundDevice) async throws {
+        guard try await parts.stores.bindings.current(device.record) == nil,
+            let known = try await parts.hub.device(device.record), let handle = known.handle
+        else { return }
+        guard handle == device.handle, known.platform == device.platform else { throw Self.gone }
+    }
+}

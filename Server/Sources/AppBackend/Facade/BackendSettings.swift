@@ -1,0 +1,26 @@
+import RichPushModel
+
+/// What an operator may set of the app backend.
+public struct BackendSettings: Sendable, Hashable {
+    /// The most bytes of one content.
+    public var contentLimit: Int64 = 50 * 1024 * 1024
+    /// The most bytes of contents that wait to be sent, for one user.
+    public var stagedQuota: Int64 = 500 * 1024 * 1024
+    /// How long a content may wait to be sent.
+    public var stagedLifetime: Duration = .seconds(24 * 3600)
+    /// Beginnings of tags that only the server sets. Compared without regard to case.
+    public var protectedTagPrefixes = ["username:"]
+    /// What Apple carries in place of the words when the preview is neutral.
+    public var neutralText = "You have a new message"
+    /// The words of the tutorial's send.
+    public var defaultMessage = "Check this image out!"
+    /// How long an installation credential lives without being used.
+    public var credentialLifetime: Duration = .seconds(90 * 24 * 3600)
+    /// How long a repeat key is remembered.
+    public var repeatKeyLifetime: Duration = .seconds(7 * 24 * 3600)
+    /// The fewest bytes of a new password.
+    public var minimumPasswordLength = 8
+
+    /// The defaults.
+    public init() {}
+}

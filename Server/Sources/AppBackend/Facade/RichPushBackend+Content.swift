@@ -1,0 +1,114 @@
+import RichPushModel
+import ServiceErrors
+import SharedAccess
+
+extension RichPushBackend {
+    /// Stores content for a later send of the same user, who has 24 hours to use it. Never holds more than a few chunks.
+    ///
+    /// The media type is read from the bytes and must be on the allow-list and agree with `declaredType`, unless that is absent
+    /// or `application/octet-stream`. Throws `unsupported-content`, `content-too-large`, `quota-exceeded`, `forbidden`; an
+    /// error of `chunks` is passed on and leaves nothing behind.
+    public func storeContent<Chunks: AsyncSequence>(
+        declaredType: String?, fileName: String?, chunks: Chunks, for principal: Principal
+    ) async throws -> ContentAnswer where Chunks.Element == [UInt8] {
+        try principal.requirePassword(to: "store content")
+        let upload = try await parts.contentStore.beginUpload(limit: parts.settings.contentLimit)
+        do {
+            var intake = ContentIntake(upload: upload, declaredType: declaredType)
+            for try await chunk in chunks { try await intake.take(chunk) }
+            let format = try await intake.end()
+            let stored = try await upload.finish()
+            let record = try await stage(
+                stored, mediaType: format.rawValue, fileName: FileNameRule.clean(fileName, for: format), for: principal)
+            return ContentAnswer(id: record.id, content: record.descriptor)
+        } catch {
+            await upload.abort()
+            throw error
+        }
+    }
+
+    /// Sets the picture of the tutorial's send. Called once at the start, before anything is served. Throws
+    /// `unsupported-content` for anything but a picture.
+    public func setDefaultPicture(_ bytes: [UInt8], fileName: String) async throws {
+        guard let format = MediaSniffer.format(of: Array(bytes.prefix(MediaSniffer.window))), format.kind == .image else {
+            throw ServiceError(.unsupportedContent, "the default picture is not a picture of a known format")
+        }
+        let stored = try await store(bytes)
+        let record = ContentRecord(
+            id: "default-picture", owner: UserID(0), digest: stored.digest, mediaType: format.rawValue,
+            byteCount: stored.byteCount, fileName: FileNameRule.clean(fileName, for: format), expiresAt: nil)
+        try await parts.stores.contents.keep(record, at: parts.clock.now)
+        defaultPicture.record = record
+    }
+
+    /// The content of a notification that the caller may read. Everything else is `not-found`.
+    public func openContent(
+        of id: RichID, variant: ContentVariant, for principal: Principal
+    ) async throws -> OpenedContent {
+        let (notification, _) = try await readable(id, for: principal)
+        guard let record = notification.content(variant) else { throw Self.unseen }
+        guard let reader = try await parts.contentStore.open(record.digest) else {
+            parts.logger.error("A stored content is missing from the content store", metadata: ["rich_id": "\(id)"])
+            throw Self.unseen
+        }
+        return OpenedContent(descriptor: record.descriptor, reader: reader)
+    }
+
+    /// A ticket for this content and this user, valid for five minutes.
+    public func issueTicket(
+        for id: RichID, variant: ContentVariant, for principal: Principal
+    ) async throws -> IssuedTicket {
+        let (notification, _) = try await readable(id, for: principal)
+        guard notification.content(variant) != nil else { throw Self.unseen }
+        let now = parts.clock.now
+        let expiry = now + ContentTicket.maximumAge
+        let ticket = ContentTicket(
+            user: principal.userID.number, notification: id, variant: variant.rawValue, expiresAt: expiry)
+        return IssuedTicket(ticket: parts.ticketSigner.sign(ticket, now: now), expiresAt: expiry)
+    }
+
+    /// The content that a ticket opens. The user's access is checked again. Throws `not-found` for a ticket that is malformed,
+    /// forged, expired, or of another notification or variant.
+    public func redeem(ticket: String, for id: RichID, variant: ContentVariant) async throws -> OpenedContent {
+        guard let claims = parts.ticketSigner.verify(ticket, now: parts.clock.now), claims.notification == id,
+            claims.variant == variant.rawValue, let user = try await parts.stores.users.user(UserID(claims.user))
+        else { throw Self.unseen }
+        return try await openContent(of: id, variant: variant, for: Principal(user: user))
+    }
+}
+
+extension RichPushBackend {
+    /// Notes bytes that were stored as a content that waits to be sent.
+    func stage(
+        _ stored: StoredBytes, mediaType: String, fileName: String?, for principal: Principal
+    ) async throws -> ContentRecord {
+        let now = parts.clock.now
+        let record = ContentRecord(
+            id: Hexadecimal.random(byteCount: 16), owner: principal.userID, digest: stored.digest, mediaType: mediaType,
+            byteCount: stored.byteCount, fileName: fileName, expiresAt: now + parts.settings.stagedLifetime)
+        try await parts.stores.contents.stage(record, quota: parts.settings.stagedQuota, at: now)
+        return record
+    }
+
+    /// Stores bytes that the server made or was given at the start.
+    func store(_ bytes: [UInt8]) async throws -> StoredBytes {
+        let upload = try await parts.contentStore.beginUpload(limit: Int64(bytes.count))
+        do {
+            try await upload.write(bytes)
+            return try await upload.finish()
+        } catch {
+            await upload.abort()
+            throw error
+        }
+    }
+}
+
+extension RichNotification {
+    /// The content of a variant. Without a thumb of its own, a small original stands in.
+    func content(_ variant: ContentVariant) -> ContentRecord? {
+        switch variant {
+        case .original: content
+        case .thumb: thumb ?? content.flatMap { $0.byteCount <= ContentVariant.largestStandIn ? $0 : nil }
+        }
+    }
+}

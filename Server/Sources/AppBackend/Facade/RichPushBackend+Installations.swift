@@ -1,0 +1,67 @@
+import PushHub
+import RichPushModel
+import ServiceErrors
+import SharedAccess
+
+extension RichPushBackend {
+    /// Creates or replaces an installation. A caller who signed with a password gets a new installation credential, and the
+    /// one before is void; a caller who signed with the credential may do this to its own installation only.
+    ///
+    /// Throws as `putRegistration` does; `forbidden` for another installation than the credential's.
+    public func putInstallation(
+        id: InstallationID, update: InstallationUpdate, for principal: Principal
+    ) async throws -> InstallationAnswer {
+        try Self.requireOwn(id, of: principal)
+        try await register(try device(id, update, for: principal), for: principal)
+        guard principal.installation == nil else {
+            return InstallationAnswer(credential: nil, credentialExpiresAt: nil, user: principal.name.text)
+        }
+        let credential = InstallationCredential(for: id)
+        let expiry = parts.clock.now + parts.settings.credentialLifetime
+        guard let user = try await parts.stores.users.user(principal.userID) else {
+            throw ServiceError(.unauthenticated, "the user was removed")
+        }
+        try await parts.stores.credentials.issue(
+            StoredInstallationCredential(
+                installation: id, user: user.id, digest: credential.digest, credentialVersion: user.credentialVersion,
+                expiresAt: expiry))
+        return InstallationAnswer(credential: credential.text, credentialExpiresAt: expiry, user: user.name.text)
+    }
+
+    /// Signs an installation out: its device record and its credential go; a repeat with a password is harmless. Throws
+    /// `not-found` for any but the caller's own.
+    public func deleteInstallation(id: InstallationID, for principal: Principal) async throws {
+        try Self.requireOwn(id, of: principal)
+        guard let record = RecordID(id.text) else { throw ServiceError(.notFound, "there is no such registration") }
+        try await unregister(record, for: principal)
+        bearers.forget()
+    }
+
+    private static func requireOwn(_ id: InstallationID, of principal: Principal) throws {
+        guard principal.installation == nil || principal.installation == id else {
+            throw ServiceError(.forbidden, "an installation credential is for its own installation only")
+        }
+    }
+
+    private func device(
+        _ id: InstallationID, _ update: InstallationUpdate, for principal: Principal
+    ) throws -> BoundDevice {
+        let platform = try Self.platform(update.platform)
+        if let environment = update.environment, environment != "sandbox", environment != "production" {
+            throw ServiceError(.invalidField, "environment: it is sandbox or production")
+        }
+        if let topic = update.topic { try Self.checkTopic(topic) }
+        return BoundDevice(
+            record: try Self.recordID(id.text), kind: .installation, platform: platform,
+            handle: try update.handle.map { try Self.handle($0, platform: platform) }, environment: update.environment,
+            topic: update.topic, tags: try tagRules.tags(update.tags, of: principal.name))
+    }
+
+    /// A topic becomes a header of every push to the device.
+    private static func checkTopic(_ topic: String) throws {
+        let allowed = topic.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+        guard (1...255).contains(topic.utf8.count), allowed else {
+            throw ServiceError(.invalidField, "topic: a bundle id has 1 to 255 visible ASCII characters")
+        }
+    }
+}

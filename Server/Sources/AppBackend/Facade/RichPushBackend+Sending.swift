@@ -1,0 +1,118 @@
+import RichPushModel
+import ServiceErrors
+import TagExpressions
+
+extension RichPushBackend {
+    /// The tutorial's send: "Check this image out!" with the configured picture, silently, to the caller's own devices.
+    /// Throws `not-ready` when no picture is configured.
+    public func sendDefaultPicture(for principal: Principal) async throws -> SendAnswer {
+        try principal.requirePassword(to: "send")
+        guard var picture = defaultPicture.record else {
+            throw ServiceError(.notReady, "no default picture is configured")
+        }
+        // Each send has its own row for the same stored bytes, so that recalling one touches no other.
+        let bytes = StoredBytes(digest: picture.digest, byteCount: picture.byteCount)
+        picture = try await stage(bytes, mediaType: picture.mediaType, fileName: picture.fileName, for: principal)
+        let message = parts.settings.defaultMessage
+        let push = PushTemplate(form: .silent, kind: .image, openMessage: message)
+        let rule = AudienceRule(principal: principal)
+        let draft = RichNotificationDraft(
+            sender: principal.userID, senderName: principal.name, kind: .image, style: .silent,
+            words: NotificationWords(message: message), contentID: picture.id, audience: rule.own, push: push,
+            nonce: Hexadecimal.random(byteCount: 16))
+        return try await accept(draft, rule)
+    }
+
+    /// The predecessor's send button: the plain alert "From NAME: text" to the devices of `user`. `platform` must be `apns`.
+    public func sendText(
+        _ text: String, platform: String, toUser user: String, for principal: Principal
+    ) async throws -> SendAnswer {
+        try principal.requirePassword(to: "send")
+        _ = try Self.platform(platform)
+        let rule = AudienceRule(principal: principal)
+        let audience = try rule.audience(ofUser: user)
+        try SendRequestCheck(request: SendRequest(message: text), now: parts.clock.now).check()
+        let push = PushTemplate(form: .plain("From \(principal.name): \(text)"), kind: .text)
+        try push.checkSize()
+        let draft = RichNotificationDraft(
+            sender: principal.userID, senderName: principal.name, kind: .text, style: .alert,
+            words: NotificationWords(message: text), audience: audience, push: push,
+            nonce: Hexadecimal.random(byteCount: 16))
+        return try await accept(draft, rule)
+    }
+
+    /// Sends. With an idempotency key (1 to 128 visible ASCII characters, scoped to the user) a repeat of the same request gets
+    /// the first answer; the same key with another request throws `idempotency-mismatch`.
+    ///
+    /// Throws `invalid-field`, `invalid-audience`, `forbidden`, `payload-too-large`; `not-found` for content that is not the
+    /// caller's; `outcome-unknown` when the send is stored but the hub did not confirm it yet: it will be sent.
+    public func send(
+        _ request: SendRequest, idempotencyKey: String?, for principal: Principal
+    ) async throws -> SendAnswer {
+        try principal.requirePassword(to: "send")
+        let rule = AudienceRule(principal: principal)
+        let audience = try rule.audience(of: request.audience)
+        // A repeat that arrives after the expiry it asks for still gets its answer, so the clock counts for the first only.
+        let checked = Result { try SendRequestCheck(request: request, now: parts.clock.now).check() }
+        if idempotencyKey == nil { try checked.get() }
+        if case .failure(let error) = checked, request.expiresAt.map({ $0 > parts.clock.now }) ?? true { throw error }
+        let draft = try await draft(request, audience: audience, idempotencyKey: idempotencyKey, for: principal)
+        if let key = draft.repeatKey, let earlier = try await parts.stores.notifications.repeated(key, of: principal.userID) {
+            return try await answer(earlier, rule)
+        }
+        try checked.get()
+        return try await accept(try await withWrittenContent(draft, request, for: principal), rule)
+    }
+
+    /// Recalls what the caller sent (an admin: anything): the content is gone, it leaves every inbox, the push is cancelled.
+    /// Throws `not-found` for anything else, and for what was recalled before.
+    public func recall(_ id: RichID, for principal: Principal) async throws {
+        let notification = try await managed(id, by: principal)
+        let now = parts.clock.now
+        guard try await parts.stores.notifications.recall(id, at: now, contentExpiry: now) else { throw Self.unseen }
+        parts.observer?.observed(.recalled(id))
+        // The recall holds already; if the hub cannot be reached now, the upkeep cancels later.
+        do { try await outbox.cancel(notification.id) } catch {
+            parts.logger.warning("A recalled notification is not cancelled at the hub yet", metadata: ["rich_id": "\(id)"])
+        }
+    }
+
+    /// Where a send of the caller stands.
+    public func status(of id: RichID, for principal: Principal) async throws -> SendStatus {
+        try principal.requirePassword(to: "read the status of a send")
+        guard let found = try await parts.stores.notifications.notification(id),
+            found.sender == principal.userID || principal.role == .admin
+        else { throw Self.unseen }
+        let counts = try await parts.stores.receipts.counts(of: id)
+        let receipts = Dictionary(uniqueKeysWithValues: counts.map { ($0.key.rawValue, $0.value) })
+        guard let trackingID = found.trackingID else {
+            let state = found.isRefused ? "failed" : found.recalledAt == nil ? "accepted" : "cancelled"
+            return SendStatus(state: state, outcomes: [:], receipts: receipts)
+        }
+        let telemetry = try await parts.hub.telemetry(of: trackingID)
+        let outcomes = telemetry?.outcomes.map { ($0.key.rawValue, $0.value) } ?? []
+        let state = telemetry?.state.rawValue ?? (found.recalledAt == nil ? "completed" : "cancelled")
+        return SendStatus(
+            state: state, outcomes: Dictionary(uniqueKeysWithValues: outcomes), receipts: receipts)
+    }
+}
+
+extension RichPushBackend {
+    var outbox: Outbox { Outbox(parts: parts) }
+
+    /// Stores a draft and hands it to the hub.
+    func accept(_ draft: RichNotificationDraft, _ rule: AudienceRule) async throws -> SendAnswer {
+        try await answer(try await parts.stores.notifications.accept(draft, at: parts.clock.now), rule)
+    }
+
+    private func answer(_ acceptance: Acceptance, _ rule: AudienceRule) async throws -> SendAnswer {
+        switch acceptance {
+        case .accepted(let notification), .repeated(let notification):
+            let trackingID = try await outbox.deliver(notification)
+            return SendAnswer(
+                id: notification.id, trackingID: trackingID.text, readableBy: rule.readers(of: notification.audience))
+        case .repeatMismatch:
+            throw ServiceError(.idempotencyMismatch, "this Idempotency-Key was used for another request")
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import PushHub
+import RichPushModel
+import ServiceErrors
+import SharedAccess
+
+/// Management of users. The command line and the HTTP layer call these; the latter only for a principal of role `admin`.
+extension RichPushBackend {
+    /// Creates a user. Throws `invalid-field` for a bad name or password (8 to 1,024 bytes), `conflict` for a taken name.
+    @discardableResult
+    public func addUser(name: String, password: String, role: UserRole) async throws -> User {
+        guard let userName = UserName(name) else {
+            throw ServiceError(.invalidField, "name: a user name has 1 to 64 of A-Z a-z 0-9 _ @ . -")
+        }
+        let hash = try await hash(password)
+        do {
+            return try await parts.stores.users.create(name: userName, role: role, password: hash, at: parts.clock.now)
+        } catch let error as ServiceError where error.code == .conflict {
+            throw ServiceError(.conflict, "there is a user of this name already")
+        }
+    }
+
+    /// Sets a password; every installation credential of the user is void. Throws `not-found`.
+    public func setPassword(_ password: String, ofUser name: String) async throws {
+        let user = try await user(name)
+        guard try await parts.stores.users.setPassword(try await hash(password), of: user.id) else { throw Self.noUser }
+        parts.authenticator.forget()
+        bearers.forget()
+    }
+
+    /// Sets a role; it counts within five seconds on every node. Throws `not-found`.
+    public func setRole(_ role: UserRole, ofUser name: String) async throws {
+        guard try await parts.stores.users.setRole(role, of: try await user(name).id) else { throw Self.noUser }
+        parts.authenticator.forget()
+        bearers.forget()
+    }
+
+    /// The users in the order of their names, after `name`, at most `limit` (1 … 1,000).
+    public func users(after name: String? = nil, limit: Int = 1000) async throws -> [User] {
+        try await parts.stores.users.users(after: name.flatMap { UserName($0) }, limit: min(max(limit, 1), 1000))
+    }
+
+    /// Removes a user with their devices and credentials. What they sent stays. Throws `not-found`.
+    public func removeUser(name: String) async throws {
+        guard let records = try await parts.stores.users.remove(try await user(name).id, at: parts.clock.now) else {
+            throw Self.noUser
+        }
+        parts.authenticator.forget()
+        bearers.forget()
+        for record in records { try await synchronise(record) }
+    }
+
+    private static let noUser = ServiceError(.notFound, "there is no user of this name")
+
+    private func user(_ name: String) async throws -> User {
+        guard let userName = UserName(name), let stored = try await parts.stores.users.user(named: userName) else {
+            throw Self.noUser
+        }
+        return stored.user
+    }
+
+    private func hash(_ password: String) async throws -> PasswordHash {
+        let lengths = parts.settings.minimumPasswordLength...BasicCredential.maximumPasswordLength
+        guard lengths.contains(password.utf8.count) else {
+            throw ServiceError(
+                .invalidField, "password: it has \(lengths.lowerBound) to \(lengths.upperBound) bytes of UTF-8")
+        }
+        guard !password.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+            throw ServiceError(.invalidField, "password: it has no control characters")
+        }
+        do { return try await parts.hasher.hash(password) } catch { throw error.serviceError }
+    }
+}

@@ -1,0 +1,100 @@
+import PushHub
+import RichPushModel
+import ServiceErrors
+
+/// The push of a rich notification before its number is known: what Apple gets to see, and the headers.
+public struct PushTemplate: Hashable, Sendable {
+    /// The most bytes of a push body (APNs reference 3.2).
+    public static let maximumBody = 4096
+
+    /// What stands in `aps` beside the switches.
+    public struct Visible: Hashable, Sendable {
+        /// The alert's words; only the body when the preview is neutral.
+        public var words: NotificationWords
+        public var sound: String?
+        public var badge: Int?
+        public var thread: String?
+
+        /// Creates the visible part.
+        public init(words: NotificationWords, sound: String? = nil, badge: Int? = nil, thread: String? = nil) {
+            self.words = words
+            self.sound = sound
+            self.badge = badge
+            self.thread = thread
+        }
+    }
+
+    /// The forms of a push.
+    public enum Form: Hashable, Sendable {
+        /// Wakes the app and shows nothing: the tutorial's push, to the byte.
+        case silent
+        /// Shows an alert that the service extension enriches; `wakes` adds `content-available`.
+        case alert(Visible, wakes: Bool)
+        /// The predecessor's plain alert: nothing to fetch.
+        case plain(String)
+    }
+
+    public var form: Form
+    public var kind: ContentKind
+    /// The sender's words, only when the preview is open.
+    public var openMessage: String?
+    public var collapseID: String?
+    public var expiresAt: Timestamp?
+
+    /// Creates a template.
+    public init(
+        form: Form, kind: ContentKind, openMessage: String? = nil, collapseID: String? = nil, expiresAt: Timestamp? = nil
+    ) {
+        self.form = form
+        self.kind = kind
+        self.openMessage = openMessage
+        self.collapseID = collapseID
+        self.expiresAt = expiresAt
+    }
+
+    /// The push of the notification with this number.
+    public func message(for id: RichID) -> PushMessage {
+        let isSilent = form == .silent
+        return PushMessage(
+            body: Array(json(for: id).utf8), pushType: isSilent ? "background" : "alert", priority: isSilent ? 5 : 10,
+            collapseID: collapseID, expiresAt: expiresAt)
+    }
+
+    /// Throws `payload-too-large` when the push of the largest number does not fit.
+    func checkSize() throws {
+        guard let largest = RichID(number: .max) else { return }
+        let size = json(for: largest).utf8.count
+        guard size <= Self.maximumBody else {
+            throw ServiceError(
+                .payloadTooLarge,
+                "the push would have \(size) bytes, \(Self.maximumBody) are allowed; shorten the words or use preview neutral")
+        }
+    }
+
+    private func json(for id: RichID) -> String {
+        if case .plain(let text) = form {
+            return JSONText.object([("aps", JSONText.object([("alert", JSONText.string(text))]))])
+        }
+        return JSONText.object([
+            ("aps", aps), ("richId", JSONText.string(id.description)), ("richMessage", openMessage.map(JSONText.string)),
+            ("richType", JSONText.string(kind.rawValue)),
+        ])
+    }
+
+    private var aps: String {
+        guard case .alert(let visible, let wakes) = form else { return JSONText.object([("content-available", "1")]) }
+        return JSONText.object([
+            ("alert", Self.alert(visible.words)), ("badge", visible.badge.map(String.init)),
+            ("category", JSONText.string(PushEnvelope.category)), ("content-available", wakes ? "1" : nil),
+            ("mutable-content", "1"), ("sound", visible.sound.map(JSONText.string)),
+            ("thread-id", visible.thread.map(JSONText.string)),
+        ])
+    }
+
+    private static func alert(_ words: NotificationWords) -> String {
+        JSONText.object([
+            ("title", words.title.map(JSONText.string)), ("subtitle", words.subtitle.map(JSONText.string)),
+            ("body", JSONText.string(words.message)),
+        ])
+    }
+}

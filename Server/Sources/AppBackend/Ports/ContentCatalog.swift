@@ -1,0 +1,24 @@
+import RichPushModel
+
+/// Knows which contents exist, whose they are, and when they go. Errors are `ServiceError`.
+public protocol ContentCatalog: Sendable {
+    /// Adds a content that waits to be sent. Throws `quota-exceeded` when the owner's waiting contents would have more than
+    /// `quota` bytes; decided in the transaction that adds it, so that two uploads cannot both take the last bytes.
+    func stage(_ content: ContentRecord, quota: Int64, at now: Timestamp) async throws
+
+    /// Adds or replaces a content that stays until it is replaced.
+    func keep(_ content: ContentRecord, at now: Timestamp) async throws
+
+    /// The content, waiting or sent; `nil` when it is gone or has expired.
+    func content(_ id: String, at now: Timestamp) async throws -> ContentRecord?
+
+    /// Deletes at most `limit` contents that expired before `moment`; returns how many. A digest that no content has any more
+    /// becomes an orphan in the same transaction.
+    func removeExpired(before moment: Timestamp, limit: Int) async throws -> Int
+
+    /// Digests whose bytes nobody refers to, at most `limit`.
+    func orphans(limit: Int) async throws -> [ContentDigest]
+
+    /// Notes that the bytes of an orphan are gone from the content store.
+    func forgetOrphan(_ digest: ContentDigest) async throws
+}

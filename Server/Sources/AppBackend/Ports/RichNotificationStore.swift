@@ -1,0 +1,119 @@
+import PushHub
+import RichPushModel
+
+/// Keeps rich notifications, the index by which inboxes find them, and the work that is left to do for them.
+/// Errors are `ServiceError`.
+public protocol RichNotificationStore: Sendable {
+    /// Stores a draft under the next number, with its audience index, its repeat key, its claim on contents and the work to hand
+    /// it to the hub, in one transaction that is durable on return. Throws `not-found` when a content is not the sender's or
+    /// has expired. A repeat key seen before returns the earlier notification, or `repeatMismatch` for another digest.
+    func accept(_ draft: RichNotificationDraft, at now: Timestamp) async throws -> Acceptance
+
+    /// The notification, whatever its state.
+    func notification(_ id: RichID) async throws -> RichNotification?
+
+    /// The notification that this user's repeat key stands for, if any.
+    func repeated(_ key: RepeatKey, of user: UserID) async throws -> Acceptance?
+
+    /// The push of a notification and the key under which the hub takes it once.
+    func push(of id: RichID) async throws -> OutgoingPush?
+
+    /// Notifications found under any of the keys and not recalled or refused, newest first; ids below `before` and above `since`.
+    func find(_ query: InboxQuery) async throws -> [RichNotification]
+
+    /// Notes that the hub took it; the completion is asked for from `check` on. `false` when it was recalled meanwhile.
+    func markSent(_ id: RichID, trackingID: NotificationID, check: Timestamp) async throws -> Bool
+
+    /// Notes that the hub refused it for good.
+    func markRefused(_ id: RichID) async throws
+
+    /// Notes when the hub was done with it; no work is left.
+    func markCompleted(_ id: RichID, at moment: Timestamp) async throws
+
+    /// Recalls it: from then on nobody finds it, and contents that no other notification uses expire at `contentExpiry`.
+    /// `false` when it was recalled before.
+    func recall(_ id: RichID, at now: Timestamp, contentExpiry: Timestamp) async throws -> Bool
+
+    /// Notes that a recalled notification is cancelled at the hub.
+    func markCancelled(_ id: RichID) async throws
+
+    /// Work that is due, oldest first.
+    func dueWork(at now: Timestamp, limit: Int) async throws -> [OutboxWork]
+
+    /// Puts work off.
+    func postpone(_ id: RichID, until moment: Timestamp) async throws
+
+    /// Deletes at most `limit` repeat keys made before `moment`; returns how many.
+    func removeRepeatKeys(before moment: Timestamp, limit: Int) async throws -> Int
+}
+
+/// What became of a draft.
+public enum Acceptance: Hashable, Sendable {
+    case accepted(RichNotification)
+    /// The repeat key was used for the same request.
+    case repeated(RichNotification)
+    /// The repeat key was used for another request.
+    case repeatMismatch
+}
+
+/// A push as the hub gets it.
+public struct OutgoingPush: Hashable, Sendable {
+    public var message: PushMessage
+    /// The hub's idempotency key: the same however often it is handed over.
+    public var hubKey: String
+
+    /// Creates a push.
+    public init(message: PushMessage, hubKey: String) {
+        self.message = message
+        self.hubKey = hubKey
+    }
+}
+
+/// A question for an inbox.
+public struct InboxQuery: Hashable, Sendable {
+    public var keys: [AudienceKey]
+    /// The user's tags of all times count as keys too.
+    public var user: UserID
+    public var before: RichID?
+    public var since: RichID?
+    /// Whether what the user has read is left out.
+    public var unreadOnly: Bool
+    public var limit: Int
+
+    /// Creates a question.
+    public init(
+        keys: [AudienceKey], user: UserID, before: RichID?, since: RichID?, unreadOnly: Bool = false, limit: Int
+    ) {
+        self.keys = keys
+        self.user = user
+        self.before = before
+        self.since = since
+        self.unreadOnly = unreadOnly
+        self.limit = limit
+    }
+}
+
+/// What is left to do for a notification.
+public struct OutboxWork: Hashable, Sendable {
+    /// The kinds of work; the raw value is stored.
+    public enum Task: String, Sendable {
+        /// Hand it to the hub.
+        case send
+        /// Ask the hub whether it completed.
+        case track
+        /// Cancel it at the hub.
+        case cancel
+    }
+
+    public var id: RichID
+    public var task: Task
+    /// When the notification was due, for pacing the questions.
+    public var dueAt: Timestamp
+
+    /// Creates work.
+    public init(id: RichID, task: Task, dueAt: Timestamp) {
+        self.id = id
+        self.task = task
+        self.dueAt = dueAt
+    }
+}

@@ -1,0 +1,88 @@
+import RichPushModel
+import ServiceErrors
+
+/// Checks the fields of a send that need nothing but the request. Every error names its field.
+struct SendRequestCheck {
+    var request: SendRequest
+    var now: Timestamp
+
+    /// Throws `invalid-field` for the first mistake.
+    func check() throws {
+        try Self.text(request.message, "message", 1...2000)
+        try Self.text(request.title, "title", 1...200)
+        try Self.text(request.subtitle, "subtitle", 1...200)
+        try Self.text(request.altText, "altText", 1...1000)
+        try checkKind()
+        try checkHeaders()
+        try checkVisible()
+        try checkContent()
+    }
+
+    private func checkKind() throws {
+        if let kind = request.kind, !ContentKind.known.contains(kind) {
+            throw Self.wrong("kind", "one of \(ContentKind.known.map(\.rawValue).joined(separator: ", "))")
+        }
+    }
+
+    private func checkHeaders() throws {
+        if let expiresAt = request.expiresAt, expiresAt <= now { throw Self.wrong("expiresAt", "a moment in the future") }
+        guard let collapseID = request.collapseID else { return }
+        // It becomes a header, so control characters and anything but ASCII stay out.
+        guard (1...64).contains(collapseID.utf8.count), collapseID.utf8.allSatisfy({ (0x20...0x7E).contains($0) }),
+            collapseID.first != " ", collapseID.last != " "
+        else { throw Self.wrong("collapseId", "1 to 64 bytes of printable ASCII without a blank at either end") }
+    }
+
+    private func checkVisible() throws {
+        if request.style == .silent, request.sound != nil || request.badge != nil {
+            throw ServiceError(.invalidField, "style: a silent push carries neither sound nor badge")
+        }
+        if let sound = request.sound {
+            let isName = sound.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0 != "/" && $0 != "\\" }
+            guard (1...64).contains(sound.utf8.count), isName else {
+                throw Self.wrong("sound", "the name of a sound file of the app, at most 64 bytes")
+            }
+        }
+        if let badge = request.badge, !(0...99_999).contains(badge) { throw Self.wrong("badge", "a number from 0 to 99999") }
+        if let thread = request.thread, !(1...64).contains(thread.utf8.count) { throw Self.wrong("thread", "1 to 64 bytes") }
+    }
+
+    private func checkContent() throws {
+        let given = [request.contentID != nil, request.link != nil, request.coupon != nil].filter { $0 }.count
+        guard given <= 1 else {
+            throw ServiceError(.invalidField, "contentId, link and coupon: at most one of them makes the content")
+        }
+        if request.link != nil, request.kind != nil, request.kind != .link { throw Self.wrong("kind", "url when there is a link") }
+        if request.coupon != nil, request.kind != nil, request.kind != .coupon {
+            throw Self.wrong("kind", "coupon when there is a coupon")
+        }
+        if request.kind == .link, request.link == nil { throw Self.wrong("link", "present for kind url") }
+        if request.kind == .coupon, request.coupon == nil { throw Self.wrong("coupon", "present for kind coupon") }
+        if request.kind == .text, given > 0 { throw Self.wrong("kind", "another than text when there is content") }
+        let needsBytes = request.kind.map { [.image, .sound, .video, .file].contains($0) } ?? false
+        if needsBytes, request.contentID == nil { throw Self.wrong("contentId", "present for this kind") }
+        if let link = request.link { try LinkRule.check(link) }
+        if let coupon = request.coupon { try Self.check(coupon) }
+    }
+
+    private static func check(_ coupon: Coupon) throws {
+        try text(coupon.code, "coupon.code", 1...64)
+        try text(coupon.headline, "coupon.headline", 1...200)
+        try text(coupon.terms, "coupon.terms", 1...2000)
+    }
+
+    private static func text(_ value: String?, _ field: String, _ lengths: ClosedRange<Int>) throws {
+        guard let value else { return }
+        // Counting scalars bounds the bytes too: one visible character may have any number of marks.
+        guard lengths.contains(value.unicodeScalars.count) else {
+            throw wrong(field, "\(lengths.lowerBound) to \(lengths.upperBound) characters")
+        }
+        guard !value.unicodeScalars.contains(where: { $0.value < 0x20 && $0 != "\n" && $0 != "\t" && $0 != "\r" }) else {
+            throw wrong(field, "text without control characters")
+        }
+    }
+
+    private static func wrong(_ field: String, _ rule: String) -> ServiceError {
+        ServiceError(.invalidField, "\(field): it must be \(rule)")
+    }
+}

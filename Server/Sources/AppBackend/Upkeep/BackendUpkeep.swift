@@ -1,0 +1,104 @@
+import Logging
+import RichPushModel
+import ServiceErrors
+
+/// What the app backend does by itself: hands over sends that a crash left behind, cancels what was recalled, notes
+/// completions (the access rule needs them), and removes what has expired. Run it once on every node that works; two at a
+/// time do no harm.
+public struct BackendUpkeep: Sendable {
+    /// How often there is a look for work.
+    public static let interval: Duration = .seconds(1)
+    /// How often expired things are removed.
+    public static let sweepInterval: Duration = .seconds(60)
+    /// The most pieces of work in one round, and the most things of each kind that one sweep removes.
+    static let batch = 100
+
+    private let parts: BackendParts
+    private let outbox: Outbox
+
+    /// Creates the upkeep of a backend.
+    public init(of backend: RichPushBackend) {
+        parts = backend.parts
+        outbox = backend.outbox
+    }
+
+    /// Works until the task is cancelled. Storage that fails for a while is logged and tried again.
+    public func run() async {
+        var nextSweep = parts.clock.uptime
+        while !Task.isCancelled {
+            await attempt("A round of outbox work failed") { _ = try await work() }
+            if parts.clock.uptime >= nextSweep {
+                await attempt("A sweep failed") { _ = try await sweep() }
+                nextSweep = parts.clock.uptime + Self.sweepInterval
+            }
+            do { try await parts.clock.sleep(for: Self.interval) } catch { return }
+        }
+    }
+
+    /// Does the work that is due, at most a batch; returns how many pieces were tried.
+    @discardableResult
+    public func work() async throws -> Int {
+        let due = try await parts.stores.notifications.dueWork(at: parts.clock.now, limit: Self.batch)
+        for item in due {
+            do { try await perform(item) } catch {
+                try await parts.stores.notifications.postpone(item.id, until: parts.clock.now + pause(for: item))
+            }
+        }
+        return due.count
+    }
+
+    /// Removes what has expired, at most a batch of each kind.
+    public func sweep() async throws {
+        let now = parts.clock.now
+        _ = try await parts.stores.contents.removeExpired(before: now, limit: Self.batch)
+        for digest in try await parts.stores.contents.orphans(limit: Self.batch) {
+            // An upload of the same bytes may be on its way to its catalogue row: fresh bytes stay for a later sweep.
+            if try await parts.contentStore.remove(digest, storedBefore: now - Self.freshness) {
+                try await parts.stores.contents.forgetOrphan(digest)
+            }
+        }
+        _ = try await parts.stores.credentials.removeExpired(before: now, limit: Self.batch)
+        _ = try await parts.stores.notifications.removeRepeatKeys(
+            before: now - parts.settings.repeatKeyLifetime, limit: Self.batch)
+    }
+
+    static let freshness: Duration = .seconds(3600)
+
+    private func perform(_ item: OutboxWork) async throws {
+        switch item.task {
+        case .cancel: try await outbox.cancel(item.id)
+        case .send:
+            guard let notification = try await parts.stores.notifications.notification(item.id) else { return }
+            _ = try await outbox.deliver(notification)
+        case .track: try await track(item)
+        }
+    }
+
+    private func track(_ item: OutboxWork) async throws {
+        guard let notification = try await parts.stores.notifications.notification(item.id),
+            let trackingID = notification.trackingID
+        else { return }
+        let now = parts.clock.now
+        guard let telemetry = try await parts.hub.telemetry(of: trackingID) else {
+            // The hub has forgotten it, so nothing of it is on its way any more.
+            return try await parts.stores.notifications.markCompleted(item.id, at: now)
+        }
+        guard telemetry.state.isFinal else {
+            return try await parts.stores.notifications.postpone(item.id, until: now + pause(for: item))
+        }
+        try await parts.stores.notifications.markCompleted(item.id, at: telemetry.endedAt ?? now)
+    }
+
+    /// A tenth of the age, between one second and one minute, with a quarter of jitter so that nodes do not ask in step.
+    private func pause(for item: OutboxWork) -> Duration {
+        let age = max(0, (parts.clock.now - item.dueAt).wholeMilliseconds)
+        let pause = min(max(age / 10, 1000), 60_000)
+        return .milliseconds(pause + Int64.random(in: 0...(pause / 4)))
+    }
+
+    private func attempt(_ failure: Logger.Message, _ work: () async throws -> Void) async {
+        do { try await work() } catch is CancellationError {} catch {
+            parts.logger.warning(failure, metadata: ["error": "\(error)"])
+        }
+    }
+}

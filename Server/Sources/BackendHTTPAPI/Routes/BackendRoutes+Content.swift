@@ -1,0 +1,85 @@
+import AppBackend
+import HTTPService
+import HTTPTypes
+import Hummingbird
+import RichPushModel
+import ServiceErrors
+
+extension BackendRoutes {
+    func addContentRoutes(to router: some RouterMethods<ServiceRequestContext>) {
+        router.get("notifications/{id}") { request, context in try await content(request, context: context) }
+        add(.post, "notifications/{id}/ticket", to: router) { call in
+            let variant = try call.query("variant").variant()
+            let id = try call.richID()
+            let issued = try await backend.issueTicket(for: id, variant: variant, for: call.principal)
+            let path = "\(APIRoute.notification(id))?variant=\(variant.rawValue)&ticket=\(issued.ticket.queryEscaped)"
+            return try .json(TicketAnswer(path: path, expiresAt: issued.expiresAt))
+        }
+        add(.post, "content", to: router) { call in try await store(call) }
+    }
+
+    /// The content bytes. A ticket stands for the credentials of the one who asked for it, for players that send no header.
+    private func content(_ request: Request, context: ServiceRequestContext) async throws -> Response {
+        let rawTicket = request.uri.queryParameters["ticket"]
+        let principal = rawTicket == nil ? try await authenticate(request, context: context) : nil
+        let query = try QueryParameters(of: request, allowed: ["variant", "ticket"])
+        let variant = try query.variant()
+        guard let id = context.parameters.get("id").flatMap({ RichID($0) }) else { throw ServiceError(.notFound) }
+        let opened =
+            if let principal {
+                try await backend.openContent(of: id, variant: variant, for: principal)
+            } else {
+                try await backend.redeem(ticket: query["ticket"] ?? "", for: id, variant: variant)
+            }
+        let download = Download(
+            mediaType: opened.descriptor.mediaType, size: opened.size, entityTag: EntityTag(opened.descriptor.sha256),
+            fileName: opened.descriptor.fileName)
+        return try download.response(to: request, context: context) { opened.read($0) }
+    }
+
+    private func store(_ call: BackendCall) async throws -> Response {
+        _ = try call.query()
+        let type = call.request.headers[.contentType].flatMap { HeaderParameters($0)?.value.lowercased() }
+        guard type?.hasPrefix("multipart/") != true else {
+            throw ServiceError(.unsupportedMediaType, "the body is the content itself; a form goes to \(APIRoute.notifications)")
+        }
+        extendDeadline(of: call)
+        let answer = try await backend.storeContent(
+            declaredType: type, fileName: try call.uploadName(), chunks: call.request.chunks, for: call.principal)
+        return try .json(answer, status: .created)
+    }
+
+    /// Gives an upload its own time.
+    func extendDeadline(of call: BackendCall) {
+        call.context.deadline.extend(to: options.clock.uptime + options.uploadDeadline)
+    }
+}
+
+extension BackendCall {
+    /// The name of an uploaded file from `X-File-Name` (percent-escaped) or `Content-Disposition`, cleaned.
+    fileprivate func uploadName() throws(ServiceError) -> String? {
+        if let header = request.headers[.fileName] {
+            guard let name = QueryParameters.decoded(header) else {
+                throw ServiceError(.invalidHeader, "X-File-Name: expected UTF-8 with percent escapes")
+            }
+            return FileName.cleaned(name)
+        }
+        return request.headers[.contentDisposition].flatMap { ContentDisposition.fileName(in: $0) }.flatMap(FileName.cleaned)
+    }
+}
+
+extension QueryParameters {
+    /// The variant asked for; the original unless said otherwise.
+    fileprivate func variant() throws(ServiceError) -> ContentVariant {
+        guard let text = self["variant"] else { return .original }
+        guard let variant = ContentVariant(rawValue: text) else {
+            throw ServiceError(.invalidField, "query parameter 'variant': expected original or thumb")
+        }
+        return variant
+    }
+}
+
+extension String {
+    /// Everything but letters and digits escaped.
+    fileprivate var queryEscaped: String { ContentDisposition.escaped(self) }
+}

@@ -1,0 +1,39 @@
+import AppBackend
+import HTTPService
+import Hummingbird
+import RichPushModel
+import ServiceErrors
+
+extension BackendRoutes {
+    func addInstallationRoutes(to router: some RouterMethods<ServiceRequestContext>) {
+        add(.put, "installations/{id}", to: router) { call in
+            _ = try call.query()
+            let id = try call.installationID()
+            let update = try await call.request.readJSON(
+                InstallationUpdate.self, known: FieldNames.installation, limits: options.json)
+            return try .json(await backend.putInstallation(id: id, update: update, for: call.principal))
+        }
+        add(.delete, "installations/{id}", to: router) { call in
+            _ = try call.query()
+            try await backend.deleteInstallation(id: call.installationID(), for: call.principal)
+            return Response(status: .noContent)
+        }
+        add(.get, "me", to: router) { call in
+            _ = try call.query()
+            let principal = call.principal
+            return try .json(
+                SignedInUser(
+                    user: principal.name.text, role: principal.role.rawValue, installation: principal.installation))
+        }
+    }
+}
+
+extension BackendCall {
+    /// The installation in the path.
+    fileprivate func installationID() throws(ServiceError) -> InstallationID {
+        guard let id = context.parameters.get("id").flatMap({ InstallationID($0) }) else {
+            throw ServiceError(.invalidField, "an installation id has 1 to 128 of A-Z a-z 0-9 _ -")
+        }
+        return id
+    }
+}

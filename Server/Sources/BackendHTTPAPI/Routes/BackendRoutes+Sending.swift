@@ -1,0 +1,80 @@
+import AppBackend
+import HTTPService
+import Hummingbird
+import RichPushModel
+import ServiceErrors
+
+extension BackendRoutes {
+    func addSendingRoutes(to router: some RouterMethods<ServiceRequestContext>) {
+        add(.post, "notifications", to: router) { call in try await send(call) }
+        add(.delete, "notifications/{id}", to: router) { call in
+            _ = try call.query()
+            try await backend.recall(call.richID(), for: call.principal)
+            return Response(status: .noContent)
+        }
+        add(.get, "notifications/{id}/status", to: router) { call in
+            _ = try call.query()
+            return try .json(await backend.status(of: call.richID(), for: call.principal))
+        }
+    }
+
+    /// One path for three generations of callers, told apart by the body: none is the tutorial's button, a JSON string the
+    /// predecessor's, an object or a form the product's own.
+    private func send(_ call: BackendCall) async throws -> Response {
+        let query = try call.query("pns", "to_tag")
+        guard call.request.announcesBody else { return try await sendDefaultPicture(call, query: query) }
+        if call.request.isMultipart {
+            try query.refuseAddress()
+            return try .json(await MultipartSend(routes: self, call: call).send(), status: .created)
+        }
+        let bytes: [UInt8]
+        do {
+            bytes = try await call.request.jsonBytes(limits: options.json)
+        } catch let error as ServiceError where error.code == .unsupportedMediaType {
+            throw ServiceError(.unsupportedMediaType, "Content-Type must be application/json or multipart/form-data")
+        }
+        guard !bytes.isEmpty else { return try await sendDefaultPicture(call, query: query) }
+        switch try JSONScanner.outline(of: bytes, depthLimit: options.json.depth).kind {
+        case .string:
+            return try await sendText(bytes, call: call, query: query)
+        case .object:
+            try query.refuseAddress()
+            let request = try JSONFields.decode(
+                SendRequest.self, from: bytes, known: FieldNames.send, depthLimit: options.json.depth)
+            let answer = try await backend.send(request, idempotencyKey: call.idempotencyKey(), for: call.principal)
+            return try .json(answer, status: .created)
+        case .list, .number, .boolean, .null:
+            throw ServiceError(.invalidField, "the body: expected a string or an object")
+        }
+    }
+
+    private func sendDefaultPicture(_ call: BackendCall, query: QueryParameters) async throws -> Response {
+        guard query["pns"] == nil, query["to_tag"] == nil else {
+            throw ServiceError(.invalidField, "the body: expected a string, the message to send")
+        }
+        return try .json(await backend.sendDefaultPicture(for: call.principal))
+    }
+
+    private func sendText(_ bytes: [UInt8], call: BackendCall, query: QueryParameters) async throws -> Response {
+        guard let platform = query["pns"], let user = query["to_tag"] else {
+            throw ServiceError(.invalidField, "a message alone needs the query parameters 'pns' and 'to_tag'")
+        }
+        let text = try JSONFields.decode(String.self, from: bytes)
+        return try .json(await backend.sendText(text, platform: platform, toUser: user, for: call.principal))
+    }
+}
+
+extension Request {
+    fileprivate var isMultipart: Bool {
+        headers[.contentType].flatMap { HeaderParameters($0) }?.value.lowercased() == "multipart/form-data"
+    }
+}
+
+extension QueryParameters {
+    /// The predecessor's address has no meaning beside a body that names its own audience.
+    fileprivate func refuseAddress() throws(ServiceError) {
+        guard self["pns"] == nil, self["to_tag"] == nil else {
+            throw ServiceError(.invalidField, "'pns' and 'to_tag' go with a message alone; name an audience in the body")
+        }
+    }
+}

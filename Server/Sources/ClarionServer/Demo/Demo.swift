@@ -1,0 +1,80 @@
+import APNsEmulation
+import AsyncHTTPClient
+import DeviceSimulation
+import Logging
+import NIOPosix
+import RichPushModel
+import SimulatedPhonePage
+
+/// A node, a local APNs and simulated phones, composed as a newcomer meets them; tests compose the same.
+struct Demo: Sendable {
+    let node: ServerNode
+    let apns: LocalAPNs
+    let phones: [SimulatedPhone]
+    private let story: DemoStory
+    private let client: HTTPClient
+
+    /// Starts the local APNs, and puts node and phones together in `directory`. The node will listen on `port`.
+    static func make(
+        directory: String, port: Int, phones count: Int = 2, clock: any ServiceClock = .system, logger: Logger
+    ) async throws -> Demo {
+        let folder = try EmulatorFolder(path: directory + "/apns", now: clock.now)
+        let apns = try localAPNs(folder, clock: clock, logger: logger)
+        let settings = Settings.demo(
+            directory: directory + "/server", port: port, apnsPort: try await apns.start().port, folder: folder)
+        let client = AsyncHTTPTransport.makeClient()
+        do {
+            let factory = DemoPhones(directory: directory + "/phones", port: port, clock: clock, client: client)
+            let phones = try (1...count).map { try factory.phone(number: $0, apns: apns) }
+            let story = DemoStory(apns: apns, phones: phones)
+            let page = PhonePageRoutes(phones: phones, clock: clock)
+            let options = NodeOptions(
+                signIn: .nameIsPassword, clock: clock, backendObserver: story, addRoutes: { page.addRoutes(to: $0) })
+            let node = try await ServerNode.make(settings, options: options, logger: logger)
+            return Demo(node: node, apns: apns, phones: phones, story: story, client: client)
+        } catch {
+            await apns.shutdown()
+            try? await client.shutdown()
+            throw error
+        }
+    }
+
+    /// Runs the node; the phones are switched on when it answers and off when it has stopped.
+    func run(onListening: @escaping @Sendable (_ port: Int) async -> Void) async throws {
+        let telling = exchangesTold()
+        let result: Result<Void, any Error>
+        do {
+            try await node.run { port in
+                for phone in phones { await phone.start() }
+                await onListening(port)
+            }
+            result = .success(())
+        } catch { result = .failure(error) }
+        await stop()
+        await telling.value
+        try result.get()
+    }
+
+    /// Tells the story of what APNs is asked, until the local APNs ends.
+    private func exchangesTold() -> Task<Void, Never> {
+        let exchanges = apns.exchanges
+        return Task { for await exchange in exchanges { await story.tell(exchange) } }
+    }
+
+    private func stop() async {
+        for phone in phones { await phone.stop() }
+        await apns.shutdown()
+        try? await client.shutdown()
+    }
+
+    private static func localAPNs(_ folder: EmulatorFolder, clock: any ServiceClock, logger: Logger) throws -> LocalAPNs {
+        var configuration = LocalAPNsConfiguration()
+        configuration.authority = folder.authority
+        let apns = try LocalAPNs(
+            configuration: configuration, clock: clock, group: .singletonMultiThreadedEventLoopGroup, logger: logger)
+        try apns.registerKey(
+            teamID: EmulatorFolder.teamID, keyID: EmulatorFolder.keyID, publicKeyPEM: folder.publicKeyPEM)
+        try apns.registerApp(bundleID: Settings.demoTopic, teamID: EmulatorFolder.teamID)
+        return apns
+    }
+}

@@ -1,0 +1,69 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+extension Doctor {
+    static func dataDirectoryCheck(_ settings: Settings) -> DoctorCheck {
+        DoctorCheck("data directory") {
+            let path = settings.dataDirectory
+            var isDirectory = false
+            guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
+                let parent = parent(of: path)
+                guard FileManager.default.isWritableFile(atPath: parent) else {
+                    return .bad(
+                        "\(path) is missing and \(parent) may not be written",
+                        mend: "mkdir -p \(path) && chown it to the server's user")
+                }
+                return .good("\(path) will be made at the first start")
+            }
+            guard isDirectory else { return .bad("\(path) is a file", mend: "name a folder in data-directory") }
+            guard FileManager.default.isWritableFile(atPath: path) else {
+                return .bad("\(path) may not be written by this user", mend: "chown it to the server's user")
+            }
+            return .good(path)
+        }
+    }
+
+    /// A quarter of a million records and their telemetry fit into this; content comes on top.
+    private static let leastFreeSpace: Int64 = 1_000_000_000
+
+    static func diskCheck(_ settings: Settings) -> DoctorCheck {
+        DoctorCheck("disk") {
+            let path = nearestExisting(settings.dataDirectory)
+            guard let free = freeSpace(at: path) else {
+                return .notice("the free space of \(path) cannot be found", mend: "df -h \(path)")
+            }
+            let megabytes = "\(free / 1_000_000) MB free"
+            return free < leastFreeSpace
+                ? .notice(megabytes, mend: "make room, or name another data-directory") : .good(megabytes)
+        }
+    }
+
+    /// What this user may still write, in bytes.
+    private static func freeSpace(at path: String) -> Int64? {
+        var space = statvfs()
+        guard statvfs(path, &space) == 0 else { return nil }
+        return Int64(clamping: UInt64(space.f_bavail).multipliedReportingOverflow(by: UInt64(space.f_frsize)).partialValue)
+    }
+
+    private static func nearestExisting(_ path: String) -> String {
+        var path = path
+        while path != "/", path != ".", !FileManager.default.fileExists(atPath: path) { path = parent(of: path) }
+        return path
+    }
+
+    private static func parent(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+}

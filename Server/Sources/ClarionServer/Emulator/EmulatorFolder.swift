@@ -1,0 +1,67 @@
+import APNsEmulation
+import Crypto
+import RichPushModel
+import ServiceErrors
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// What a local APNs keeps between runs: its certificate authority and one signing key for clients, made at the first start.
+struct EmulatorFolder: Sendable {
+    /// Ids with the shape of Apple's, for the one key and the one team of the folder.
+    static let teamID = "LOCALTEAM0"
+    static let keyID = "LOCALKEY00"
+
+    let authority: LocalCertificateAuthority
+    /// The private key that clients sign with, PEM. Secret as any key, though it opens nothing at Apple.
+    let signingKeyPEM: String
+    let publicKeyPEM: String
+    let authorityPath: String
+    let signingKeyPath: String
+
+    /// Reads the folder, or fills it. Throws `ServiceError` with a sentence for the operator.
+    init(path: String, now: Timestamp) throws {
+        try NodeStorage.makeDirectory(path)
+        authorityPath = path + "/authority.pem"
+        signingKeyPath = path + "/AuthKey_\(Self.keyID).p8"
+        authority = try Self.authority(certificatePath: authorityPath, keyPath: path + "/authority-key.pem", now: now)
+        signingKeyPEM = try Self.text(at: signingKeyPath) { P256.Signing.PrivateKey().pemRepresentation + "\n" }
+        do {
+            publicKeyPEM = try P256.Signing.PrivateKey(pemRepresentation: signingKeyPEM).publicKey.pemRepresentation
+        } catch {
+            throw ServiceError(.notReady, "\(signingKeyPath) is not a P-256 key; remove it to get a new one")
+        }
+    }
+
+    private static func authority(certificatePath: String, keyPath: String, now: Timestamp) throws -> LocalCertificateAuthority {
+        do {
+            if let certificate = read(certificatePath), let key = read(keyPath) {
+                return try .load(certificatePEM: certificate, privateKeyPEM: key)
+            }
+            let authority = try LocalCertificateAuthority.create(now: now)
+            try write(authority.privateKeyPEM, to: keyPath)
+            try write(authority.certificatePEM, to: certificatePath)
+            return authority
+        } catch let error as LocalAPNsError {
+            throw ServiceError(.notReady, "\(error) Remove \(certificatePath) and \(keyPath) to get a new authority.")
+        }
+    }
+
+    private static func text(at path: String, otherwise make: () -> String) throws -> String {
+        if let text = read(path) { return text }
+        let text = make()
+        try write(text, to: path)
+        return text
+    }
+
+    private static func read(_ path: String) -> String? { try? String(contentsOfFile: path, encoding: .utf8) }
+
+    private static func write(_ text: String, to path: String) throws {
+        let isWritten = FileManager.default.createFile(
+            atPath: path, contents: Data(text.utf8), attributes: [.posixPermissions: 0o600])
+        guard isWritten else { throw ServiceError(.storageUnavailable, "\(path) cannot be written") }
+    }
+}

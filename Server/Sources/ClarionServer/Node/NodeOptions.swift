@@ -1,0 +1,38 @@
+import APNsHTTP2
+import AppBackend
+import HTTPService
+import PushHub
+import RichPushModel
+
+/// What a composition may add to a node beyond its settings. `serve` uses the defaults; the demo and tests do not.
+public struct NodeOptions: Sendable {
+    /// Who says that a name and a password belong together.
+    public enum SignIn: Sendable {
+        /// The passwords of the database.
+        case passwords
+        /// Any name signs in with itself as password. Refused unless the node listens on loopback only.
+        case nameIsPassword
+    }
+
+    public var signIn: SignIn
+    public var clock: any ServiceClock
+    public var hubObserver: (any HubObserver)?
+    public var backendObserver: (any BackendObserver)?
+    public var clientObserver: (any APNsClientObserver)?
+    /// Adds routes beside those of the node, for example the page of the simulated iPhone.
+    public var addRoutes: @Sendable (ServiceRouter) -> Void
+
+    /// Creates options; the defaults are those of `serve`.
+    public init(
+        signIn: SignIn = .passwords, clock: any ServiceClock = .system, hubObserver: (any HubObserver)? = nil,
+        backendObserver: (any BackendObserver)? = nil, clientObserver: (any APNsClientObserver)? = nil,
+        addRoutes: @escaping @Sendable (ServiceRouter) -> Void = { _ in }
+    ) {
+        self.signIn = signIn
+        self.clock = clock
+        self.hubObserver = hubObserver
+        self.backendObserver = backendObserver
+        self.clientObserver = clientObserver
+        self.addRoutes = addRoutes
+    }
+}

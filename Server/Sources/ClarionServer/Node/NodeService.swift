@@ -1,0 +1,48 @@
+import Hummingbird
+import Logging
+import Metrics
+import RichPushModel
+import ServerObservability
+import ServiceErrors
+import ServiceLifecycle
+import UnixSignals
+
+/// One node: HTTP interface, hub, storage and the way to Apple, as `clarion serve` runs them.
+public enum NodeService {
+    /// Runs until the process is told to stop, and ends within `settings.shutdownDeadline` after that.
+    ///
+    /// `announce` gets the lines for the terminal once requests are answered.
+    public static func run(_ settings: Settings, announce: @escaping @Sendable (String) -> Void = { _ in }) async throws {
+        let logger = Observability.start(settings.logging)
+        let metrics = Observability.startMetrics()
+        if settings.apns.credential == nil {
+            logger.warning("No APNs credential is set: sends are kept until their time is up and reach no device")
+        }
+        let node = try await ServerNode.make(settings, logger: logger)
+        try await ProcessServices.run(
+            [
+                ClosureService {
+                    try await node.run { port in
+                        logger.notice("Listening", metadata: ["address": "\(settings.listening.address.host)", "port": "\(port)"])
+                        announce("Listening on http://\(settings.listening.address.host):\(port)")
+                    }
+                }
+            ] + metricsListener(settings, metrics, logger),
+            deadline: settings.shutdownDeadline, logger: logger)
+    }
+
+    private static func metricsListener(
+        _ settings: Settings, _ metrics: PrometheusMetrics, _ logger: Logger
+    ) -> [any Service] {
+        guard let address = settings.metrics else { return [] }
+        let router = Router(context: BasicRequestContext.self)
+        MetricsRoutes(metrics: metrics).addRoutes(to: router)
+        return [
+            Application(
+                router: router,
+                configuration: ApplicationConfiguration(
+                    address: .hostname(address.host, port: address.port), serverName: nil),
+                logger: logger)
+        ]
+    }
+}

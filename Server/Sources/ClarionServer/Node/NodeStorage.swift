@@ -1,0 +1,75 @@
+import AppBackend
+import ContentStorage
+import PushHub
+import RichPushModel
+import SQLStorage
+import SQLiteDatabase
+import ServiceErrors
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// What a node keeps: the database and the content, both in the data directory.
+struct NodeStorage: Sendable {
+    let database: SQLiteDatabase
+    let content: DiskContentStore
+    let hub: HubID
+
+    /// Opens the data directory, creating it if it is absent, and brings the schema up to date.
+    ///
+    /// Throws `ServiceError` with a sentence for the operator: a directory that cannot be made, a second server on the same
+    /// data, a database of a newer version.
+    static func open(_ settings: Settings, access: SQLiteDatabase.Access, clock: any ServiceClock) async throws -> NodeStorage {
+        let directory = settings.dataDirectory
+        try makeDirectory(directory)
+        do {
+            let database = try SQLiteDatabase(path: directory + "/clarion.sqlite", access: access)
+            try await SchemaMigrator().migrate(database, at: clock.now)
+            let hub = try await SQLHubStore(database).ensureHub(named: settings.notifications.hubName, at: clock.now)
+            // A command beside a running server must not take its uploads for leftovers.
+            let content = try DiskContentStore(root: directory + "/content", removesLeftovers: access == .server)
+            return NodeStorage(database: database, content: content, hub: hub)
+        } catch let fault as SQLFault {
+            throw ServiceError(.storageUnavailable, Self.sentence(fault, directory: directory))
+        }
+    }
+
+    /// Creates the directory for its owner alone.
+    static func makeDirectory(_ path: String) throws {
+        do {
+            try FileManager.default.createDirectory(
+                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw ServiceError(.storageUnavailable, "the directory \(path) cannot be created or is not a directory")
+        }
+    }
+
+    /// The storage ports of the app backend.
+    var backendStores: BackendStores {
+        BackendStores(
+            users: SQLUserStore(database), credentials: SQLCredentialStore(database), bindings: SQLBindingStore(database),
+            contents: SQLContentCatalog(database), notifications: SQLRichNotificationStore(database),
+            readMarks: SQLReadMarkStore(database), receipts: SQLReceiptStore(database))
+    }
+
+    /// The storage ports of the hub.
+    var hubStores: NotificationHub.Stores {
+        NotificationHub.Stores(
+            devices: SQLDeviceStore(database), intake: SQLIntakeStore(database), telemetry: SQLTelemetryStore(database))
+    }
+
+    /// The queue that the dispatcher works on.
+    var sliceQueue: SQLSliceQueue { SQLSliceQueue(database) }
+
+    private static func sentence(_ fault: SQLFault, directory: String) -> String {
+        switch fault {
+        case .lockedByAnotherProcess: "another server uses \(directory); stop it, or give this one another data-directory"
+        case .newerSchema(let found, let known):
+            "the database in \(directory) has schema \(found), this version knows up to \(known); run the newer version of clarion"
+        default: "the database in \(directory) cannot be opened: \(fault)"
+        }
+    }
+}

@@ -1,0 +1,19 @@
+import Logging
+import ServiceLifecycle
+import UnixSignals
+
+/// Runs services until the process is told to stop by SIGTERM or SIGINT, or one of them ends.
+enum ProcessServices {
+    /// The services stop in the reverse of their order. After `deadline` what still runs is cancelled.
+    static func run(_ services: [any Service], deadline: Duration, logger: Logger) async throws {
+        var configuration = ServiceGroupConfiguration(
+            services: services.map {
+                .init(
+                    service: $0, successTerminationBehavior: .gracefullyShutdownGroup,
+                    failureTerminationBehavior: .gracefullyShutdownGroup)
+            },
+            gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+        configuration.maximumGracefulShutdownDuration = deadline + .seconds(10)
+        try await ServiceGroup(configuration: configuration).run()
+    }
+}

@@ -1,0 +1,61 @@
+import AppBackend
+import Logging
+import PushHub
+import RichPushModel
+import SQLStorage
+import ServiceErrors
+import SharedAccess
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// How settings become parts.
+extension ServerNode {
+    static func dispatchSettings(_ settings: Settings) -> DispatchSettings {
+        var dispatch = DispatchSettings()
+        dispatch.pushDeadline = settings.pushDeadline
+        dispatch.drainDeadline = settings.shutdownDeadline
+        return dispatch
+    }
+
+    static func backendSettings(_ settings: Settings) -> BackendSettings {
+        var backend = BackendSettings()
+        backend.contentLimit = settings.contentLimit
+        backend.protectedTagPrefixes = settings.notifications.protectedTagPrefixes
+        backend.neutralText = settings.notifications.neutralText
+        return backend
+    }
+
+    static func backend(
+        _ settings: Settings, _ options: NodeOptions, _ storage: NodeStorage, _ hub: NotificationHub, _ logger: Logger
+    ) async throws -> RichPushBackend {
+        let stores = storage.backendStores
+        let hasher = PasswordHasher()
+        let backend = RichPushBackend(
+            parts: BackendParts(
+                settings: backendSettings(settings), clock: options.clock, hub: hub, stores: stores,
+                contentStore: storage.content,
+                authenticator: try await authenticator(settings, options, stores, hasher), hasher: hasher,
+                observer: options.backendObserver, logger: logger))
+        let picture = try DefaultPictureSource.read(settings)
+        try await backend.setDefaultPicture(picture.bytes, fileName: picture.fileName)
+        return backend
+    }
+
+    private static func authenticator(
+        _ settings: Settings, _ options: NodeOptions, _ stores: BackendStores, _ hasher: PasswordHasher
+    ) async throws -> any UserAuthenticator {
+        switch options.signIn {
+        case .passwords:
+            return try await PasswordAuthenticator(users: stores.users, hasher: hasher, clock: options.clock)
+        case .nameIsPassword:
+            guard AddressRange.isLoopback(host: settings.listening.address.host) else {
+                throw ServiceError(.notReady, "names as passwords are for a node that listens on this machine only")
+            }
+            return DemonstrationAuthenticator(users: stores.users, clock: options.clock)
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import AppBackend
+import BackendHTTPAPI
+import HTTPService
+import Hummingbird
+import Logging
+import NIOCore
+import RichPushModel
+import ServerObservability
+import ServiceErrors
+import ServiceLifecycle
+
+extension ServerNode {
+    /// Listens and works until the task is cancelled or graceful shutdown is triggered; then closes storage.
+    ///
+    /// Shut down in this order: the HTTP interface takes nothing new, upkeep and dispatcher finish what they hold, the APNs
+    /// client drains. `onListening` is told the port once requests are answered.
+    public func run(onListening: @escaping @Sendable (_ port: Int) async -> Void = { _ in }) async throws {
+        defer { try? storage.database.close() }
+        var configuration = ServiceGroupConfiguration(services: services(onListening: onListening), logger: logger)
+        configuration.maximumGracefulShutdownDuration = settings.shutdownDeadline + .seconds(5)
+        try await ServiceGroup(configuration: configuration).run()
+    }
+
+    private func services(onListening: @escaping @Sendable (Int) async -> Void) -> [ServiceGroupConfiguration.ServiceConfiguration] {
+        var services: [any Service] = []
+        if let client = delivery.client {
+            services.append(ClosureService { await cancelWhenGracefulShutdown { await client.run() } })
+        }
+        services.append(ClosureService(onShutdown: { dispatcher.shutDown() }) { await dispatcher.run() })
+        services.append(ClosureService { await cancelWhenGracefulShutdown { await BackendUpkeep(of: backend).run() } })
+        services.append(application(onListening: onListening))
+        return services.map { .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup) }
+    }
+
+    private func application(onListening: @escaping @Sendable (Int) async -> Void) -> some ApplicationProtocol {
+        Application(
+            router: router(),
+            configuration: ApplicationConfiguration(
+                address: .hostname(settings.listening.address.host, port: settings.listening.address.port), serverName: nil),
+            onServerRunning: { channel in await onListening(channel.localAddress?.port ?? 0) },
+            eventLoopGroupProvider: .shared(group), logger: logger)
+    }
+
+    /// All routes of the node on one router.
+    func router() -> ServiceRouter {
+        let router = ServiceRouter(options: serviceOptions())
+        BackendRoutes(backend: backend).addRoutes(to: router)
+        HealthRoutes(checks: [ReadinessCheck(name: "storage") { _ = try await storage.hubStores.devices.count(in: storage.hub) }])
+            .addRoutes(to: router)
+        options.addRoutes(router)
+        return router
+    }
+
+    private func serviceOptions() -> ServiceOptions {
+        var service = ServiceOptions(clock: options.clock)
+        service.maximumBodyBytes = Int(clamping: settings.contentLimit + (1 << 20))
+        let isForThisMachineAlone =
+            AddressRange.isLoopback(host: settings.listening.address.host) && settings.listening.publicURL == nil
+            && !settings.listening.isBehindTLSProxy
+        // A page of another site could point a name of its own at this machine; only the loopback names get an answer.
+        if isForThisMachineAlone { service.allowedHosts = [] }
+        return service
+    }
+}

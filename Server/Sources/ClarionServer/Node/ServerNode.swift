@@ -1,0 +1,60 @@
+import AppBackend
+import Logging
+import NIOCore
+import NIOPosix
+import PushHub
+import RichPushModel
+import ServiceErrors
+import ServiceLifecycle
+
+/// One composed node: storage, hub, dispatcher, app backend and HTTP interface. The only place where adapters meet.
+public struct ServerNode: Sendable {
+    /// The hub, for what is composed beside the node.
+    public let hub: NotificationHub
+    /// The app backend, for what is composed beside the node.
+    public let backend: RichPushBackend
+
+    let settings: Settings
+    let options: NodeOptions
+    let storage: NodeStorage
+    let delivery: NodeDelivery
+    let dispatcher: Dispatcher
+    let group: any EventLoopGroup
+    let logger: Logger
+
+    /// Opens storage and puts the parts together; nothing listens or sends yet.
+    ///
+    /// Throws `ServiceError` with a sentence for the operator.
+    public static func make(
+        _ settings: Settings, options: NodeOptions = NodeOptions(), group: any EventLoopGroup = .singletonMultiThreadedEventLoopGroup,
+        logger: Logger
+    ) async throws -> ServerNode {
+        let storage = try await NodeStorage.open(settings, access: .server, clock: options.clock)
+        do {
+            return try await ServerNode(settings, options, storage, group, logger)
+        } catch {
+            try? storage.database.close()
+            throw error
+        }
+    }
+
+    private init(
+        _ settings: Settings, _ options: NodeOptions, _ storage: NodeStorage, _ group: any EventLoopGroup, _ logger: Logger
+    ) async throws {
+        self.settings = settings
+        self.options = options
+        self.storage = storage
+        self.group = group
+        self.logger = logger
+        delivery = try NodeDelivery(
+            settings, clock: options.clock, group: group, observer: options.clientObserver, logger: logger)
+        let signal = DispatchSignal()
+        hub = NotificationHub(
+            id: storage.hub, stores: storage.hubStores, clock: options.clock, signal: signal, observer: options.hubObserver,
+            logger: logger)
+        dispatcher = Dispatcher(
+            queue: storage.sliceQueue, transport: delivery.transport, clock: options.clock,
+            settings: Self.dispatchSettings(settings), signal: signal, observer: options.hubObserver, logger: logger)
+        backend = try await Self.backend(settings, options, storage, hub, logger)
+    }
+}

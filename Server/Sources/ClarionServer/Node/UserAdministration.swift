@@ -1,0 +1,60 @@
+import AppBackend
+import Logging
+import PushHub
+import RichPushModel
+import ServiceErrors
+import SharedAccess
+
+/// What the operator does with users, straight on the database, whether or not a server runs on it.
+public struct UserAdministration: Sendable {
+    private let settings: Settings
+
+    /// Works on the data directory of these settings.
+    public init(settings: Settings) { self.settings = settings }
+
+    /// Adds a user. Throws `conflict` when the name is taken, with regard to case or not.
+    public func add(_ name: UserName, password: SecretText, role: UserRole) async throws {
+        _ = try await withBackend { try await $0.addUser(name: name.text, password: password.reveal(), role: role) }
+    }
+
+    /// Every user, by name.
+    public func list() async throws -> [User] {
+        try await withBackend { backend in
+            var users: [User] = []
+            while true {
+                let page = try await backend.users(after: users.last?.name.text)
+                users += page
+                if page.isEmpty { return users }
+            }
+        }
+    }
+
+    /// Sets a new password, which ends the user's sessions on every device. Throws `notFound`.
+    public func setPassword(_ password: SecretText, of name: UserName) async throws {
+        try await withBackend { try await $0.setPassword(password.reveal(), ofUser: name.text) }
+    }
+
+    /// Removes a user with their devices. Throws `notFound`.
+    public func remove(_ name: UserName) async throws {
+        try await withBackend { try await $0.removeUser(name: name.text) }
+    }
+
+    /// A backend for the length of one command, beside a server that may be running.
+    private func withBackend<Result: Sendable>(
+        _ body: (RichPushBackend) async throws -> Result
+    ) async throws -> Result {
+        let logger = Logger(label: "clarion", factory: { _ in SwiftLogNoOpLogHandler() })
+        let storage = try await NodeStorage.open(settings, access: .command, clock: .system)
+        defer { try? storage.database.close() }
+        let stores = storage.backendStores
+        let hasher = PasswordHasher()
+        let hub = NotificationHub(id: storage.hub, stores: storage.hubStores, clock: .system, logger: logger)
+        return try await body(
+            RichPushBackend(
+                parts: BackendParts(
+                    settings: ServerNode.backendSettings(settings), clock: .system, hub: hub, stores: stores,
+                    contentStore: storage.content,
+                    authenticator: try await PasswordAuthenticator(users: stores.users, hasher: hasher, clock: .system),
+                    hasher: hasher, logger: logger)))
+    }
+}

@@ -1,0 +1,131 @@
+import APNsProtocol
+
+/// Every setting of a node, declared once. `Settings` reads them, the reference page and the example file are made from them.
+///
+/// No key ends in `file` on its own: `CLARION_…_FILE` already means "the file that holds the secret".
+enum SettingCatalog {
+    static let dataDirectory = Setting(
+        "data-directory", .path, default: "/var/lib/clarion", in: .storage,
+        "Where the database and the stored content live. One server process at a time may use it; back it up as a whole.")
+    static let contentLimit = Setting(
+        "content-limit", .size(1...10_000_000_000), default: 25_000_000, in: .storage,
+        "The largest picture, sound, video or file that is accepted. Uploads are streamed, so this bounds disk and not memory.")
+
+    static let listenHost = Setting(
+        "listen-host", .host, default: "127.0.0.1", in: .listening,
+        """
+        The address the server listens on. Anything but this machine needs behind-tls-proxy, because passwords travel in every \
+        request.
+        """)
+    static let listenPort = Setting(
+        "listen-port", .listeningPort, default: 8080, in: .listening,
+        "The port of the HTTP interface.")
+    static let publicURL = Setting(
+        "public-url", .optional(.siteURL), default: nil, in: .listening,
+        "How phones and people reach the server. Links in answers begin with it; without it they begin with the listening address."
+    )
+    static let behindTLSProxy = Setting(
+        "behind-tls-proxy", .flag, default: false, in: .listening,
+        "Says that a proxy in front ends TLS, so that listening beyond this machine is safe.")
+    static let insecure = Setting(
+        "insecure", .flag, default: false, in: .listening,
+        "Allows listening beyond this machine with no TLS in front. Passwords can then be read on the way; for closed networks only."
+    )
+    static let trustedProxies = Setting(
+        "trusted-proxies", .list(.addressRange), default: [], in: .listening,
+        """
+        The addresses whose X-Forwarded-For is believed when sign-in failures are counted. Empty means that nobody's is, so that \
+        no caller can blame another.
+        """)
+
+    static let metricsHost = Setting(
+        "metrics-host", .host, default: "127.0.0.1", in: .metrics,
+        "The address on which /metrics answers. It asks for no password; anything but this machine needs metrics-open.")
+    static let metricsPort = Setting(
+        "metrics-port", .optional(.listeningPort), default: nil, in: .metrics,
+        "The port of /metrics for Prometheus, customarily 9464. Without it there is no such listener.")
+    static let metricsOpen = Setting(
+        "metrics-open", .flag, default: false, in: .metrics,
+        "Allows /metrics beyond this machine. The numbers tell how much is sent, never to whom.")
+
+    static let logLevel = Setting(
+        "log-level", .logLevel, default: .info, in: .logging,
+        "How much is logged. info is meant for operators; debug and trace are for a fault that is being looked for.")
+    static let logFormat = Setting(
+        "log-format", .choice, default: LogFormat.text, in: .logging,
+        "text for people, json for a collector: one object a line.")
+
+    static let apnsEnvironment = Setting(
+        "apns-environment", .choice, default: APNsEnvironment.production, in: .apns,
+        "The world of devices that say none of their own: sandbox for builds from Xcode, production for TestFlight and the store."
+    )
+    static let apnsTopic = Setting(
+        "apns-topic", .optional(.topic), default: nil, in: .apns,
+        "The bundle id of the app. Needed with a signing key.")
+    static let apnsTeamID = Setting(
+        "apns-team-id", .optional(.tenLetters), default: nil, in: .apns,
+        "The team that owns the signing key: ten letters and digits from Apple's developer site.")
+    static let apnsKeyID = Setting(
+        "apns-key-id", .optional(.tenLetters), default: nil, in: .apns,
+        "The id of the signing key: ten letters and digits, also in the name of the .p8 that Apple hands out.")
+    static let apnsKey = Setting(
+        "apns-key", .optional(.secret), default: nil, in: .apns, secret: true,
+        "The signing key itself, the text of the .p8. Give apns-key-path instead where the key lies in the file system.")
+    static let apnsKeyPath = Setting(
+        "apns-key-path", .optional(.path), default: nil, in: .apns,
+        "Where the .p8 lies; only the server needs to be able to read it.")
+    static let apnsHost = Setting(
+        "apns-host", .optional(.host), default: nil, in: .apns,
+        "Another host in place of Apple's, such as a local APNs. With the production environment it needs allow-local-apns.")
+    static let apnsPort = Setting(
+        "apns-port", .remotePort, default: 443, in: .apns,
+        "The port at that host. Apple also answers on 2197, for networks that let 443 through for browsers only.")
+    static let apnsTrustRootsPath = Setting(
+        "apns-trust-roots-path", .optional(.path), default: nil, in: .apns,
+        "The certificates (PEM) that vouch for apns-host in place of the system's. A local APNs writes its own beside its data.")
+    static let allowLocalAPNs = Setting(
+        "allow-local-apns", .flag, default: false, in: .apns,
+        "Allows apns-host with the production environment. It keeps a slip from sending a real audience to a simulation.")
+
+    static let hubName = Setting(
+        "hub-name", .hubName, default: "hub", in: .notifications,
+        "The name of the notification hub, the first word of its paths. Some words are taken: \(reservedHubNames.joined(separator: ", "))."
+    )
+    static let protectedTagPrefixes = Setting(
+        "protected-tag-prefixes", .list(.tagPrefix), default: ["username:"], in: .notifications,
+        """
+        Tags with these beginnings are set by the server alone, from the signed-in user. username: is always among them, because \
+        access to content rests on it.
+        """)
+    static let neutralText = Setting(
+        "neutral-text", .text(limit: 200), default: "You have a new message", in: .notifications,
+        "What Apple carries, and what a phone shows until it has fetched the content, for a notification with a neutral preview.")
+    static let defaultPicturePath = Setting(
+        "default-picture-path", .optional(.path), default: nil, in: .notifications,
+        "The picture of a notification that is sent without a body, as the first clients do. Without it the built-in one is used."
+    )
+
+    static let pushDeadline = Setting(
+        "push-deadline", .duration(.seconds(1) ... .seconds(300)), default: .seconds(20), in: .endings,
+        "How long one push may take at Apple's before it counts as unknown and is tried again.")
+    static let shutdownDeadline = Setting(
+        "shutdown-deadline", .duration(.seconds(1) ... .seconds(300)), default: .seconds(10), in: .endings,
+        "How long a stopping server waits for requests and pushes under way. What is left goes on at the next start.")
+
+    /// The names of hubs that would hide a path of the server.
+    static let reservedHubNames = ["api", "phone", "console", "livez", "readyz", "metrics", "docs"]
+
+    /// Every setting, in the order of the reference page.
+    static let all: [SettingDeclaration] = [
+        dataDirectory.declaration, contentLimit.declaration,
+        listenHost.declaration, listenPort.declaration, publicURL.declaration, behindTLSProxy.declaration, insecure.declaration,
+        trustedProxies.declaration,
+        metricsHost.declaration, metricsPort.declaration, metricsOpen.declaration,
+        logLevel.declaration, logFormat.declaration,
+        apnsEnvironment.declaration, apnsTopic.declaration, apnsTeamID.declaration, apnsKeyID.declaration, apnsKey.declaration,
+        apnsKeyPath.declaration, apnsHost.declaration, apnsPort.declaration, apnsTrustRootsPath.declaration,
+        allowLocalAPNs.declaration,
+        hubName.declaration, protectedTagPrefixes.declaration, neutralText.declaration, defaultPicturePath.declaration,
+        pushDeadline.declaration, shutdownDeadline.declaration,
+    ]
+}

@@ -1,0 +1,57 @@
+extension Settings {
+    /// Takes every setting from the sources. Values that do not fit leave a problem in the resolver and count as their default.
+    init(from resolver: inout SettingsResolver) {
+        dataDirectory = resolver.value(SettingCatalog.dataDirectory)
+        contentLimit = resolver.value(SettingCatalog.contentLimit)
+        listening = Listening(from: &resolver)
+        metrics = Self.metrics(from: &resolver)
+        logging = Logging(
+            level: resolver.value(SettingCatalog.logLevel), format: resolver.value(SettingCatalog.logFormat))
+        apns = APNs(from: &resolver)
+        notifications = Notifications(from: &resolver)
+        pushDeadline = resolver.value(SettingCatalog.pushDeadline)
+        shutdownDeadline = resolver.value(SettingCatalog.shutdownDeadline)
+    }
+
+    private static func metrics(from resolver: inout SettingsResolver) -> Address? {
+        let host = resolver.value(SettingCatalog.metricsHost)
+        let port = resolver.value(SettingCatalog.metricsPort)
+        let isOpen = resolver.value(SettingCatalog.metricsOpen)
+        guard let port else { return nil }
+        if !AddressRange.isLoopback(host: host), !isOpen {
+            resolver.complain(
+                SettingCatalog.metricsHost, "is beyond this machine and /metrics asks for no password; set metrics-open: true")
+        }
+        return Address(host: host, port: port)
+    }
+}
+
+extension Settings.Listening {
+    fileprivate init(from resolver: inout SettingsResolver) {
+        address = Settings.Address(
+            host: resolver.value(SettingCatalog.listenHost), port: resolver.value(SettingCatalog.listenPort))
+        publicURL = resolver.value(SettingCatalog.publicURL)
+        isBehindTLSProxy = resolver.value(SettingCatalog.behindTLSProxy)
+        trustedProxies = resolver.value(SettingCatalog.trustedProxies)
+        let isInsecure = resolver.value(SettingCatalog.insecure)
+        if !AddressRange.isLoopback(host: address.host), !isBehindTLSProxy, !isInsecure {
+            resolver.complain(
+                SettingCatalog.listenHost,
+                "is beyond this machine, and passwords would cross the network unprotected; put a TLS proxy in front and set behind-tls-proxy: true"
+            )
+        }
+    }
+}
+
+extension Settings.Notifications {
+    fileprivate init(from resolver: inout SettingsResolver) {
+        hubName = resolver.value(SettingCatalog.hubName)
+        protectedTagPrefixes = resolver.value(SettingCatalog.protectedTagPrefixes)
+        neutralText = resolver.value(SettingCatalog.neutralText)
+        defaultPicturePath = resolver.value(SettingCatalog.defaultPicturePath)
+        if let path = defaultPicturePath { resolver.requireReadable(path, for: SettingCatalog.defaultPicturePath) }
+        if !protectedTagPrefixes.contains("username:") {
+            resolver.complain(SettingCatalog.protectedTagPrefixes, "must hold username:, because access to content rests on it")
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import APNsProtocol
+import Logging
+
+/// What a node was told to do: plain values, checked one by one and against each other. Made by `SettingsLoader`.
+public struct Settings: Hashable, Sendable {
+    /// Where the database and the content live.
+    public var dataDirectory: String
+    /// The largest content, in bytes.
+    public var contentLimit: Int64
+    public var listening: Listening
+    /// Where `/metrics` answers; absent means nowhere.
+    public var metrics: Address?
+    public var logging: Logging
+    public var apns: APNs
+    public var notifications: Notifications
+    /// How long one push may take.
+    public var pushDeadline: Duration
+    /// How long a stopping server waits for what is under way.
+    public var shutdownDeadline: Duration
+
+    /// A host and a port to listen on; port 0 means any free one.
+    public struct Address: Hashable, Sendable {
+        public var host: String
+        public var port: Int
+
+        /// Creates an address.
+        public init(host: String, port: Int) {
+            self.host = host
+            self.port = port
+        }
+    }
+
+    /// The HTTP interface.
+    public struct Listening: Hashable, Sendable {
+        public var address: Address
+        /// Scheme, host and port with which links begin, without a slash at the end; absent means the listening address.
+        public var publicURL: String?
+        public var isBehindTLSProxy: Bool
+        /// Whose `X-Forwarded-For` is believed.
+        public var trustedProxies: [AddressRange]
+    }
+
+    public struct Logging: Hashable, Sendable {
+        public var level: Logger.Level
+        public var format: LogFormat
+    }
+
+    /// How pushes reach Apple, or a local APNs.
+    public struct APNs: Hashable, Sendable {
+        public var environment: APNsEnvironment
+        /// Who signs; absent means that nothing can be pushed.
+        public var credential: Credential?
+        /// In place of Apple's host; absent means Apple's.
+        public var host: String?
+        public var port: Int
+        /// A PEM file with the certificates that vouch for `host`.
+        public var trustRootsPath: String?
+    }
+
+    /// A signing key and what belongs to it.
+    public struct Credential: Hashable, Sendable {
+        public var teamID: String
+        public var keyID: String
+        /// The bundle id.
+        public var topic: String
+        /// The text of the `.p8`.
+        public var key: SecretText
+    }
+
+    public struct Notifications: Hashable, Sendable {
+        public var hubName: String
+        /// Always holds `username:`.
+        public var protectedTagPrefixes: [String]
+        public var neutralText: String
+        /// The picture of a send without a body; absent means the built-in one.
+        public var defaultPicturePath: String?
+    }
+}

@@ -1,0 +1,37 @@
+/// What holds and why: each setting with its value and the place it came from. Secrets are shown as `(secret)`.
+public struct SettingsReport: Sendable, CustomStringConvertible {
+    let resolutions: [SettingsResolver.Resolution]
+    /// The file that was read, if any.
+    let file: String?
+
+    /// A table for people: setting, value, where it came from.
+    public var description: String {
+        let rows = resolutions.map { (key: $0.key, value: Self.show($0), place: Self.place($0)) }
+        let keyWidth = rows.map(\.key.count).max() ?? 0
+        let valueWidth = min(rows.map(\.value.count).max() ?? 0, 40)
+        let lines = rows.map { row in
+            "\(Self.pad(row.key, keyWidth))  \(Self.pad(row.value, valueWidth))  \(row.place)"
+        }
+        return (["file: \(file ?? "none")", ""] + lines).joined(separator: "\n")
+    }
+
+    private static func show(_ resolution: SettingsResolver.Resolution) -> String {
+        guard let texts = resolution.texts else { return "-" }
+        if resolution.isSecret { return SecretText("").description }
+        return texts.isEmpty ? "(empty list)" : texts.joined(separator: ", ")
+    }
+
+    private static func place(_ resolution: SettingsResolver.Resolution) -> String {
+        guard !resolution.hidden.isEmpty else { return resolution.origin.description }
+        return "\(resolution.origin), over \(resolution.hidden.map(\.description).joined(separator: " and "))"
+    }
+
+    private static func pad(_ text: String, _ width: Int) -> String {
+        text + String(repeating: " ", count: max(0, width - text.count))
+    }
+}
+
+extension SettingsReport {
+    /// How many settings a source has a say in.
+    var changedCount: Int { resolutions.count { $0.origin != .standard } }
+}

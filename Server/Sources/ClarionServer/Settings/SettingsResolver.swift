@@ -1,0 +1,96 @@
+/// Finds the value of each setting: the first source that has it wins, and the default holds when none has. Collects problems.
+struct SettingsResolver {
+    /// What holds for one setting, for the report.
+    struct Resolution: Hashable, Sendable {
+        var key: String
+        /// The text as given or the default's; absent when there is no value.
+        var texts: [String]?
+        var origin: SettingOrigin
+        var isSecret: Bool
+        /// Sources of lower rank that say something too, and are not heard.
+        var hidden: [SettingOrigin]
+    }
+
+    /// In order of rank.
+    private let sources: [SettingSource]
+    private let surroundings: SettingsSurroundings
+    private(set) var problems: [SettingProblem]
+    private(set) var resolutions: [Resolution] = []
+
+    init(sources: [SettingSource], surroundings: SettingsSurroundings) {
+        self.sources = sources
+        self.surroundings = surroundings
+        problems = sources.flatMap(\.problems)
+    }
+
+    /// The value of a setting; its default, and one problem more, when the winning text does not fit.
+    mutating func value<Value>(_ setting: Setting<Value>) -> Value {
+        let declaration = setting.declaration
+        let entries = sources.compactMap { $0.entries[declaration.key] }
+        guard let entry = entries.first else {
+            record(declaration, texts: declaration.defaultTexts, origin: .standard)
+            return setting.defaultValue
+        }
+        record(declaration, texts: entry.texts, origin: entry.origin, hidden: entries.dropFirst().map(\.origin))
+        // A text of lower rank that does not fit is a mistake as well; it would come to light on the worst day.
+        for hidden in entries.dropFirst() where setting.kind.parse(hidden.texts) == nil { complain(declaration, hidden) }
+        guard let value = setting.kind.parse(entry.texts) else {
+            complain(declaration, entry)
+            return setting.defaultValue
+        }
+        return value
+    }
+
+    /// Adds a problem about a setting whose value fits by itself but not with the others.
+    mutating func complain<Value>(_ setting: Setting<Value>, _ sentence: String) {
+        let origin = origin(of: setting)
+        let place = origin == .standard ? setting.declaration.key : "\(origin): \(setting.declaration.key)"
+        problems.append(SettingProblem(place: place, sentence: sentence))
+    }
+
+    /// The text of the file that a setting names; a problem and `nil` when it cannot be read.
+    mutating func readText(_ path: String, for setting: Setting<String?>) -> String? {
+        do {
+            return try surroundings.readText(path)
+        } catch {
+            complain(setting, "\(path) cannot be read: \(error)")
+            return nil
+        }
+    }
+
+    /// A problem when the file that a setting names cannot be read.
+    mutating func requireReadable(_ path: String, for setting: Setting<String?>) {
+        if !surroundings.isReadable(path) { complain(setting, "\(path) cannot be read") }
+    }
+
+    /// Hands the key back after a look at it; a problem when it is none.
+    mutating func checkAPNsKey<Value>(_ key: SecretText, for setting: Setting<Value>) -> SecretText {
+        if let sentence = surroundings.checkAPNsKey(key) { complain(setting, sentence) }
+        return key
+    }
+
+    /// Where the value of a setting comes from.
+    func origin<Value>(of setting: Setting<Value>) -> SettingOrigin {
+        sources.lazy.compactMap { $0.entries[setting.declaration.key] }.first?.origin ?? .standard
+    }
+
+    private mutating func record(
+        _ declaration: SettingDeclaration, texts: [String]?, origin: SettingOrigin, hidden: [SettingOrigin] = []
+    ) {
+        resolutions.append(
+            Resolution(key: declaration.key, texts: texts, origin: origin, isSecret: declaration.isSecret, hidden: hidden))
+    }
+
+    private mutating func complain(_ declaration: SettingDeclaration, _ entry: SettingSource.Entry) {
+        let shown = declaration.isSecret ? "the value" : Self.quote(entry.texts)
+        problems.append(
+            SettingProblem(place: "\(entry.origin): \(declaration.key)", sentence: "\(shown) is not \(declaration.accepts)"))
+    }
+
+    /// The text as it was given, shortened, and without characters that could rewrite the terminal.
+    private static func quote(_ texts: [String]) -> String {
+        let text = texts.joined(separator: ", ")
+        let plain = String(text.unicodeScalars.prefix(60).map { $0.value < 32 || $0.value == 127 ? "?" : Character($0) })
+        return "\"\(plain)\(text.unicodeScalars.count > 60 ? "…" : "")\""
+    }
+}

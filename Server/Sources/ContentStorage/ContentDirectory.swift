@@ -1,0 +1,98 @@
+import AppBackend
+import NIOConcurrencyHelpers
+import RichPushModel
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The files of a store: where they lie, how they come and go. Its calls block.
+final class ContentDirectory: Sendable {
+    private let root: String
+    /// Orders arrivals and removals within this process: without it, bytes that arrive again at the moment of their removal
+    /// would be gone although they were just stored.
+    private let turn = NIOLock()
+
+    init(root: String) { self.root = root }
+
+    /// The file of a content.
+    func object(_ digest: ContentDigest) -> String { "\(shelf(of: digest))/\(digest.text)" }
+
+    /// A new name for an upload under way: a counter would do, but random names need no memory.
+    func incoming() -> String {
+        "\(root)/incoming/\(String(UInt64.random(in: .min ... .max), radix: 16))-\(String(UInt64.random(in: .min ... .max), radix: 16))"
+    }
+
+    /// Makes the directories and, if told so, removes uploads that were cut off.
+    func prepare(removingLeftovers: Bool) throws {
+        for path in ["", "/objects", "/incoming"] { try makeDirectory(root + path) }
+        if removingLeftovers { try clearIncoming() }
+    }
+
+    /// Moves a complete file to its place, over an equal one if there is one, so that its age counts from now. Durable on return.
+    func arrive(_ path: String, as digest: ContentDigest) throws {
+        try turn.withLock {
+            let isNewShelf = try makeDirectory(shelf(of: digest))
+            if isNewShelf { try synchronize(directory: "\(root)/objects") }
+            guard rename(path, object(digest)) == 0 else { throw FileFault.last("rename") }
+        }
+        try synchronize(directory: shelf(of: digest))
+    }
+
+    /// Removes a content that was stored before the moment; whether it is gone.
+    func remove(_ digest: ContentDigest, storedBefore moment: Timestamp) throws -> Bool {
+        try turn.withLock {
+            var information = stat()
+            guard stat(object(digest), &information) == 0 else {
+                guard errno == ENOENT else { throw FileFault.last("stat") }
+                return true
+            }
+            guard modified(information) < moment else { return false }
+            guard unlink(object(digest)) == 0 || errno == ENOENT else { throw FileFault.last("unlink") }
+            return true
+        }
+    }
+
+    /// Removes an upload that is not wanted.
+    func discard(_ path: String) { _ = unlink(path) }
+
+    private func shelf(of digest: ContentDigest) -> String { "\(root)/objects/\(digest.text.prefix(2))" }
+
+    @discardableResult
+    private func makeDirectory(_ path: String) throws -> Bool {
+        if mkdir(path, 0o700) == 0 { return true }
+        guard errno == EEXIST else { throw FileFault.last("mkdir") }
+        return false
+    }
+
+    private func synchronize(directory path: String) throws {
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileFault.last("open") }
+        defer { _ = close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw FileFault.last("fsync") }
+    }
+
+    private func clearIncoming() throws {
+        guard let directory = opendir("\(root)/incoming") else { throw FileFault.last("opendir") }
+        defer { _ = closedir(directory) }
+        while let entry = readdir(directory) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != ".." { discard("\(root)/incoming/\(name)") }
+        }
+    }
+
+    private func modified(_ information: stat) -> Timestamp {
+        #if canImport(Darwin)
+            let time = information.st_mtimespec
+        #else
+            let time = information.st_mtim
+        #endif
+        return Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+    }
+}

@@ -1,0 +1,80 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// An open file, closed when the last one who holds it lets go. Its calls block.
+final class OpenFile: Sendable {
+    private let descriptor: Int32
+
+    private init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+    deinit { _ = close(descriptor) }
+
+    /// Opens an existing regular file; `nil` when there is none. Never follows a symbolic link.
+    static func reading(_ path: String) throws -> OpenFile? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        if descriptor < 0, errno == ENOENT { return nil }
+        guard descriptor >= 0 else { throw FileFault.last("open") }
+        return OpenFile(descriptor)
+    }
+
+    /// Creates a new file (mode 0600) for writing.
+    static func creating(_ path: String) throws -> OpenFile {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw FileFault.last("open") }
+        return OpenFile(descriptor)
+    }
+
+    func size() throws -> Int64 {
+        var information = stat()
+        guard fstat(descriptor, &information) == 0 else { throw FileFault.last("fstat") }
+        return Int64(information.st_size)
+    }
+
+    /// Writes all of the bytes at the end.
+    func write(_ bytes: [UInt8]) throws {
+        try bytes.withUnsafeBytes { buffer in
+            var rest = buffer[...]
+            while !rest.isEmpty {
+                let written = writeSome(descriptor, rest.base(of: buffer), rest.count)
+                if written < 0, errno == EINTR { continue }
+                guard written > 0 else { throw FileFault.last("write") }
+                rest = rest.dropFirst(written)
+            }
+        }
+    }
+
+    /// Exactly `count` bytes from `offset` on.
+    func read(at offset: Int64, count: Int) throws -> [UInt8] {
+        try [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            while filled < count {
+                let read = pread(descriptor, buffer.baseAddress.map { $0 + filled }, count - filled, off_t(offset) + off_t(filled))
+                if read < 0, errno == EINTR { continue }
+                guard read >= 0 else { throw FileFault.last("pread") }
+                guard read > 0 else { throw FileFault(call: "pread", number: EIO) }
+                filled += read
+            }
+        }
+    }
+
+    /// Makes what was written survive a power cut.
+    func synchronize() throws {
+        guard fsync(descriptor) == 0 else { throw FileFault.last("fsync") }
+    }
+}
+
+extension Slice where Base == UnsafeRawBufferPointer {
+    /// Where the slice begins in memory.
+    fileprivate func base(of buffer: UnsafeRawBufferPointer) -> UnsafeRawPointer? {
+        buffer.baseAddress.map { $0 + startIndex }
+    }
+}
+
+/// The system call, outside the type whose method has the same name.
+private func writeSome(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+    write(descriptor, bytes, count)
+}

@@ -1,0 +1,29 @@
+import RichPushModel
+import ServiceErrors
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Writes the body of an error answer. `/api` and the pages answer with a problem document; the hub protocol has its own form.
+public protocol ErrorRenderer: Sendable {
+    /// The media type and the bytes for `error`.
+    func render(_ error: ServiceError, entry: ErrorTableEntry) -> (mediaType: String, body: [UInt8])
+}
+
+/// Problem documents (RFC 9457), the form of every error unless a path prefix has another one.
+public struct ProblemRenderer: ErrorRenderer {
+    /// Creates a renderer.
+    public init() {}
+
+    public func render(_ error: ServiceError, entry: ErrorTableEntry) -> (mediaType: String, body: [UInt8]) {
+        let problem = Problem(
+            type: entry.documentation, title: entry.title, status: entry.status.code, detail: error.detail, code: entry.wireCode)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let body = (try? encoder.encode(problem)).map { [UInt8]($0) } ?? []
+        return ("application/problem+json", body)
+    }
+}

@@ -1,0 +1,76 @@
+import ServiceErrors
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Decodes JSON that was scanned before, with errors that name the field and what was expected, and never a value.
+public enum JSONFields {
+    /// Decodes `type`. With `known`, a field that is not in it is refused: a typing error must not silently change what a
+    /// request does. Throws `malformed-json` and `invalid-field`.
+    public static func decode<Value: Decodable>(
+        _ type: Value.Type, from bytes: [UInt8], known: Set<String>? = nil, depthLimit: Int = JSONLimits().depth
+    ) throws(ServiceError) -> Value {
+        let outline = try JSONScanner.outline(of: bytes, depthLimit: depthLimit)
+        if let known, let stranger = outline.fields.subtracting(known).sorted().first {
+            throw ServiceError(.invalidField, "field '\(shown(stranger))' is not known")
+        }
+        do {
+            return try JSONDecoder().decode(type, from: Data(bytes))
+        } catch let error as DecodingError {
+            throw ServiceError(.invalidField, sentence(for: error))
+        } catch {
+            throw ServiceError(.malformedJSON)
+        }
+    }
+
+    private static func sentence(for error: DecodingError) -> String {
+        switch error {
+        case .typeMismatch(let type, let context): "\(place(context.codingPath)): expected \(words(for: type))"
+        case .valueNotFound(let type, let context): "\(place(context.codingPath)): expected \(words(for: type)), not null"
+        case .keyNotFound(let key, let context): "\(place(context.codingPath + [key])) is missing"
+        case .dataCorrupted(let context): "\(place(context.codingPath)): \(reason(context.debugDescription))"
+        @unknown default: "a field has a value that is not allowed"
+        }
+    }
+
+    private static func place(_ path: [any CodingKey]) -> String {
+        var text = ""
+        for key in path {
+            if let index = key.intValue {
+                text += "[\(index)]"
+            } else {
+                text += text.isEmpty ? key.stringValue : "." + key.stringValue
+            }
+        }
+        return place(text)
+    }
+
+    /// How an error names the field at a path of the outline.
+    static func place(_ path: String) -> String { path.isEmpty ? "the body" : "field '\(shown(path))'" }
+
+    /// Our own types describe their rule in a sentence that starts small and holds no value. Foundation's sentences start with a
+    /// capital and quote the value, so they are replaced.
+    private static func reason(_ description: String) -> String {
+        description.first?.isLowercase == true ? description : "the value is not one of those allowed"
+    }
+
+    private static func words(for type: any Any.Type) -> String {
+        switch type {
+        case is String.Type: "a string"
+        case is Bool.Type: "true or false"
+        case is any FixedWidthInteger.Type: "a whole number"
+        case is any BinaryFloatingPoint.Type: "a number"
+        case is [Any].Type: "a list"
+        case is [String: Any].Type: "an object"
+        default: "a value of another kind"
+        }
+    }
+
+    /// A field name as it may be shown: printable ASCII, at most 64 characters.
+    private static func shown(_ name: String) -> String {
+        String(name.unicodeScalars.prefix(64).map { (0x20..<0x7F).contains($0.value) && $0 != "'" ? Character($0) : "?" })
+    }
+}

@@ -1,0 +1,67 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import ServiceErrors
+
+extension Request {
+    /// The whole body, at most `limit` bytes. Throws `payload-too-large`, before reading when the header says so.
+    public func readBody(limit: Int) async throws -> [UInt8] {
+        let fault = ServiceError(.payloadTooLarge, "the body has more than \(limit) bytes")
+        if let promised = headers[.contentLength].flatMap({ Int($0) }), promised > limit { throw fault }
+        var bytes: [UInt8] = []
+        for try await buffer in body {
+            guard bytes.count + buffer.readableBytes <= limit else { throw fault }
+            bytes.append(contentsOf: buffer.readableBytesView)
+        }
+        return bytes
+    }
+
+    /// The body as JSON. Throws `unsupported-media-type`, `payload-too-large`, `malformed-json`, `invalid-field`.
+    public func readJSON<Value: Decodable>(
+        _ type: Value.Type, known: Set<String>? = nil, limits: JSONLimits = JSONLimits()
+    ) async throws -> Value {
+        try JSONFields.decode(type, from: await jsonBytes(limits: limits), known: known, depthLimit: limits.depth)
+    }
+
+    /// The bytes of a body that is declared as JSON, unread. Throws `unsupported-media-type`, `payload-too-large`.
+    public func jsonBytes(limits: JSONLimits = JSONLimits()) async throws -> [UInt8] {
+        try requireJSON()
+        return try await readBody(limit: limits.byteCount)
+    }
+
+    /// Throws `unsupported-media-type` unless the body is declared as JSON in UTF-8.
+    public func requireJSON() throws(ServiceError) {
+        let declared = headers[.contentType].flatMap { HeaderParameters($0) }
+        let charset = declared?.parameters["charset"]?.lowercased() ?? "utf-8"
+        guard let declared, declared.value.lowercased() == "application/json", charset == "utf-8" else {
+            throw ServiceError(.unsupportedMediaType, "Content-Type must be application/json in UTF-8")
+        }
+    }
+
+    /// Whether the head announces a body; one without a length may still turn out empty.
+    public var announcesBody: Bool {
+        if let length = headers[.contentLength] { return length != "0" }
+        return headers[.transferEncoding] != nil || headers[.contentType] != nil
+    }
+
+    /// The body in the chunks in which it arrives.
+    public var chunks: BodyChunks { BodyChunks(body: body) }
+}
+
+/// A request body as byte arrays, for targets that know no NIO. Its size is bounded by the router.
+public struct BodyChunks: AsyncSequence {
+    public typealias Element = [UInt8]
+
+    let body: RequestBody
+
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base: body.makeAsyncIterator()) }
+
+    /// Reads the next chunk.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        var base: RequestBody.AsyncIterator
+
+        public mutating func next() async throws -> [UInt8]? {
+            try await base.next().map { Array($0.readableBytesView) }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import NIOHTTP1
+import RichPushModel
+import ServiceErrors
+
+/// Answers every request of a listener; made by `ServiceRouter`.
+public struct ServiceResponder: HTTPResponder {
+    public typealias Context = ServiceRequestContext
+
+    let routes: RouterResponder<ServiceRequestContext>
+    let table: RouteTable
+    let options: ServiceOptions
+    private let metrics: RequestMetrics
+
+    init(routes: RouterResponder<ServiceRequestContext>, table: RouteTable, options: ServiceOptions) {
+        self.routes = routes
+        self.table = table
+        self.options = options
+        metrics = RequestMetrics(factory: options.metrics)
+    }
+
+    public func respond(to request: Request, context: ServiceRequestContext) async throws -> Response {
+        let start = options.clock.uptime
+        let match = table.match(path: request.uri.path, method: request.method)
+        let progress = BodyProgress()
+        metrics.began()
+        defer { metrics.ended() }
+        var response: Response
+        var failure: RequestFailure?
+        do {
+            response = try await answer(request, context: context, match: match, progress: progress)
+        } catch let error as HTTPParserError {
+            // Hummingbird itself answers these and closes the connection, in which nothing can be read any more.
+            throw error
+        } catch {
+            let failed = RequestFailure(error)
+            response = errorResponse(to: request, failed)
+            failure = failed
+        }
+        if request.method == .head { response = response.createHeadResponse() }
+        finish(&response, context: context, bodyLeft: Self.announcesBody(request) && !Self.isShort(request) && !progress.hasEnded)
+        let record = RequestRecord(
+            request: request, context: context, template: match.template, status: response.status,
+            duration: options.clock.uptime - start, failure: failure)
+        metrics.record(record)
+        record.log(successLevel: options.accessLogLevel)
+        return response
+    }
+
+    private func answer(
+        _ request: Request, context: ServiceRequestContext, match: RouteTable.Match, progress: BodyProgress
+    ) async throws -> Response {
+        switch match {
+        case .handler(_, let method):
+            return try await handle(request, method: method, context: context, progress: progress)
+        case .options(_, let allowed):
+            return Response(status: .noContent, headers: [.allow: allowed])
+        case .wrongMethod:
+            throw ServiceError(.methodNotAllowed)
+        case .unknown:
+            throw ServiceError(.unknownRoute)
+        }
+    }
+
+    private func handle(
+        _ request: Request, method: HTTPRequest.Method, context: ServiceRequestContext, progress: BodyProgress
+    ) async throws -> Response {
+        let promised = request.headers[.contentLength].flatMap { Int($0) }
+        if let promised, promised > options.maximumBodyBytes {
+            throw ServiceError(.payloadTooLarge, "the body has more than \(options.maximumBodyBytes) bytes")
+        }
+        var head = request.head
+        head.method = method
+        let body = BoundedBody(base: request.body, limit: options.maximumBodyBytes, promised: promised, progress: progress)
+        let bounded = Request(head: head, body: RequestBody(asyncSequence: body))
+        var context = context
+        context.isHead = request.method == .head
+        context.deadline = RequestDeadline(at: options.clock.uptime + options.requestDeadline)
+        return try await beforeDeadline(bounded, context: context, progress: progress)
+    }
+
+    private func beforeDeadline(
+        _ request: Request, context: ServiceRequestContext, progress: BodyProgress
+    ) async throws -> Response {
+        try await withThrowingTaskGroup(of: Response?.self) { group in
+            group.addTask { try await routes.respond(to: request, context: context) }
+            group.addTask {
+                try await context.deadline.wait(clock: options.clock)
+                return nil
+            }
+            defer { group.cancelAll() }
+            if let response = try await group.next() ?? nil { return response }
+            guard progress.hasEnded || !Self.announcesBody(request) else {
+                throw ServiceError(.requestTimeout, "the body did not arrive in time")
+            }
+            throw ServiceError(.outcomeUnknown, "the answer took too long")
+        }
+    }
+
+    /// Whether what is left of the body is so little that reading it costs less than a new connection. The server does so.
+    private static func isShort(_ request: Request) -> Bool {
+        request.headers[.contentLength].flatMap { Int($0) }.map { $0 <= 64 * 1024 } ?? false
+    }
+
+    /// Whether the head announces a body. Over HTTP/2 a body may come unannounced; there the stream's window bounds it.
+    private static func announcesBody(_ request: Request) -> Bool {
+        if let length = request.headers[.contentLength] { return length != "0" }
+        return request.headers[.transferEncoding] != nil
+    }
+}
+
+extension RouteTable.Match {
+    /// The template of the route, for logs and metrics.
+    var template: String {
+        switch self {
+        case .handler(let template, _), .options(let template, _), .wrongMethod(let template, _): template
+        case .unknown: "unmatched"
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import HTTPTypes
+import Hummingbird
+
+/// The router of a listener. Everything that is the same for all routes happens here and nowhere else: exact paths, 405
+/// with `Allow`, `HEAD` and `OPTIONS`, errors to answers, the one log line, metrics, deadline, body limit, security headers.
+///
+/// Targets add their routes with the usual functions of `RouterMethods`:
+/// `func addRoutes(to router: some RouterMethods<ServiceRequestContext>)`.
+public final class ServiceRouter: RouterMethods, HTTPResponderBuilder {
+    public typealias Context = ServiceRequestContext
+
+    /// The routes so far.
+    public private(set) var table = RouteTable()
+    private let router = Router(context: ServiceRequestContext.self)
+    private let options: ServiceOptions
+
+    /// Creates a router without routes.
+    public init(options: ServiceOptions = ServiceOptions()) {
+        self.options = options
+        router.add(middleware: ErrorSeal())
+        if let hosts = options.allowedHosts { router.add(middleware: HostGuard(allowedHosts: hosts)) }
+    }
+
+    @discardableResult
+    public func on<Responder: HTTPResponder>(
+        _ path: RouterPath, method: HTTPRequest.Method, responder: Responder
+    ) -> Self where Responder.Context == ServiceRequestContext {
+        table.add(path, method: method)
+        router.on(path, method: method, responder: responder)
+        return self
+    }
+
+    @discardableResult
+    public func add(middleware: any MiddlewareProtocol<Request, Response, ServiceRequestContext>) -> Self {
+        router.add(middleware: middleware)
+        return self
+    }
+
+    public func buildResponder() -> ServiceResponder {
+        ServiceResponder(routes: router.buildResponder(), table: table, options: options)
+    }
+}

@@ -1,0 +1,34 @@
+/// How a node dispatches.
+public struct DispatchSettings: Sendable {
+    /// Names the node, for operators.
+    public var owner = "node"
+    /// Targets of a slice that may be past its stored cursor: after a crash at most `slots` times this are repeated.
+    public var window = 1_000
+    /// Records that are looked at for one page of a scan.
+    public var scanLimit = 10_000
+    /// Slices worked on at the same time.
+    public var slots = 4
+    /// How many of them may be large, so that a one-device send never waits behind broadcasts.
+    public var largeSlots = 3
+    /// Pages after which a large slice goes back to the end of the queue.
+    public var pagesPerTurn = 16
+    /// How long a lease holds without being lengthened.
+    public var leaseDuration: Duration = .seconds(60)
+    /// The transport's deadline for a batch.
+    public var pushDeadline: Duration = .seconds(30)
+    /// How often the queue is looked at when nobody calls.
+    public var pollInterval: Duration = .seconds(1)
+    /// How long a target is tried when the caller gave no expiry.
+    public var retryHorizon: Duration = .seconds(1800)
+    /// How long batches that have left may take once the node is asked to stop.
+    public var drainDeadline: Duration = .seconds(10)
+    /// Whether this process is the only one that may dispatch from the store, so that leases found at the start are those of
+    /// a process that died.
+    public var isOnlyNode = true
+
+    /// The defaults.
+    public init() {}
+
+    /// With so many pending rows a slice's walk waits: 5 % of what it has walked, but at least 50.
+    func pendingLimit(walked: Int) -> Int { min(max(50, walked / 20), window) }
+}

@@ -1,0 +1,140 @@
+import Logging
+import RichPushModel
+import Synchronization
+
+/// The part of a node that sends: leases slices and has workers work on them.
+///
+/// `run()` lasts until `shutDown()` or the end of its task. Both hand the leases back; `shutDown()` lets batches that have
+/// left come back within the drain deadline, cancellation ends them early.
+public final class Dispatcher: Sendable {
+    private struct State {
+        var slots: DispatchSlots
+        var isStopping = false
+    }
+
+    private let queue: any SliceQueue
+    private let clock: any ServiceClock
+    private let settings: DispatchSettings
+    private let signal: DispatchSignal
+    private let logger: Logger
+    private let state: Mutex<State>
+    private let stop = DispatchSignal()
+    private let transport: any PushTransport
+    private let observer: (any HubObserver)?
+
+    /// Creates a dispatcher. `signal` is the one that the hub of this process wakes.
+    public init(
+        queue: any SliceQueue, transport: any PushTransport, clock: any ServiceClock,
+        settings: DispatchSettings = DispatchSettings(), signal: DispatchSignal = DispatchSignal(),
+        observer: (any HubObserver)? = nil, logger: Logger
+    ) {
+        self.queue = queue
+        self.transport = transport
+        self.clock = clock
+        self.settings = settings
+        self.signal = signal
+        self.observer = observer
+        self.logger = logger
+        state = Mutex(State(slots: DispatchSlots(limit: settings.slots, largeLimit: settings.largeSlots)))
+    }
+
+    /// Dispatches. Call it once.
+    public func run() async {
+        await takeOver()
+        await withTaskGroup { group in
+            group.addTask { await self.serve() }
+            group.addTask { await self.tick() }
+            group.addTask { await self.awaitDrainDeadline() }
+            // The first to end is either the work itself or the deadline for it; the tick only ends with the task.
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    /// Asks `run()` to end: nothing new is leased, batches that have left may come back.
+    public func shutDown() {
+        state.withLock { $0.isStopping = true }
+        signal.wake()
+        stop.wake()
+    }
+
+    /// Leases once and works until nothing of that is in hand; how many slices it were. For tests, on a clock that stands.
+    func pass() async -> Int {
+        let leases = await lease()
+        await withDiscardingTaskGroup { group in
+            for (lease, term) in leases { group.addTask { await self.work(lease, term) } }
+        }
+        return leases.count
+    }
+
+    /// Frees what a process that died has left, before the first lease. Retried until storage answers.
+    func takeOver() async {
+        guard settings.isOnlyNode else { return }
+        while !Task.isCancelled, !isStopping {
+            do {
+                let count = try await queue.releaseAll(at: clock.now)
+                if count > 0 { logger.notice("Slices of an earlier process are taken over", metadata: ["count": "\(count)"]) }
+                return
+            } catch {
+                logger.warning("The queue cannot be read", metadata: ["error": "\(error)"])
+                try? await clock.sleep(for: settings.pollInterval)
+            }
+        }
+    }
+
+    private var isStopping: Bool { state.withLock { $0.isStopping } }
+
+    private func serve() async {
+        await withDiscardingTaskGroup { group in
+            signal.wake()
+            for await _ in signal.wakes {
+                if isStopping { break }
+                for (lease, term) in await lease() {
+                    group.addTask {
+                        await self.work(lease, term)
+                        self.signal.wake()
+                    }
+                }
+            }
+        }
+    }
+
+    private func tick() async {
+        while !Task.isCancelled {
+            try? await clock.sleep(for: settings.pollInterval)
+            signal.wake()
+        }
+    }
+
+    private func awaitDrainDeadline() async {
+        for await _ in stop.wakes { break }
+        try? await clock.sleep(for: settings.drainDeadline)
+    }
+
+    private func lease() async -> [(SliceLease, LeaseTerm)] {
+        let slots = state.withLock { $0.slots }
+        guard slots.free > 0 else { return [] }
+        let term = LeaseTerm(
+            askedAt: clock.uptime, duration: settings.leaseDuration, pushDeadline: settings.pushDeadline)
+        let now = clock.now
+        do {
+            let leases = try await queue.lease(
+                LeaseRequest(
+                    owner: settings.owner, now: now, until: now + settings.leaseDuration, limit: slots.free,
+                    largeLimit: slots.freeForLarge, largeFirst: slots.largeFirst))
+            state.withLock { state in for lease in leases { state.slots.take(lease.weight) } }
+            return leases.map { ($0, term) }
+        } catch {
+            logger.warning("The queue cannot be read", metadata: ["error": "\(error)"])
+            return []
+        }
+    }
+
+    private func work(_ lease: SliceLease, _ term: LeaseTerm) async {
+        await SliceWorker(
+            queue: queue, transport: transport, clock: clock, settings: settings, observer: observer, logger: logger,
+            isStopping: { self.isStopping }
+        ).work(lease, term: term)
+        state.withLock { $0.slots.give(lease.weight) }
+    }
+}

@@ -1,0 +1,46 @@
+import RichPushModel
+
+/// The name of a slice.
+public struct SliceID: Hashable, Sendable {
+    public var hub: HubID
+    public var notification: NotificationID
+    public var number: Int64
+
+    /// Creates a name.
+    public init(hub: HubID, notification: NotificationID, number: Int64) {
+        self.hub = hub
+        self.notification = notification
+        self.number = number
+    }
+}
+
+/// A slice in the hands of a node, and how far it is.
+public struct SliceLease: Hashable, Sendable {
+    public var id: SliceID
+    /// Every target up to this key is settled or has a pending row.
+    public var cursor: SliceKey
+    public var last: SliceKey
+    public var weight: SliceWeight
+    /// Targets the walk has passed.
+    public var walked: Int
+    /// Consecutive times that nothing could be sent.
+    public var failures: Int
+    /// Since when nothing could be sent.
+    public var stalledSince: Timestamp?
+    public var epoch: Int64
+
+    /// Creates a lease.
+    public init(
+        id: SliceID, cursor: SliceKey, last: SliceKey, weight: SliceWeight, walked: Int = 0, failures: Int = 0,
+        stalledSince: Timestamp? = nil, epoch: Int64
+    ) {
+        self.id = id
+        self.cursor = cursor
+        self.last = last
+        self.weight = weight
+        self.walked = walked
+        self.failures = failures
+        self.stalledSince = stalledSince
+        self.epoch = epoch
+    }
+}

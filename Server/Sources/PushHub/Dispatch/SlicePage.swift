@@ -1,0 +1,95 @@
+import RichPushModel
+import TagExpressions
+
+/// A question for the next piece of work in a slice.
+public struct PageRequest: Hashable, Sendable {
+    public var lease: SliceLease
+    public var now: Timestamp
+    /// At most so many targets.
+    public var limit: Int
+    /// At most so many records are looked at for them.
+    public var scanLimit: Int
+    /// With so many pending rows the walk waits.
+    public var pendingLimit: Int
+
+    /// Creates a question.
+    public init(lease: SliceLease, now: Timestamp, limit: Int, scanLimit: Int, pendingLimit: Int) {
+        self.lease = lease
+        self.now = now
+        self.limit = limit
+        self.scanLimit = scanLimit
+        self.pendingLimit = pendingLimit
+    }
+}
+
+/// The next piece of work in a slice, and the state of its send at that moment.
+public struct SlicePage: Hashable, Sendable {
+    /// What there is to do.
+    public enum Work: Hashable, Sendable {
+        /// Targets whose next try is due.
+        case retries([DueTarget])
+        /// The next targets of the walk.
+        case walk(Walk)
+        /// Nothing before the next pending row is due.
+        case wait
+    }
+
+    /// A pending row that is due.
+    public struct DueTarget: Hashable, Sendable {
+        public var target: PendingTarget
+        /// The record as it is now; absent when it is gone or is not meant any more.
+        public var record: DeviceRecord?
+
+        /// Creates a due target.
+        public init(target: PendingTarget, record: DeviceRecord?) {
+            self.target = target
+            self.record = record
+        }
+    }
+
+    /// A record that the send means.
+    public struct Candidate: Hashable, Sendable {
+        public var record: DeviceRecord
+        /// Whether it is counted, but not sent to: another record with the same handle gets the push, or there is no
+        /// transport for its platform.
+        public var isSkipped: Bool
+
+        /// Creates a candidate.
+        public init(record: DeviceRecord, isSkipped: Bool) {
+            self.record = record
+            self.isSkipped = isSkipped
+        }
+    }
+
+    /// A piece of the walk: the matching records after the cursor in order of key, and how far that is.
+    public struct Walk: Hashable, Sendable {
+        public var candidates: [Candidate]
+        /// Every match up to this key is among the candidates.
+        public var through: SliceKey
+
+        /// Creates a piece.
+        public init(candidates: [Candidate], through: SliceKey) {
+            self.candidates = candidates
+            self.through = through
+        }
+    }
+
+    public var state: NotificationState
+    public var message: AcceptedMessage
+    public var work: Work
+    /// All pending rows of the slice, those in `work` included.
+    public var pendingCount: Int
+    /// When the earliest pending row is due, those in `work` left out.
+    public var nextPendingAt: Timestamp?
+
+    /// Creates a page.
+    public init(
+        state: NotificationState, message: AcceptedMessage, work: Work, pendingCount: Int, nextPendingAt: Timestamp?
+    ) {
+        self.state = state
+        self.message = message
+        self.work = work
+        self.pendingCount = pendingCount
+        self.nextPendingAt = nextPendingAt
+    }
+}

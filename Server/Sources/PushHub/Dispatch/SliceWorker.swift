@@ -1,0 +1,140 @@
+import Logging
+import RichPushModel
+import ServiceErrors
+
+/// Works on one leased slice, page by page: read, send, store; until it is done, has to wait, or its turn is over.
+struct SliceWorker: Sendable {
+    let queue: any SliceQueue
+    let transport: any PushTransport
+    let clock: any ServiceClock
+    let settings: DispatchSettings
+    let observer: (any HubObserver)?
+    let logger: Logger
+    let isStopping: @Sendable () -> Bool
+
+    /// A slice in hand.
+    private struct Hold {
+        var lease: SliceLease
+        var term: LeaseTerm
+    }
+
+    /// Returns once the slice is out of hand again.
+    func work(_ lease: SliceLease, term: LeaseTerm) async {
+        var hold = Hold(lease: lease, term: term)
+        do {
+            var pages = 0
+            while try await step(&hold, pages: pages) { pages += 1 }
+        } catch {
+            logger.warning("A slice was put back after an error", metadata: metadata(hold, ["error": "\(error)"]))
+            // What was sent since the last checkpoint may be sent again; the wait keeps a broken store from repeating it often.
+            await putBack(hold, notBefore: clock.now + .seconds(5))
+        }
+    }
+
+    /// One page; whether there is more to do now.
+    private func step(_ hold: inout Hold, pages: Int) async throws -> Bool {
+        if Task.isCancelled || isStopping() || (hold.lease.weight == .large && pages >= settings.pagesPerTurn) {
+            await putBack(hold, notBefore: clock.now)
+            return false
+        }
+        guard let page = try await queue.page(request(hold.lease)) else { return false }
+        guard !page.state.isFinal else { return try await store(closing(hold), &hold) }
+        guard try await secure(&hold) else { return false }
+        return try await store(try await dispatch(page, hold), &hold)
+    }
+
+    /// Sends what the page asks for and decides what becomes of it.
+    private func dispatch(_ page: SlicePage, _ hold: Hold) async throws -> SliceCheckpoint {
+        let plan = PagePlan(page, lease: hold.lease, now: clock.now, horizon: settings.retryHorizon)
+        var outcomes: [PushOutcome] = []
+        if !plan.sends.isEmpty {
+            let batch = plan.batch(page.message, of: hold.lease.id)
+            outcomes = await transport.send(batch)
+            observer?.sent(batch, of: hold.lease.id.notification, outcomes: outcomes)
+        }
+        let decision = PageDecision(
+            plan, outcomes: outcomes,
+            in: PageDecision.Context(
+                lease: hold.lease, message: page.message, pendingCount: page.pendingCount, nextPendingAt: page.nextPendingAt,
+                now: clock.now, settings: settings, jitter: .random(in: 0...1)))
+        tell(decision.trouble, hold)
+        return decision.checkpoint
+    }
+
+    /// Makes sure that the lease outlasts what is sent next; whether it does.
+    private func secure(_ hold: inout Hold) async throws -> Bool {
+        guard hold.term.instruction(at: clock.uptime) == .renew else { return true }
+        let asked = clock.uptime
+        guard try await queue.renew(hold.lease, until: clock.now + settings.leaseDuration) else { return false }
+        hold.term.renewed(askedAt: asked)
+        return hold.term.instruction(at: clock.uptime) == .send
+    }
+
+    /// Stores a checkpoint; whether the slice is still in hand afterwards.
+    private func store(_ checkpoint: SliceCheckpoint, _ hold: inout Hold) async throws -> Bool {
+        let asked = clock.uptime
+        guard case .stored(let ended) = try await persistently({ try await queue.checkpoint(checkpoint) }) else {
+            logger.warning("A checkpoint was refused because the lease was lost", metadata: metadata(hold))
+            return false
+        }
+        if let ended {
+            logger.info("A send ended", metadata: metadata(hold, ["state": "\(ended.rawValue)"]))
+            observer?.ended(hold.lease.id.notification, in: hold.lease.id.hub, state: ended)
+        }
+        guard case .keep = checkpoint.disposition else { return false }
+        hold.lease = checkpoint.lease
+        hold.term.renewed(askedAt: asked)
+        return true
+    }
+
+    private func putBack(_ hold: Hold, notBefore: Timestamp) async {
+        let checkpoint = SliceCheckpoint(lease: hold.lease, now: clock.now, disposition: .release(notBefore: notBefore))
+        // Not storing it is harmless: the lease runs out by itself.
+        _ = try? await queue.checkpoint(checkpoint)
+    }
+
+    /// The end of a slice whose send has ended already.
+    private func closing(_ hold: Hold) -> SliceCheckpoint {
+        SliceCheckpoint(lease: hold.lease, now: clock.now, disposition: .finish)
+    }
+
+    private func request(_ lease: SliceLease) -> PageRequest {
+        PageRequest(
+            lease: lease, now: clock.now, limit: settings.window, scanLimit: settings.scanLimit,
+            pendingLimit: settings.pendingLimit(walked: lease.walked))
+    }
+}
+
+extension SliceWorker {
+    /// Tries again when nothing was written: throwing away the outcomes of a batch means sending it twice.
+    private func persistently<Result>(_ body: () async throws -> Result) async throws -> Result {
+        var delay = Duration.milliseconds(100)
+        for _ in 1...4 {
+            do {
+                return try await body()
+            } catch let error as ServiceError where error.code == .storageUnavailable {
+                try await clock.sleep(for: delay)
+                delay *= 2
+            }
+        }
+        return try await body()
+    }
+
+    private func tell(_ trouble: PageDecision.Trouble?, _ hold: Hold) {
+        switch trouble {
+        case .none: break
+        case .unreachable(let reason):
+            logger.warning("The push service cannot be reached", metadata: metadata(hold, ["reason": "\(reason)"]))
+        case .misconfigured(let reason):
+            logger.error("Pushes are paused until the configuration is mended", metadata: metadata(hold, ["reason": "\(reason)"]))
+        }
+    }
+
+    private func metadata(_ hold: Hold, _ more: Logger.Metadata = [:]) -> Logger.Metadata {
+        var metadata: Logger.Metadata = [
+            "notification": "\(hold.lease.id.notification)", "slice": "\(hold.lease.id.number)",
+        ]
+        metadata.merge(more) { _, new in new }
+        return metadata
+    }
+}

@@ -1,0 +1,26 @@
+import RichPushModel
+
+/// What an outcome means for its target.
+enum TargetVerdict: Hashable {
+    /// Counted; nothing more happens.
+    case settled(TargetOutcome)
+    /// To be tried again, not before the delay.
+    case again(PendingTarget.Cause, after: Duration)
+    /// It never left, and nothing is wrong with the target.
+    case unsent
+
+    /// Reads the outcome of a push to the record.
+    init(_ outcome: PushOutcome, for record: DeviceRecord) {
+        switch outcome {
+        case .accepted: self = .settled(.accepted)
+        // A record that registered after Apple's moment is alive: the push is lost, the record stays (APNs reference 4).
+        case .gone(let since): self = .settled(record.registeredAt < since ? .gone : .rejected)
+        case .badToken: self = .settled(.badToken)
+        case .rejected: self = .settled(.rejected)
+        case .unsupported: self = .settled(.skipped)
+        case .retry(let delay, _): self = .again(.retry, after: delay)
+        case .unknown: self = .again(.unknown, after: .zero)
+        case .notSent, .misconfigured: self = .unsent
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import RichPushModel
+import ServiceErrors
+import TagExpressions
+
+extension NotificationHub {
+    public func send(_ command: SendCommand) async throws -> SendReceipt {
+        let idempotency = try idempotency(of: command)
+        if let idempotency, let earlier = try await stores.intake.earlier(idempotency, in: id) {
+            // Before every other check: a repeat is answered as the first time, even when its expiry has passed since.
+            return try receipt(earlier, for: nil)
+        }
+        let send = try await checked(command, idempotency)
+        let answer = try await stores.intake.accept(send)
+        if answer == .accepted {
+            observer?.accepted(send)
+            signal.wake()
+        }
+        return try receipt(answer, for: send)
+    }
+
+    /// All checks, and the size of the audience. Throws `ServiceError`.
+    private func checked(_ command: SendCommand, _ idempotency: AcceptedSend.Idempotency?) async throws -> AcceptedSend {
+        let now = clock.now
+        let notification = NotificationID()
+        let dueAt = try dueAt(command, now)
+        let check = MessageCheck(now: now, dueAt: dueAt, fillsCollapseID: settings.fillsCollapseID)
+        let message = try check.accepted(command.message, id: notification)
+        do throws(TagExpressionError) {
+            try command.audience?.checkLimits()
+        } catch {
+            throw ServiceError(.invalidAudience, error.description)
+        }
+        let size = try await stores.intake.audienceSize(
+            command.audience, in: id, limit: SlicePlan.singleSliceLimit + 1)
+        return AcceptedSend(
+            hub: id, id: notification, message: message, audience: command.audience, enqueuedAt: now, dueAt: dueAt,
+            slices: SlicePlan(audience: size), idempotency: idempotency)
+    }
+
+    private func dueAt(_ command: SendCommand, _ now: Timestamp) throws -> Timestamp {
+        guard let dueAt = command.dueAt, dueAt > now else { return now }
+        guard dueAt <= now + settings.scheduleHorizon else {
+            throw ServiceError(.invalidField, "a send cannot be scheduled more than 7 days ahead")
+        }
+        return dueAt
+    }
+
+    private func idempotency(of command: SendCommand) throws -> AcceptedSend.Idempotency? {
+        guard let key = command.idempotencyKey else { return nil }
+        guard (1...128).contains(key.utf8.count), key.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
+            throw ServiceError(.invalidHeader, "an idempotency key has 1 to 128 printable ASCII characters")
+        }
+        return AcceptedSend.Idempotency(key: key, digest: command.digest)
+    }
+
+    private func receipt(_ answer: IntakeAnswer, for send: AcceptedSend?) throws -> SendReceipt {
+        switch answer {
+        case .accepted:
+            guard let send else { throw ServiceError(.internal, "a repeat cannot be accepted") }
+            return SendReceipt(id: send.id, dueAt: send.dueAt, isRepeat: false)
+        case .repeated(let id, let dueAt):
+            return SendReceipt(id: id, dueAt: dueAt, isRepeat: true)
+        case .mismatch:
+            throw ServiceError(.idempotencyMismatch, "the idempotency key was used before for another content")
+        }
+    }
+}

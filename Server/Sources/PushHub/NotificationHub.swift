@@ -1,0 +1,81 @@
+import Logging
+import RichPushModel
+import ServiceErrors
+import TagExpressions
+
+/// A hub of this process: keeps devices, accepts sends and says where they stand. The `Dispatcher` does the sending.
+public struct NotificationHub: Sendable {
+    /// What a hub decides for its callers.
+    public struct Settings: Sendable {
+        /// Whether an alert without a collapse id gets one, so that a repeat after a crash replaces instead of stacking.
+        public var fillsCollapseID = true
+        /// How far ahead a send may be due (Azure reference 2.8: seven days).
+        public var scheduleHorizon: Duration = .seconds(7 * 86_400)
+
+        /// The defaults.
+        public init() {}
+    }
+
+    /// The storage that a hub works on.
+    public struct Stores: Sendable {
+        public var devices: any DeviceStore
+        public var intake: any IntakeStore
+        public var telemetry: any TelemetryStore
+
+        /// Creates a set of ports.
+        public init(devices: any DeviceStore, intake: any IntakeStore, telemetry: any TelemetryStore) {
+            self.devices = devices
+            self.intake = intake
+            self.telemetry = telemetry
+        }
+    }
+
+    public let id: HubID
+    let stores: Stores
+    let clock: any ServiceClock
+    let settings: Settings
+    let signal: DispatchSignal
+    let observer: (any HubObserver)?
+    let logger: Logger
+
+    /// Creates a hub. `signal` is shared with the dispatcher of this process, if it has one.
+    public init(
+        id: HubID, stores: Stores, clock: any ServiceClock, settings: Settings = Settings(),
+        signal: DispatchSignal = DispatchSignal(), observer: (any HubObserver)? = nil, logger: Logger
+    ) {
+        self.id = id
+        self.stores = stores
+        self.clock = clock
+        self.settings = settings
+        self.signal = signal
+        self.observer = observer
+        self.logger = logger
+    }
+}
+
+extension NotificationHub: HubSending {
+    public func telemetry(of id: NotificationID) async throws -> NotificationTelemetry? {
+        try await stores.telemetry.telemetry(of: id, in: self.id, at: clock.now)
+    }
+
+    public func cancel(_ id: NotificationID) async throws -> Bool {
+        let stopped = try await stores.intake.cancel(id, in: self.id, at: clock.now)
+        if stopped { observer?.ended(id, in: self.id, state: .cancelled) }
+        return stopped
+    }
+
+    public func upsert(_ request: DeviceUpsert) async throws -> DeviceRecord {
+        let now = clock.now
+        let stored = try await stores.devices.upsert(try request.checked(at: now), in: id, at: now)
+        for replaced in stored.replaced {
+            logger.notice(
+                "A device record went because another one registered its handle",
+                metadata: ["record": "\(replaced)", "by": "\(stored.record.id)"])
+        }
+        return stored.record
+    }
+
+    public func device(_ id: RecordID) async throws -> DeviceRecord? { try await stores.devices.device(id, in: self.id) }
+
+    public func removeDevice(_ id: RecordID) async throws -> Bool { try await stores.devices.remove(id, in: self.id) }
+}

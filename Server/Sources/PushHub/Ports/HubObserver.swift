@@ -1,0 +1,14 @@
+import RichPushModel
+
+/// Who wants to see what a hub does as it happens (the demo's story, metrics). Calls must return at once; nothing depends
+/// on them.
+public protocol HubObserver: Sendable {
+    /// A send is durable.
+    func accepted(_ send: AcceptedSend)
+
+    /// A batch came back from the transport; outcomes in the order of the targets.
+    func sent(_ batch: PushBatch, of notification: NotificationID, outcomes: [PushOutcome])
+
+    /// A send reached a final state.
+    func ended(_ notification: NotificationID, in hub: HubID, state: NotificationState)
+}

@@ -1,0 +1,28 @@
+import RichPushModel
+import TagExpressions
+
+/// Makes sends durable. Errors are `ServiceError` (`storage-unavailable`, `outcome-unknown`).
+public protocol IntakeStore: Sendable {
+    /// About how many records the expression may mean, found by index and never less than there are; counting stops at
+    /// `limit`. No expression means all.
+    func audienceSize(_ audience: TagExpression?, in hub: HubID, limit: Int) async throws -> Int
+
+    /// What was answered to this key before: `accepted` never, else `repeated` or `mismatch`; `nil` for a new key.
+    func earlier(_ idempotency: AcceptedSend.Idempotency, in hub: HubID) async throws -> IntakeAnswer?
+
+    /// Stores notification, slices and idempotency key in one transaction; from then on the send is kept.
+    func accept(_ send: AcceptedSend) async throws -> IntakeAnswer
+
+    /// Ends a send that has not ended; whether there was one. Slices that nobody works on go at once; a worker notices
+    /// before its next batch.
+    func cancel(_ id: NotificationID, in hub: HubID, at now: Timestamp) async throws -> Bool
+}
+
+/// What storage says to a send.
+public enum IntakeAnswer: Hashable, Sendable {
+    case accepted
+    /// The key was used before for the same content.
+    case repeated(id: NotificationID, dueAt: Timestamp)
+    /// The key was used before for another content.
+    case mismatch
+}

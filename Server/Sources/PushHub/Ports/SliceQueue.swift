@@ -1,0 +1,56 @@
+import RichPushModel
+
+/// The work that is to be dispatched, shared by all nodes. A lease gives a slice to one node for a while; every lease
+/// counts the slice's epoch up, and what a node writes counts only while the epoch is its own.
+///
+/// Errors are `ServiceError` (`storage-unavailable`, `outcome-unknown`).
+public protocol SliceQueue: Sendable {
+    /// Takes slices that are due and free: up to `largeFirst` large ones, then small ones, then more large ones; of each kind
+    /// those that waited longest. Their sends become `dispatching`.
+    func lease(_ request: LeaseRequest) async throws -> [SliceLease]
+
+    /// Lengthens a lease; whether it was still the caller's.
+    func renew(_ lease: SliceLease, until: Timestamp) async throws -> Bool
+
+    /// What to do next in a slice, from one snapshot; `nil` when the slice or its send is gone.
+    func page(_ request: PageRequest) async throws -> SlicePage?
+
+    /// Stores what became of a page: cursor, tallies, pending rows and what was learned of devices, in one transaction, and
+    /// only if the lease is still the caller's.
+    func checkpoint(_ checkpoint: SliceCheckpoint) async throws -> CheckpointAnswer
+
+    /// Frees every lease, at the start of the one process that may use the store. Returns how many there were.
+    func releaseAll(at now: Timestamp) async throws -> Int
+}
+
+/// Which slices a node wants.
+public struct LeaseRequest: Hashable, Sendable {
+    /// Names the node, for operators.
+    public var owner: String
+    public var now: Timestamp
+    public var until: Timestamp
+    /// At most so many in all.
+    public var limit: Int
+    /// At most so many of them large.
+    public var largeLimit: Int
+    /// So many large ones before any small one, so that a stream of small sends cannot starve a broadcast.
+    public var largeFirst: Int
+
+    /// Creates a request.
+    public init(owner: String, now: Timestamp, until: Timestamp, limit: Int, largeLimit: Int, largeFirst: Int = 0) {
+        self.owner = owner
+        self.now = now
+        self.until = until
+        self.limit = limit
+        self.largeLimit = largeLimit
+        self.largeFirst = largeFirst
+    }
+}
+
+/// What storage says to a checkpoint.
+public enum CheckpointAnswer: Hashable, Sendable {
+    /// The lease is another's by now; nothing was written.
+    case refused
+    /// Written. `ended` is the final state if this was the last of the send.
+    case stored(ended: NotificationState?)
+}

@@ -1,0 +1,65 @@
+import RichPushModel
+import ServiceErrors
+
+/// The checks of intake on a message: what can be known to fail is the caller's mistake now, not an outcome later.
+struct MessageCheck {
+    let now: Timestamp
+    let dueAt: Timestamp
+    /// Whether an alert without a collapse id gets one from its notification.
+    let fillsCollapseID: Bool
+
+    /// Push types that APNs knows (APNs reference 3.3).
+    static let pushTypes: Set<String> = [
+        "alert", "background", "voip", "complication", "fileprovider", "mdm", "liveactivity", "location", "pushtotalk", "widgets",
+        "controls",
+    ]
+
+    /// The message with nothing left open. Throws `ServiceError`.
+    func accepted(_ message: PushMessage, id: NotificationID) throws -> AcceptedMessage {
+        let pushType = try pushType(of: message)
+        try checkSize(message, pushType)
+        try checkExpiry(message)
+        if let topic = message.topic { try HeaderText.checkTopic(topic) }
+        if let collapseID = message.collapseID { try HeaderText.checkCollapseID(collapseID) }
+        return AcceptedMessage(
+            body: message.body, pushType: pushType, priority: try priority(of: message, pushType),
+            collapseID: message.collapseID ?? (fillsCollapseID && pushType == "alert" ? id.text : nil),
+            expiresAt: message.expiresAt, topic: message.topic)
+    }
+
+    private func pushType(of message: PushMessage) throws -> String {
+        // Size first: nothing larger than a push can be is parsed.
+        guard message.body.count <= 5120 else { throw Self.tooLarge(message.body.count, limit: 4096) }
+        let body = try PushBody(message.body)
+        guard let given = message.pushType else { return body.isSilent ? "background" : "alert" }
+        guard Self.pushTypes.contains(given) else {
+            throw ServiceError(.invalidField, "the push type is not one that APNs knows")
+        }
+        return given
+    }
+
+    /// 4,096 bytes, for `voip` 5,120 (APNs reference 3.2).
+    private func checkSize(_ message: PushMessage, _ pushType: String) throws {
+        let limit = pushType == "voip" ? 5120 : 4096
+        guard message.body.count <= limit else { throw Self.tooLarge(message.body.count, limit: limit) }
+    }
+
+    private static func tooLarge(_ size: Int, limit: Int) -> ServiceError {
+        ServiceError(.payloadTooLarge, "the body has \(size) bytes; this push type carries at most \(limit)")
+    }
+
+    private func priority(of message: PushMessage, _ pushType: String) throws -> Int {
+        let priority = message.priority ?? (pushType == "background" ? 5 : 10)
+        guard [1, 5, 10].contains(priority) else { throw ServiceError(.invalidField, "the priority is 10, 5 or 1") }
+        if pushType == "background", priority == 10 {
+            throw ServiceError(.invalidField, "a background push cannot have priority 10 (use 5 or 1)")
+        }
+        return priority
+    }
+
+    private func checkExpiry(_ message: PushMessage) throws {
+        guard let expiresAt = message.expiresAt else { return }
+        if expiresAt <= now { throw ServiceError(.invalidField, "the expiry lies in the past") }
+        if expiresAt <= dueAt { throw ServiceError(.invalidField, "the expiry lies before the time at which the send is due") }
+    }
+}

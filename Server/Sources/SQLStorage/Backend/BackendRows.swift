@@ -1,0 +1,44 @@
+import AppBackend
+import RichPushModel
+
+/// What the stores of the app backend share: numbers that are never used again, and audit entries.
+enum BackendRows {
+    /// The counters; the raw value is stored.
+    enum Counter: String {
+        case user, binding, content, notification, audit
+    }
+
+    /// The next number, from 1. The row stays locked until the transaction ends, so that numbers become visible in order.
+    static func next(_ counter: Counter, of app: AppID, _ connection: any SQLConnection) throws -> Int64 {
+        guard let row = try connection.row(count, [.integer(app.number), .text(counter.rawValue)]) else {
+            throw SQLFault.refused(code: 0, reason: "a counter returned no number")
+        }
+        return try row.integer(0)
+    }
+
+    /// Notes something that an operator may have to explain later.
+    static func audit(
+        _ event: String, user: UserID, other: UserID?, record: String?, app: AppID, at now: Timestamp,
+        _ connection: any SQLConnection
+    ) throws {
+        try connection.run(
+            insertAudit,
+            [
+                .integer(app.number), .integer(try next(.audit, of: app, connection)), .integer(now.milliseconds),
+                .text(event), .integer(user.number), .optional(other?.number), .optional(record),
+            ])
+    }
+
+    static let all = [count, insertAudit]
+
+    private static let count = SQLStatement(
+        """
+        INSERT INTO backend_counters (app_id, name, last_number) VALUES ($1, $2, 1)
+        ON CONFLICT (app_id, name) DO UPDATE SET last_number = backend_counters.last_number + 1 RETURNING last_number
+        """)
+    private static let insertAudit = SQLStatement(
+        """
+        INSERT INTO backend_audit (app_id, entry_id, happened_at, event, user_id, other_user_id, record_id)
+        VALUES ($1, $2, $3, $4, $5, $6, $7)
+        """)
+}

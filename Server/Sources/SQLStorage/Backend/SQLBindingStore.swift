@@ -1,0 +1,172 @@
+import AppBackend
+import PushHub
+import RichPushModel
+
+/// The bindings of one app.
+public struct SQLBindingStore: BindingStore {
+    private let database: any SQLDatabase
+    private let app: AppID
+
+    /// Creates the store.
+    public init(_ database: any SQLDatabase, app: AppID = .standard) {
+        self.database = database
+        self.app = app
+    }
+
+    public func bind(_ device: BoundDevice, to user: UserID, at now: Timestamp) async throws -> BindingOutcome {
+        try await database.writing { [app] connection in
+            let old = try Self.current(device.record, app, connection)
+            if let old, old.user != user {
+                guard let handle = old.device.handle, handle == device.handle, old.device.platform == device.platform else {
+                    return .heldByAnother
+                }
+                try Self.handOver(old, to: user, app, at: now, connection)
+            }
+            let replaced = try Self.closeOthers(of: device, user, app, at: now, connection)
+            if let old, old.user == user, old.device == device { return .bound(old, replaced: replaced) }
+            if let old { try Self.close(old, app, at: now, connection) }
+            let binding = Binding(
+                number: try BackendRows.next(.binding, of: app, connection), user: user, device: device, from: now, until: nil)
+            try Self.insert(binding, app, connection)
+            return .bound(binding, replaced: replaced)
+        }
+    }
+
+    public func current(_ record: RecordID) async throws -> Binding? {
+        try await database.reading { [app] in try Self.current(record, app, $0) }
+    }
+
+    public func unbind(_ record: RecordID, from user: UserID, at now: Timestamp) async throws -> Bool {
+        try await database.writing { [app] connection in
+            guard let row = try connection.row(Self.selectLast, [.integer(app.number), .text(record.text)]) else { return false }
+            let last = try Self.binding(row)
+            guard last.user == user else { return false }
+            guard last.until == nil else { return true }
+            try Self.close(last, app, at: now, connection)
+            try connection.run(SQLCredentialStore.deleteOfInstallation, [.integer(app.number), .text(record.text)])
+            return true
+        }
+    }
+
+    public func bindings(of user: UserID, since moment: Timestamp, limit: Int) async throws -> [Binding] {
+        try await database.reading { [app] connection in
+            try connection.rows(
+                Self.selectSince,
+                [.integer(app.number), .integer(user.number), .integer(moment.milliseconds), .integer(Int64(limit))]
+            ).map(Self.binding)
+        }
+    }
+}
+
+extension SQLBindingStore {
+    /// Closes every binding of a user, for the transaction that removes them; returns the records.
+    static func closeAll(
+        of user: UserID, _ app: AppID, at now: Timestamp, _ connection: any SQLConnection
+    ) throws -> [RecordID] {
+        let held = try connection.rows(selectHeld, [.integer(app.number), .integer(user.number)]).map(binding)
+        for binding in held { try close(binding, app, at: now, connection) }
+        return held.map(\.device.record)
+    }
+
+    private static func current(_ record: RecordID, _ app: AppID, _ connection: any SQLConnection) throws -> Binding? {
+        try connection.row(selectCurrent, [.integer(app.number), .text(record.text)]).map(binding)
+    }
+
+    private static func handOver(
+        _ old: Binding, to user: UserID, _ app: AppID, at now: Timestamp, _ connection: any SQLConnection
+    ) throws {
+        let record = old.device.record.text
+        try connection.run(SQLCredentialStore.deleteOfInstallation, [.integer(app.number), .text(record)])
+        try BackendRows.audit(
+            "device-handed-over", user: user, other: old.user, record: record, app: app, at: now, connection)
+    }
+
+    private static func closeOthers(
+        of device: BoundDevice, _ user: UserID, _ app: AppID, at now: Timestamp, _ connection: any SQLConnection
+    ) throws -> [RecordID] {
+        guard let handle = device.handle else { return [] }
+        let others = try connection.rows(
+            selectOthers,
+            [.integer(app.number), .text(device.platform.rawValue), .text(handle.text), .text(device.record.text)]
+        ).map(binding)
+        for other in others {
+            let record = other.device.record.text
+            try close(other, app, at: now, connection)
+            try connection.run(SQLCredentialStore.deleteOfInstallation, [.integer(app.number), .text(record)])
+            try BackendRows.audit(
+                "registration-replaced", user: user, other: other.user, record: record, app: app, at: now, connection)
+        }
+        return others.map(\.device.record)
+    }
+
+    private static func close(
+        _ binding: Binding, _ app: AppID, at now: Timestamp, _ connection: any SQLConnection
+    ) throws {
+        // A clock that went back must not make a binding end before it began.
+        let end = max(now, binding.from)
+        try connection.run(closeOne, [.integer(end.milliseconds), .integer(app.number), .integer(binding.number)])
+    }
+
+    private static func insert(_ binding: Binding, _ app: AppID, _ connection: any SQLConnection) throws {
+        let device = binding.device
+        try connection.run(
+            insertOne,
+            [
+                .integer(app.number), .integer(binding.number), .integer(binding.user.number), .text(device.record.text),
+                .text(device.kind.rawValue), .text(device.platform.rawValue), .optional(device.handle?.text),
+                .optional(device.environment), .optional(device.topic),
+                .text(device.tags.map(\.text).joined(separator: ",")), .integer(binding.from.milliseconds),
+            ])
+        for tag in device.matchingTags {
+            try connection.run(
+                insertTag, [.integer(app.number), .integer(binding.user.number), .text(AudienceKey.tag(tag).text)])
+        }
+    }
+
+    private static func binding(_ row: SQLRow) throws -> Binding {
+        guard let record = RecordID(try row.text(2)) else { throw SQLFault.unexpectedColumn(2) }
+        guard let kind = DeviceRecord.Kind(rawValue: try row.text(3)) else { throw SQLFault.unexpectedColumn(3) }
+        let device = BoundDevice(
+            record: record, kind: kind, platform: Platform(rawValue: try row.text(4)),
+            handle: try row.optionalText(5).map(DeviceHandle.init(canonical:)), environment: try row.optionalText(6),
+            topic: try row.optionalText(7), tags: try row.text(8).split(separator: ",").compactMap { Tag(String($0)) })
+        return Binding(
+            number: try row.integer(0), user: UserID(try row.integer(1)), device: device,
+            from: Timestamp(milliseconds: try row.integer(9)),
+            until: try row.optionalInteger(10).map(Timestamp.init(milliseconds:)))
+    }
+}
+
+extension SQLBindingStore {
+    static let all = [
+        selectCurrent, selectLast, selectOthers, selectSince, selectHeld, insertOne, insertTag, closeOne,
+    ]
+
+    private static let columns =
+        "binding_id, user_id, record_id, kind, platform, handle, environment, topic, tags, from_at, until_at"
+
+    private static let selectCurrent = SQLStatement(
+        composed: "SELECT \(columns) FROM bindings WHERE app_id = $1 AND record_id = $2 AND until_at IS NULL")
+    private static let selectLast = SQLStatement(
+        composed: "SELECT \(columns) FROM bindings WHERE app_id = $1 AND record_id = $2 ORDER BY binding_id DESC LIMIT 1")
+    private static let selectOthers = SQLStatement(
+        composed: """
+            SELECT \(columns) FROM bindings
+            WHERE app_id = $1 AND platform = $2 AND handle = $3 AND record_id <> $4 AND until_at IS NULL
+            """)
+    private static let selectSince = SQLStatement(
+        composed: """
+            SELECT \(columns) FROM bindings
+            WHERE app_id = $1 AND user_id = $2 AND (until_at IS NULL OR until_at >= $3) ORDER BY binding_id DESC LIMIT $4
+            """)
+    private static let selectHeld = SQLStatement(
+        composed: "SELECT \(columns) FROM bindings WHERE app_id = $1 AND user_id = $2 AND until_at IS NULL")
+    private static let insertOne = SQLStatement(
+        composed: """
+            INSERT INTO bindings (app_id, \(columns)) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, NULL)
+            """)
+    private static let insertTag = SQLStatement(
+        "INSERT INTO user_tags (app_id, user_id, audience_key) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING")
+    private static let closeOne = SQLStatement(
+        "UPDATE bindings SET until_at = $1 WHERE app_id = $2 AND binding_id = $3 AND until_at IS NULL")
+}

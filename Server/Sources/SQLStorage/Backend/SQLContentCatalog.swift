@@ -1,0 +1,106 @@
+import AppBackend
+import RichPushModel
+import ServiceErrors
+
+/// The contents of one app.
+public struct SQLContentCatalog: ContentCatalog {
+    private let database: any SQLDatabase
+    private let app: AppID
+
+    /// Creates the store.
+    public init(_ database: any SQLDatabase, app: AppID = .standard) {
+        self.database = database
+        self.app = app
+    }
+
+    public func stage(_ content: ContentRecord, quota: Int64, at now: Timestamp) async throws {
+        try await database.writing { [app] connection in
+            // The counter's row orders uploads at the same moment, on engines with many writers too.
+            _ = try BackendRows.next(.content, of: app, connection)
+            let waiting = try connection.row(
+                Self.sumOfWaiting, [.integer(app.number), .integer(content.owner.number), .integer(now.milliseconds)])
+            guard try (waiting?.integer(0) ?? 0) + content.byteCount <= quota else {
+                throw ServiceError(.quotaExceeded, "your contents that wait to be sent have more than \(quota) bytes with this one")
+            }
+            try connection.run(Self.upsert, Self.values(content, app, now))
+        }
+    }
+
+    public func keep(_ content: ContentRecord, at now: Timestamp) async throws {
+        _ = try await database.writing { [app] connection in
+            try connection.run(Self.upsert, Self.values(content, app, now))
+        }
+    }
+
+    public func content(_ id: String, at now: Timestamp) async throws -> ContentRecord? {
+        try await database.reading { [app] connection in
+            guard let row = try connection.row(Self.select, [.integer(app.number), .text(id)]),
+                let record = try ContentRows.record(row, from: 0)
+            else { return nil }
+            return record.expiresAt.map { now < $0 } ?? true ? record : nil
+        }
+    }
+
+    public func removeExpired(before moment: Timestamp, limit: Int) async throws -> Int {
+        try await database.writing { [app] connection in
+            let rows = try connection.rows(
+                Self.selectExpired, [.integer(app.number), .integer(moment.milliseconds), .integer(Int64(limit))])
+            for row in rows {
+                try connection.run(Self.delete, [.integer(app.number), .text(try row.text(0))])
+                try connection.run(Self.insertOrphan, [.text(try row.text(1))])
+            }
+            return rows.count
+        }
+    }
+
+    public func orphans(limit: Int) async throws -> [ContentDigest] {
+        try await database.writing { connection in
+            try connection.run(Self.deleteAdopted, [])
+            return try connection.rows(Self.selectOrphans, [.integer(Int64(limit))]).compactMap { ContentDigest(try $0.text(0)) }
+        }
+    }
+
+    public func forgetOrphan(_ digest: ContentDigest) async throws {
+        _ = try await database.writing { try $0.run(Self.deleteOrphan, [.text(digest.text)]) }
+    }
+}
+
+extension SQLContentCatalog {
+    private static func values(_ content: ContentRecord, _ app: AppID, _ now: Timestamp) -> [SQLValue] {
+        [
+            .integer(app.number), .text(content.id), .integer(content.owner.number), .text(content.digest.text),
+            .text(content.mediaType), .integer(content.byteCount), .optional(content.fileName), .integer(now.milliseconds),
+            .optional(content.expiresAt?.milliseconds),
+        ]
+    }
+
+    static let all = [
+        sumOfWaiting, upsert, select, selectExpired, delete, insertOrphan, deleteAdopted, selectOrphans, deleteOrphan,
+    ]
+
+    private static let sumOfWaiting = SQLStatement(
+        """
+        SELECT CAST(COALESCE(SUM(byte_count), 0) AS BIGINT) FROM contents
+        WHERE app_id = $1 AND owner_id = $2 AND expires_at > $3
+        """)
+    private static let upsert = SQLStatement(
+        """
+        INSERT INTO contents
+            (app_id, content_id, owner_id, digest, media_type, byte_count, file_name, created_at, expires_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+        ON CONFLICT (app_id, content_id) DO UPDATE SET digest = excluded.digest, media_type = excluded.media_type,
+            byte_count = excluded.byte_count, file_name = excluded.file_name, expires_at = excluded.expires_at
+        """)
+    private static let select = SQLStatement(
+        composed: "SELECT \(ContentRows.columns(of: "contents")) FROM contents WHERE app_id = $1 AND content_id = $2")
+    private static let selectExpired = SQLStatement(
+        """
+        SELECT content_id, digest FROM contents WHERE app_id = $1 AND expires_at <= $2 ORDER BY expires_at LIMIT $3
+        """)
+    private static let delete = SQLStatement("DELETE FROM contents WHERE app_id = $1 AND content_id = $2")
+    private static let insertOrphan = SQLStatement("INSERT INTO content_orphans (digest) VALUES ($1) ON CONFLICT DO NOTHING")
+    private static let deleteAdopted = SQLStatement(
+        "DELETE FROM content_orphans WHERE EXISTS (SELECT 1 FROM contents WHERE contents.digest = content_orphans.digest)")
+    private static let selectOrphans = SQLStatement("SELECT digest FROM content_orphans ORDER BY digest LIMIT $1")
+    private static let deleteOrphan = SQLStatement("DELETE FROM content_orphans WHERE digest = $1")
+}

@@ -1,0 +1,52 @@
+import AppBackend
+import RichPushModel
+
+/// The receipts of one app.
+public struct SQLReceiptStore: ReceiptStore {
+    private let database: any SQLDatabase
+    private let app: AppID
+
+    /// Creates the store.
+    public init(_ database: any SQLDatabase, app: AppID = .standard) {
+        self.database = database
+        self.app = app
+    }
+
+    public func record(_ receipts: [StoredReceipt], at now: Timestamp) async throws -> [StoredReceipt] {
+        guard !receipts.isEmpty else { return [] }
+        return try await database.writing { [app] connection in
+            try receipts.filter { try connection.run(Self.insert, Self.values($0, app, now)) > 0 }
+        }
+    }
+
+    public func counts(of id: RichID) async throws -> [Receipt.Kind: Int] {
+        try await database.reading { [app] connection in
+            let rows = try connection.rows(Self.count, [.integer(app.number), .integer(Int64(id.number))])
+            return try rows.reduce(into: [:]) { counts, row in
+                guard let kind = Receipt.Kind(rawValue: try row.text(0)) else { return }
+                counts[kind] = Int(try row.integer(1))
+            }
+        }
+    }
+
+    private static func values(_ stored: StoredReceipt, _ app: AppID, _ now: Timestamp) -> [SQLValue] {
+        [
+            .integer(app.number), .text(stored.key), .integer(Int64(stored.receipt.richID.number)),
+            .integer(stored.user.number), .text(stored.installation.text), .text(stored.receipt.kind.rawValue),
+            .optional(stored.receipt.action), .integer(stored.receipt.at.milliseconds), .integer(now.milliseconds),
+        ]
+    }
+
+    static let all = [insert, count]
+
+    private static let insert = SQLStatement(
+        """
+        INSERT INTO receipts
+            (app_id, receipt_key, rich_id, user_id, installation_id, kind, action, happened_at, received_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING
+        """)
+    private static let count = SQLStatement(
+        """
+        SELECT kind, COUNT(DISTINCT installation_id) FROM receipts WHERE app_id = $1 AND rich_id = $2 GROUP BY kind
+        """)
+}

@@ -1,0 +1,135 @@
+import AppBackend
+import PushHub
+import RichPushModel
+
+/// The rich notifications of one app.
+public struct SQLRichNotificationStore: RichNotificationStore {
+    let database: any SQLDatabase
+    let app: AppID
+
+    /// Creates the store.
+    public init(_ database: any SQLDatabase, app: AppID = .standard) {
+        self.database = database
+        self.app = app
+    }
+
+    public func accept(_ draft: RichNotificationDraft, at now: Timestamp) async throws -> Acceptance {
+        try await database.writing { [app] connection in
+            if let key = draft.repeatKey, let earlier = try Self.repeated(key, draft.sender, app, connection) {
+                return earlier
+            }
+            return .accepted(try Self.insert(draft, app, at: now, connection))
+        }
+    }
+
+    public func notification(_ id: RichID) async throws -> RichNotification? {
+        try await database.reading { [app] in try Self.notification(id, app, $0) }
+    }
+
+    public func repeated(_ key: RepeatKey, of user: UserID) async throws -> Acceptance? {
+        try await database.reading { [app] in try Self.repeated(key, user, app, $0) }
+    }
+
+    public func push(of id: RichID) async throws -> OutgoingPush? {
+        try await database.reading { [app] connection in
+            guard let row = try connection.row(Self.selectPush, Self.key(id, app)) else { return nil }
+            let message = PushMessage(
+                body: try row.bytes(0), pushType: try row.text(1), priority: Int(try row.integer(2)),
+                collapseID: try row.optionalText(3),
+                expiresAt: try row.optionalInteger(4).map(Timestamp.init(milliseconds:)))
+            return OutgoingPush(message: message, hubKey: try row.text(5))
+        }
+    }
+
+    public func find(_ query: InboxQuery) async throws -> [RichNotification] {
+        try await database.reading { [app] connection in
+            let held = try connection.rows(Self.selectUserTags, [.integer(app.number), .integer(query.user.number)])
+            let keys = Set(query.keys).union(try held.map { AudienceKey(stored: try $0.text(0)) })
+            var found: [RichID: RichNotification] = [:]
+            for key in keys {
+                for notification in try Self.find(query, key, app, connection) { found[notification.id] = notification }
+            }
+            return Array(found.values.sorted { $0.id > $1.id }.prefix(query.limit))
+        }
+    }
+
+    public func removeRepeatKeys(before moment: Timestamp, limit: Int) async throws -> Int {
+        try await database.writing { [app] connection in
+            try connection.run(
+                Self.deleteRepeatKeys, [.integer(app.number), .integer(moment.milliseconds), .integer(Int64(limit))])
+        }
+    }
+}
+
+extension SQLRichNotificationStore {
+    static func key(_ id: RichID, _ app: AppID) -> [SQLValue] { [.integer(app.number), .integer(Int64(id.number))] }
+
+    static func notification(
+        _ id: RichID, _ app: AppID, _ connection: any SQLConnection
+    ) throws -> RichNotification? {
+        try connection.row(select, key(id, app)).map(RichNotificationRows.notification)
+    }
+
+    private static func repeated(
+        _ key: RepeatKey, _ user: UserID, _ app: AppID, _ connection: any SQLConnection
+    ) throws -> Acceptance? {
+        let values: [SQLValue] = [.integer(app.number), .integer(user.number), .text(key.key)]
+        guard let row = try connection.row(selectRepeatKey, values) else { return nil }
+        guard try row.bytes(0) == key.digest else { return .repeatMismatch }
+        guard let id = try RichNotificationRows.id(row, 1), let earlier = try notification(id, app, connection) else { return nil }
+        return .repeated(earlier)
+    }
+
+    private static func find(
+        _ query: InboxQuery, _ key: AudienceKey, _ app: AppID, _ connection: any SQLConnection
+    ) throws -> [RichNotification] {
+        // Bounds instead of nulls, because a parameter that may be null has no type of its own on every engine.
+        let before = query.before.map { Int64($0.number) } ?? .max
+        let values: [SQLValue] = [
+            .integer(app.number), .text(key.text), .integer(before), .integer(query.since.map { Int64($0.number) } ?? 0),
+            .integer(Int64(query.limit)),
+        ]
+        let rows =
+            query.unreadOnly
+            ? try connection.rows(findUnread, values + [.integer(query.user.number)]) : try connection.rows(find, values)
+        return try rows.map(RichNotificationRows.notification)
+    }
+}
+
+extension SQLRichNotificationStore {
+    static let all =
+        [select, selectPush, selectUserTags, find, findUnread, selectRepeatKey, deleteRepeatKeys] + acceptStatements
+        + workStatements
+
+    private static let select = SQLStatement(
+        composed: """
+            SELECT \(RichNotificationRows.columns) FROM \(RichNotificationRows.table) WHERE n.app_id = $1 AND n.rich_id = $2
+            """)
+    private static let selectPush = SQLStatement(
+        """
+        SELECT push_body, push_type, priority, collapse_id, expires_at, hub_key FROM rich_notifications
+        WHERE app_id = $1 AND rich_id = $2
+        """)
+    private static let selectUserTags = SQLStatement(
+        "SELECT audience_key FROM user_tags WHERE app_id = $1 AND user_id = $2")
+    private static let found = """
+        SELECT \(RichNotificationRows.columns) FROM audience_index a \
+        JOIN \(RichNotificationRows.table.replacing(
+            "rich_notifications n", with: "rich_notifications n ON n.app_id = a.app_id AND n.rich_id = a.rich_id")) \
+        WHERE a.app_id = $1 AND a.audience_key = $2 AND a.rich_id < $3 AND a.rich_id > $4 \
+        AND n.recalled_at IS NULL AND n.refused = 0
+        """
+    private static let find = SQLStatement(composed: found + " ORDER BY a.rich_id DESC LIMIT $5")
+    private static let findUnread = SQLStatement(
+        composed: found + """
+             AND NOT EXISTS (SELECT 1 FROM read_marks r \
+            WHERE r.app_id = a.app_id AND r.user_id = $6 AND r.rich_id = a.rich_id) ORDER BY a.rich_id DESC LIMIT $5
+            """)
+    private static let selectRepeatKey = SQLStatement(
+        "SELECT digest, rich_id FROM repeat_keys WHERE app_id = $1 AND user_id = $2 AND repeat_key = $3")
+    private static let deleteRepeatKeys = SQLStatement(
+        """
+        DELETE FROM repeat_keys WHERE app_id = $1 AND (user_id, repeat_key) IN (
+            SELECT user_id, repeat_key FROM repeat_keys WHERE app_id = $1 AND created_at < $2 ORDER BY created_at LIMIT $3)
+        """)
+}

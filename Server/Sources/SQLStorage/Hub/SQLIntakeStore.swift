@@ -1,0 +1,125 @@
+import PushHub
+import RichPushModel
+import TagExpressions
+
+/// Makes sends durable.
+public struct SQLIntakeStore: IntakeStore {
+    private let database: any SQLDatabase
+
+    /// Creates the store.
+    public init(_ database: any SQLDatabase) { self.database = database }
+
+    public func audienceSize(_ audience: TagExpression?, in hub: HubID, limit: Int) async throws -> Int {
+        try await database.reading { try AudienceIndex.size(audience, hub, limit: limit, $0) }
+    }
+
+    public func earlier(_ idempotency: AcceptedSend.Idempotency, in hub: HubID) async throws -> IntakeAnswer? {
+        try await database.reading { try Self.find(idempotency, hub, $0) }
+    }
+
+    public func accept(_ send: AcceptedSend) async throws -> IntakeAnswer {
+        try await database.writing { connection in
+            if let idempotency = send.idempotency, try connection.run(Self.insertKey, Self.values(idempotency, send)) == 0,
+                let earlier = try Self.find(idempotency, send.hub, connection)
+            {
+                return earlier
+            }
+            try connection.run(Self.insert, Self.values(send))
+            for (number, range) in send.slices.ranges.enumerated() {
+                try connection.run(Self.insertSlice, Self.values(range, number, send))
+            }
+            return .accepted
+        }
+    }
+
+    public func cancel(_ id: NotificationID, in hub: HubID, at now: Timestamp) async throws -> Bool {
+        try await database.writing { try Self.cancel(id, in: hub, at: now, $0) }
+    }
+
+    /// The same within a transaction of the app backend: recall hides the content and stops the send together.
+    static func cancel(
+        _ id: NotificationID, in hub: HubID, at now: Timestamp, _ connection: any SQLConnection
+    ) throws -> Bool {
+        let key: [SQLValue] = [.integer(hub.number), .text(id.text)]
+        let time = SQLValue.integer(now.milliseconds)
+        guard try connection.run(markCancelled, key + [time]) > 0 else { return false }
+        let freed = try connection.run(deleteFreeSlices, key + [time])
+        try connection.run(closeSlices, key + [.integer(Int64(freed))])
+        try connection.run(deletePending, key)
+        return true
+    }
+}
+
+extension SQLIntakeStore {
+    private static func find(
+        _ idempotency: AcceptedSend.Idempotency, _ hub: HubID, _ connection: any SQLConnection
+    ) throws -> IntakeAnswer? {
+        guard let row = try connection.row(selectKey, [.integer(hub.number), .text(idempotency.key)]) else { return nil }
+        guard try row.bytes(0) == idempotency.digest else { return .mismatch }
+        guard let id = NotificationID(try row.text(1)) else { throw SQLFault.unexpectedColumn(1) }
+        return .repeated(id: id, dueAt: Timestamp(milliseconds: try row.integer(2)))
+    }
+
+    private static func values(_ idempotency: AcceptedSend.Idempotency, _ send: AcceptedSend) -> [SQLValue] {
+        [
+            .integer(send.hub.number), .text(idempotency.key), .bytes(idempotency.digest), .text(send.id.text),
+            .integer(send.dueAt.milliseconds), .integer(send.enqueuedAt.milliseconds),
+        ]
+    }
+
+    private static func values(_ send: AcceptedSend) -> [SQLValue] {
+        let state: NotificationState = send.dueAt > send.enqueuedAt ? .scheduled : .accepted
+        return [
+            .integer(send.hub.number), .text(send.id.text), .bytes(send.message.body), .text(send.message.pushType),
+            .integer(Int64(send.message.priority)), .optional(send.message.collapseID), .optional(send.message.topic),
+            .optional(send.message.expiresAt?.milliseconds), .optional(send.audience?.description), .text(state.rawValue),
+            .integer(send.enqueuedAt.milliseconds), .integer(send.dueAt.milliseconds),
+            .integer(Int64(send.slices.ranges.count)),
+        ]
+    }
+
+    private static func values(_ range: SlicePlan.Range, _ number: Int, _ send: AcceptedSend) -> [SQLValue] {
+        [
+            .integer(send.hub.number), .text(send.id.text), .integer(Int64(number)), .integer(range.after.number),
+            .integer(range.last.number), .integer(send.slices.weight.rawValue), .integer(send.dueAt.milliseconds),
+        ]
+    }
+
+    static let all =
+        [insert, insertSlice, insertKey, selectKey, markCancelled, deleteFreeSlices, closeSlices, deletePending]
+        + AudienceIndex.all
+
+    private static let insert = SQLStatement(
+        """
+        INSERT INTO notifications (hub_id, notification_id, body, push_type, priority, collapse_id, topic, expires_at, audience,
+            state, enqueued_at, due_at, open_slices)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+        """)
+    private static let insertSlice = SQLStatement(
+        """
+        INSERT INTO slices (hub_id, notification_id, slice, cursor_key, last_key, weight, walked, failures, ready_at, epoch)
+        VALUES ($1, $2, $3, $4, $5, $6, 0, 0, $7, 0)
+        """)
+    private static let insertKey = SQLStatement(
+        """
+        INSERT INTO idempotency_keys (hub_id, idempotency_key, digest, notification_id, due_at, created_at)
+        VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING
+        """)
+    private static let selectKey = SQLStatement(
+        "SELECT digest, notification_id, due_at FROM idempotency_keys WHERE hub_id = $1 AND idempotency_key = $2")
+    private static let markCancelled = SQLStatement(
+        """
+        UPDATE notifications SET state = 'cancelled', ended_at = $3
+        WHERE hub_id = $1 AND notification_id = $2 AND state IN ('scheduled', 'accepted', 'dispatching')
+        """)
+    private static let deleteFreeSlices = SQLStatement(
+        "DELETE FROM slices WHERE hub_id = $1 AND notification_id = $2 AND (owner IS NULL OR leased_until <= $3)")
+    private static let closeSlices = SQLStatement(
+        "UPDATE notifications SET open_slices = open_slices - $3 WHERE hub_id = $1 AND notification_id = $2")
+    private static let deletePending = SQLStatement(
+        """
+        DELETE FROM pending_targets WHERE hub_id = $1 AND notification_id = $2 AND NOT EXISTS (SELECT 1 FROM slices s
+            WHERE s.hub_id = pending_targets.hub_id AND s.notification_id = pending_targets.notification_id
+                AND s.slice = pending_targets.slice)
+        """)
+}

@@ -1,0 +1,105 @@
+import PushHub
+import RichPushModel
+
+extension SQLSliceQueue {
+    public func checkpoint(_ checkpoint: SliceCheckpoint) async throws -> CheckpointAnswer {
+        try await database.writing { connection in
+            let slice = Array(Self.key(checkpoint.lease).prefix(3))
+            guard try Self.moveLease(checkpoint, connection) else { return .refused }
+            for (outcome, count) in checkpoint.tallies {
+                try connection.run(Self.addTally, slice + [.text(outcome.rawValue), .integer(Int64(count))])
+            }
+            for key in checkpoint.settled { try connection.run(Self.deletePending, slice + [.integer(key.number)]) }
+            for target in checkpoint.pending { try connection.run(Self.putPending, slice + Self.values(target)) }
+            let hub = checkpoint.lease.id.hub
+            for forgotten in checkpoint.forgotten { try DeviceRows.forget(forgotten, in: hub, connection) }
+            for parked in checkpoint.parked { try DeviceRows.park(parked, at: checkpoint.now, in: hub, connection) }
+            guard checkpoint.disposition == .finish else { return .stored(ended: nil) }
+            try connection.run(Self.deleteAllPending, slice)
+            return .stored(ended: try Self.endSend(checkpoint, connection))
+        }
+    }
+
+    /// Everything else hangs on this: it changes a row only while the lease is the caller's.
+    private static func moveLease(_ checkpoint: SliceCheckpoint, _ connection: any SQLConnection) throws -> Bool {
+        let lease = checkpoint.lease
+        let counters: [SQLValue] = [
+            .integer(lease.cursor.number), .integer(Int64(lease.walked)), .integer(Int64(lease.failures)),
+            .optional(lease.stalledSince?.milliseconds),
+        ]
+        switch checkpoint.disposition {
+        case .keep(let until):
+            return try connection.run(keep, key(lease) + counters + [.integer(until.milliseconds)]) > 0
+        case .release(let notBefore):
+            return try connection.run(release, key(lease) + counters + [.integer(notBefore.milliseconds)]) > 0
+        case .finish:
+            return try connection.run(finish, key(lease)) > 0
+        }
+    }
+
+    /// Counts the slice off; the last one ends the send. Returns the final state if this was it.
+    private static func endSend(_ checkpoint: SliceCheckpoint, _ connection: any SQLConnection) throws -> NotificationState? {
+        let id = checkpoint.lease.id
+        let key: [SQLValue] = [.integer(id.hub.number), .text(id.notification.text)]
+        guard let row = try connection.row(closeSlice, key), try row.integer(0) <= 0,
+            let state = NotificationState(rawValue: try row.text(1)), !state.isFinal
+        else { return nil }
+        let expired = try connection.row(countExpired, key)?.integer(0) ?? 0
+        let end: NotificationState = expired > 0 ? .expired : .completed
+        try connection.run(markEnded, key + [.text(end.rawValue), .integer(checkpoint.now.milliseconds)])
+        return end
+    }
+
+    private static func values(_ target: PendingTarget) -> [SQLValue] {
+        [
+            .integer(target.key.number), .text(target.cause.rawValue), .integer(Int64(target.attempts)),
+            .integer(target.firstAt.milliseconds), .integer(target.notBefore.milliseconds),
+        ]
+    }
+
+    static let checkpointStatements = [
+        keep, release, finish, addTally, deletePending, putPending, deleteAllPending, closeSlice, countExpired, markEnded,
+    ]
+
+    private static let keep = SQLStatement(
+        """
+        UPDATE slices SET cursor_key = $5, walked = $6, failures = $7, stalled_since = $8, leased_until = $9
+        WHERE hub_id = $1 AND notification_id = $2 AND slice = $3 AND epoch = $4 AND owner IS NOT NULL
+        """)
+    private static let release = SQLStatement(
+        """
+        UPDATE slices SET cursor_key = $5, walked = $6, failures = $7, stalled_since = $8, ready_at = $9, owner = NULL,
+            leased_until = NULL
+        WHERE hub_id = $1 AND notification_id = $2 AND slice = $3 AND epoch = $4 AND owner IS NOT NULL
+        """)
+    private static let finish = SQLStatement(
+        """
+        DELETE FROM slices
+        WHERE hub_id = $1 AND notification_id = $2 AND slice = $3 AND epoch = $4 AND owner IS NOT NULL
+        """)
+    private static let addTally = SQLStatement(
+        """
+        INSERT INTO tallies (hub_id, notification_id, slice, outcome, targets) VALUES ($1, $2, $3, $4, $5)
+        ON CONFLICT (hub_id, notification_id, slice, outcome) DO UPDATE SET targets = tallies.targets + excluded.targets
+        """)
+    private static let deletePending = SQLStatement(
+        "DELETE FROM pending_targets WHERE hub_id = $1 AND notification_id = $2 AND slice = $3 AND slice_key = $4")
+    private static let putPending = SQLStatement(
+        """
+        INSERT INTO pending_targets (hub_id, notification_id, slice, slice_key, cause, attempts, first_at, not_before)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+        ON CONFLICT (hub_id, notification_id, slice, slice_key) DO UPDATE
+        SET cause = excluded.cause, attempts = excluded.attempts, not_before = excluded.not_before
+        """)
+    private static let deleteAllPending = SQLStatement(
+        "DELETE FROM pending_targets WHERE hub_id = $1 AND notification_id = $2 AND slice = $3")
+    private static let closeSlice = SQLStatement(
+        """
+        UPDATE notifications SET open_slices = open_slices - 1 WHERE hub_id = $1 AND notification_id = $2
+        RETURNING open_slices, state
+        """)
+    private static let countExpired = SQLStatement(
+        "SELECT COUNT(*) FROM tallies WHERE hub_id = $1 AND notification_id = $2 AND outcome = 'expired'")
+    private static let markEnded = SQLStatement(
+        "UPDATE notifications SET state = $3, ended_at = $4 WHERE hub_id = $1 AND notification_id = $2")
+}

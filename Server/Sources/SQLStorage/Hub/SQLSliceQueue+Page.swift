@@ -1,0 +1,101 @@
+import PushHub
+import RichPushModel
+import TagExpressions
+
+extension SQLSliceQueue {
+    public func page(_ request: PageRequest) async throws -> SlicePage? {
+        try await database.reading { connection in
+            guard let row = try connection.row(Self.selectSend, Self.key(request.lease)) else { return nil }
+            let send = try Send(row)
+            let filter = AudienceFilter(audience: send.audience, dueAt: send.dueAt, now: request.now)
+            var page = SlicePage(state: send.state, message: send.message, work: .wait, pendingCount: 0, nextPendingAt: nil)
+            guard !send.state.isFinal else { return page }
+            try Self.readPending(request, filter, &page, connection)
+            if page.work == .wait, page.pendingCount < request.pendingLimit, request.lease.cursor < request.lease.last {
+                let hub = request.lease.id.hub
+                let plan = try AudienceIndex.plan(send.audience, hub, connection)
+                let walk = AudienceWalk(hub: hub, plan: plan, filter: filter, connection: connection)
+                page.work = .walk(
+                    try walk.next(
+                        after: request.lease.cursor, last: request.lease.last, limit: request.limit,
+                        scanLimit: request.scanLimit))
+            }
+            return page
+        }
+    }
+
+    /// A send as its row has it.
+    private struct Send {
+        let state: NotificationState
+        let message: AcceptedMessage
+        let audience: TagExpression?
+        let dueAt: Timestamp
+
+        init(_ row: SQLRow) throws {
+            guard let state = NotificationState(rawValue: try row.text(0)) else { throw SQLFault.unexpectedColumn(0) }
+            self.state = state
+            message = AcceptedMessage(
+                body: try row.bytes(1), pushType: try row.text(2), priority: Int(try row.integer(3)),
+                collapseID: try row.optionalText(4), expiresAt: try row.optionalInteger(6).map(Timestamp.init(milliseconds:)),
+                topic: try row.optionalText(5))
+            do {
+                audience = try row.optionalText(7).map { text throws(TagExpressionError) in try TagExpression(parsing: text) }
+            } catch {
+                throw SQLFault.unexpectedColumn(7)
+            }
+            dueAt = Timestamp(milliseconds: try row.integer(8))
+        }
+    }
+
+    private static func readPending(
+        _ request: PageRequest, _ filter: AudienceFilter, _ page: inout SlicePage, _ connection: any SQLConnection
+    ) throws {
+        let slice = Array(key(request.lease).prefix(3))
+        page.pendingCount = Int(try connection.row(countPending, slice)?.integer(0) ?? 0)
+        guard page.pendingCount > 0 else { return }
+        let now = SQLValue.integer(request.now.milliseconds)
+        let due = try connection.rows(selectDue, slice + [now, .integer(Int64(request.limit))]).map { row in
+            try dueTarget(row, request.lease.id.hub, filter, connection)
+        }
+        if !due.isEmpty { page.work = .retries(due) }
+        // More are due than the page takes: they are next.
+        let next = try connection.row(selectNextPending, slice + [now])?.optionalInteger(0)
+        page.nextPendingAt = due.count == request.limit ? request.now : next.map(Timestamp.init(milliseconds:))
+    }
+
+    /// The record is read again, and checked again: a phone may have changed hands since the first try.
+    private static func dueTarget(
+        _ row: SQLRow, _ hub: HubID, _ filter: AudienceFilter, _ connection: any SQLConnection
+    ) throws -> SlicePage.DueTarget {
+        let key = try row.integer(0)
+        guard let cause = PendingTarget.Cause(rawValue: try row.text(1)) else { throw SQLFault.unexpectedColumn(1) }
+        let target = PendingTarget(
+            key: SliceKey(key), cause: cause, attempts: Int(try row.integer(2)),
+            firstAt: Timestamp(milliseconds: try row.integer(3)), notBefore: Timestamp(milliseconds: try row.integer(4)))
+        let record = try connection.row(selectRecord, [.integer(hub.number), .integer(key)]).map(DeviceRows.record)
+        return SlicePage.DueTarget(target: target, record: record.flatMap { filter.means($0) ? $0 : nil })
+    }
+
+    static let pageStatements = [selectSend, countPending, selectDue, selectNextPending, selectRecord]
+
+    private static let selectSend = SQLStatement(
+        """
+        SELECT n.state, n.body, n.push_type, n.priority, n.collapse_id, n.topic, n.expires_at, n.audience, n.due_at
+        FROM slices s JOIN notifications n ON n.hub_id = s.hub_id AND n.notification_id = s.notification_id
+        WHERE s.hub_id = $1 AND s.notification_id = $2 AND s.slice = $3 AND s.epoch = $4 AND s.owner IS NOT NULL
+        """)
+    private static let countPending = SQLStatement(
+        "SELECT COUNT(*) FROM pending_targets WHERE hub_id = $1 AND notification_id = $2 AND slice = $3")
+    private static let selectDue = SQLStatement(
+        """
+        SELECT slice_key, cause, attempts, first_at, not_before FROM pending_targets
+        WHERE hub_id = $1 AND notification_id = $2 AND slice = $3 AND not_before <= $4 ORDER BY slice_key LIMIT $5
+        """)
+    private static let selectNextPending = SQLStatement(
+        """
+        SELECT MIN(not_before) FROM pending_targets
+        WHERE hub_id = $1 AND notification_id = $2 AND slice = $3 AND not_before > $4
+        """)
+    private static let selectRecord = SQLStatement(
+        composed: "SELECT \(DeviceRows.columns) FROM devices WHERE hub_id = $1 AND slice_key = $2")
+}

@@ -1,0 +1,103 @@
+import PushHub
+import RichPushModel
+
+/// The work that is to be dispatched.
+public struct SQLSliceQueue: SliceQueue {
+    let database: any SQLDatabase
+    private let leaseStatement: SQLStatement
+
+    /// Creates the store.
+    public init(_ database: any SQLDatabase) {
+        self.database = database
+        leaseStatement = Self.lease(database.dialect)
+    }
+
+    public func lease(_ request: LeaseRequest) async throws -> [SliceLease] {
+        let statement = leaseStatement
+        return try await database.writing { connection in
+            var leases: [SliceLease] = []
+            func take(_ weight: SliceWeight, _ limit: Int) throws {
+                guard limit > 0 else { return }
+                leases += try connection.rows(statement, Self.values(request, weight, limit)).map(Self.lease)
+            }
+            try take(.large, min(request.largeFirst, request.largeLimit, request.limit))
+            let large = leases.count
+            try take(.small, request.limit - leases.count)
+            try take(.large, min(request.largeLimit - large, request.limit - leases.count))
+            for lease in leases { try Self.markDispatching(lease, request.now, connection) }
+            return leases
+        }
+    }
+
+    public func renew(_ lease: SliceLease, until: Timestamp) async throws -> Bool {
+        try await database.writing { connection in
+            try connection.run(Self.renew, Self.key(lease) + [.integer(until.milliseconds)]) > 0
+        }
+    }
+
+    public func releaseAll(at now: Timestamp) async throws -> Int {
+        try await database.writing { try $0.run(Self.releaseAll, []) }
+    }
+}
+
+extension SQLSliceQueue {
+    /// The slice and the epoch of the lease: `$1` to `$4` of every conditional statement.
+    static func key(_ lease: SliceLease) -> [SQLValue] {
+        [
+            .integer(lease.id.hub.number), .text(lease.id.notification.text), .integer(lease.id.number), .integer(lease.epoch),
+        ]
+    }
+
+    private static func values(_ request: LeaseRequest, _ weight: SliceWeight, _ limit: Int) -> [SQLValue] {
+        [
+            .text(request.owner), .integer(request.until.milliseconds), .integer(request.now.milliseconds),
+            .integer(weight.rawValue), .integer(Int64(limit)),
+        ]
+    }
+
+    private static func lease(_ row: SQLRow) throws -> SliceLease {
+        guard let notification = NotificationID(try row.text(1)) else { throw SQLFault.unexpectedColumn(1) }
+        return SliceLease(
+            id: SliceID(hub: HubID(try row.integer(0)), notification: notification, number: try row.integer(2)),
+            cursor: SliceKey(try row.integer(3)), last: SliceKey(try row.integer(4)),
+            weight: SliceWeight(rawValue: try row.integer(5)) ?? .large, walked: Int(try row.integer(6)),
+            failures: Int(try row.integer(7)), stalledSince: try row.optionalInteger(8).map(Timestamp.init(milliseconds:)),
+            epoch: try row.integer(9))
+    }
+
+    private static func markDispatching(_ lease: SliceLease, _ now: Timestamp, _ connection: any SQLConnection) throws {
+        try connection.run(
+            markDispatching,
+            [.integer(lease.id.hub.number), .text(lease.id.notification.text), .integer(now.milliseconds)])
+    }
+
+    static func all(_ dialect: SQLDialect) -> [SQLStatement] {
+        [lease(dialect), markDispatching, renew, releaseAll] + checkpointStatements + pageStatements + AudienceWalk.all
+    }
+
+    /// `ready_at` orders the queue. A leased slice stays where it is and is found again when its lease has run out.
+    private static func lease(_ dialect: SQLDialect) -> SQLStatement {
+        SQLStatement(
+            composed: """
+                UPDATE slices SET owner = $1, leased_until = $2, epoch = epoch + 1
+                WHERE (hub_id, notification_id, slice) IN (
+                    SELECT hub_id, notification_id, slice FROM slices
+                    WHERE weight = $4 AND ready_at <= $3 AND (owner IS NULL OR leased_until <= $3)
+                    ORDER BY ready_at LIMIT $5\(dialect.skipLocked))
+                RETURNING hub_id, notification_id, slice, cursor_key, last_key, weight, walked, failures, stalled_since, epoch
+                """)
+    }
+
+    private static let markDispatching = SQLStatement(
+        """
+        UPDATE notifications SET state = 'dispatching', started_at = COALESCE(started_at, $3)
+        WHERE hub_id = $1 AND notification_id = $2 AND state IN ('scheduled', 'accepted')
+        """)
+    private static let renew = SQLStatement(
+        """
+        UPDATE slices SET leased_until = $5
+        WHERE hub_id = $1 AND notification_id = $2 AND slice = $3 AND epoch = $4 AND owner IS NOT NULL
+        """)
+    private static let releaseAll = SQLStatement(
+        "UPDATE slices SET owner = NULL, leased_until = NULL WHERE owner IS NOT NULL")
+}

@@ -1,0 +1,65 @@
+import PushHub
+import RichPushModel
+
+/// Where sends stand.
+public struct SQLTelemetryStore: TelemetryStore {
+    private let database: any SQLDatabase
+
+    /// Creates the store.
+    public init(_ database: any SQLDatabase) { self.database = database }
+
+    public func telemetry(of id: NotificationID, in hub: HubID, at now: Timestamp) async throws -> NotificationTelemetry? {
+        try await database.reading { connection in
+            let key: [SQLValue] = [.integer(hub.number), .text(id.text)]
+            guard let row = try connection.row(Self.select, key) else { return nil }
+            var telemetry = try Self.telemetry(id, row, now)
+            for row in try connection.rows(Self.selectTallies, key) {
+                guard let outcome = TargetOutcome(rawValue: try row.text(0)) else { throw SQLFault.unexpectedColumn(0) }
+                telemetry.outcomes[outcome] = Int(try row.integer(1))
+            }
+            return telemetry
+        }
+    }
+
+    public func sweep(endedBefore moment: Timestamp, limit: Int) async throws -> Int {
+        try await database.writing { connection in
+            let values: [SQLValue] = [.integer(moment.milliseconds), .integer(Int64(limit))]
+            let ended = try connection.rows(Self.deleteEnded, values)
+            for row in ended { try connection.run(Self.deleteTallies, row.values) }
+            return ended.count + (try connection.run(Self.deleteKeys, values))
+        }
+    }
+
+    private static func telemetry(_ id: NotificationID, _ row: SQLRow, _ now: Timestamp) throws -> NotificationTelemetry {
+        guard let state = NotificationState(rawValue: try row.text(0)) else { throw SQLFault.unexpectedColumn(0) }
+        let dueAt = Timestamp(milliseconds: try row.integer(2))
+        return NotificationTelemetry(
+            id: id, state: state == .scheduled && dueAt <= now ? .accepted : state,
+            enqueuedAt: Timestamp(milliseconds: try row.integer(1)), dueAt: dueAt,
+            startedAt: try row.optionalInteger(3).map(Timestamp.init(milliseconds:)),
+            endedAt: try row.optionalInteger(4).map(Timestamp.init(milliseconds:)))
+    }
+
+    static let all = [select, selectTallies, deleteEnded, deleteTallies, deleteKeys]
+
+    private static let select = SQLStatement(
+        """
+        SELECT state, enqueued_at, due_at, started_at, ended_at FROM notifications WHERE hub_id = $1 AND notification_id = $2
+        """)
+    private static let selectTallies = SQLStatement(
+        """
+        SELECT outcome, CAST(SUM(targets) AS BIGINT) FROM tallies WHERE hub_id = $1 AND notification_id = $2 GROUP BY outcome
+        """)
+    private static let deleteEnded = SQLStatement(
+        """
+        DELETE FROM notifications WHERE (hub_id, notification_id) IN (
+            SELECT hub_id, notification_id FROM notifications WHERE ended_at < $1 AND open_slices = 0 LIMIT $2)
+        RETURNING hub_id, notification_id
+        """)
+    private static let deleteTallies = SQLStatement("DELETE FROM tallies WHERE hub_id = $1 AND notification_id = $2")
+    private static let deleteKeys = SQLStatement(
+        """
+        DELETE FROM idempotency_keys WHERE (hub_id, idempotency_key) IN (
+            SELECT hub_id, idempotency_key FROM idempotency_keys WHERE created_at < $1 LIMIT $2)
+        """)
+}

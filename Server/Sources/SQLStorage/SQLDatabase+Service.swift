@@ -1,0 +1,35 @@
+import ServiceErrors
+
+extension SQLFault {
+    /// What a caller of a storage port is told: the one place where storage faults become service errors.
+    public var serviceError: ServiceError {
+        switch self {
+        case .unavailable, .lockedByAnotherProcess:
+            ServiceError(.storageUnavailable, "the storage cannot be used now; nothing was written", retryAfter: 1)
+        case .outcomeUnknown:
+            ServiceError(.outcomeUnknown, "the storage broke while writing; the change may or may not be kept", retryAfter: 1)
+        case .duplicate:
+            ServiceError(.conflict, "it exists already")
+        case .newerSchema:
+            ServiceError(.notReady, "the database belongs to a newer version of this program")
+        case .unexpectedColumn, .refused:
+            ServiceError(.internal, "the storage refused a statement")
+        }
+    }
+}
+
+extension SQLDatabase {
+    /// `read` for a storage port: faults arrive as `ServiceError`.
+    public func reading<Result: Sendable>(
+        _ body: @escaping @Sendable (any SQLConnection) throws -> Result
+    ) async throws -> Result {
+        do { return try await read(body) } catch let fault as SQLFault { throw fault.serviceError }
+    }
+
+    /// `write` for a storage port: faults arrive as `ServiceError`.
+    public func writing<Result: Sendable>(
+        _ body: @escaping @Sendable (any SQLConnection) throws -> Result
+    ) async throws -> Result {
+        do { return try await write(body) } catch let fault as SQLFault { throw fault.serviceError }
+    }
+}

@@ -1,0 +1,7 @@
+extension SQLStatement {
+    /// Every statement of every store, for the tests that prepare each on each engine.
+    public static func all(_ dialect: SQLDialect) -> [SQLStatement] {
+        SchemaMigrator.statements + SQLHubStore.all + SQLDeviceStore.all + DeviceRows.all + SQLIntakeStore.all
+            + SQLSliceQueue.all(dialect) + SQLTelemetryStore.all + allOfBackend
+    }
+}

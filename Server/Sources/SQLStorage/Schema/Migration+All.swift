@@ -1,0 +1,7 @@
+extension Migration {
+    /// Every step, in order.
+    public static let all: [Migration] = [
+        .hubTables,
+        .backendTables,
+    ]
+}

@@ -1,0 +1,53 @@
+import RichPushModel
+
+/// Brings a database to the schema of this program, step by step, and refuses one that is further.
+public struct SchemaMigrator: Sendable {
+    private let migrations: [Migration]
+
+    /// Creates a migrator.
+    public init(_ migrations: [Migration] = Migration.all) { self.migrations = migrations }
+
+    /// Runs the steps that are missing, each in a transaction of its own; returns their numbers. Throws
+    /// `SQLFault.newerSchema` when the database knows a step that this program does not.
+    @discardableResult
+    public func migrate(_ database: any SQLDatabase, at now: Timestamp) async throws -> [Int] {
+        let known = migrations.last?.number ?? 0
+        let found = try await database.write { connection in
+            try connection.script(Self.tableText(connection.dialect))
+            return try Self.version(connection)
+        }
+        guard found <= known else { throw SQLFault.newerSchema(found: found, known: known) }
+        var done: [Int] = []
+        for migration in migrations where migration.number > found {
+            let ran = try await database.write { connection in try Self.step(migration, connection, now) }
+            if ran { done.append(migration.number) }
+        }
+        return done
+    }
+
+    /// Every statement of the migrator, for the test that prepares them.
+    public static let statements = [select, insert]
+
+    private static let select = SQLStatement("SELECT COALESCE(MAX(number), 0) FROM schema_steps")
+    private static let insert = SQLStatement("INSERT INTO schema_steps (number, name, applied_at) VALUES ($1, $2, $3)")
+
+    /// The table that remembers the steps.
+    public static func tableText(_ dialect: SQLDialect) -> String {
+        """
+        CREATE TABLE IF NOT EXISTS schema_steps (
+            number \(dialect.integer) PRIMARY KEY, name \(dialect.text) NOT NULL, applied_at \(dialect.integer) NOT NULL)
+        """
+    }
+
+    private static func version(_ connection: any SQLConnection) throws -> Int {
+        Int(try connection.row(select, [])?.integer(0) ?? 0)
+    }
+
+    /// Looks again inside the transaction: another process may have been faster.
+    private static func step(_ migration: Migration, _ connection: any SQLConnection, _ now: Timestamp) throws -> Bool {
+        guard try version(connection) < migration.number else { return false }
+        try connection.script(migration.script(connection.dialect))
+        try connection.run(insert, [.integer(Int64(migration.number)), .text(migration.name), .integer(now.milliseconds)])
+        return true
+    }
+}

@@ -1,0 +1,34 @@
+import GRDB
+import SQLStorage
+
+/// Turns the engine's errors into `SQLFault`; whatever else a closure throws passes unchanged.
+enum FaultMapping {
+    static func mapped<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as DatabaseError {
+            throw fault(error)
+        }
+    }
+
+    /// The engine's messages name columns and constraints, never values, and statements are constants.
+    static func fault(_ error: DatabaseError) -> SQLFault {
+        switch error.extendedResultCode {
+        case .SQLITE_CONSTRAINT_UNIQUE, .SQLITE_CONSTRAINT_PRIMARYKEY: return .duplicate
+        default: break
+        }
+        switch error.resultCode {
+        case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_FULL, .SQLITE_IOERR, .SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_NOMEM,
+            .SQLITE_INTERRUPT, .SQLITE_PROTOCOL, .SQLITE_ABORT, .SQLITE_MISUSE:
+            return .unavailable(reason: "SQLite \(error.resultCode.rawValue): \(error.message ?? "no message")")
+        default:
+            return .refused(code: Int(error.extendedResultCode.rawValue), reason: error.message ?? "no message")
+        }
+    }
+
+    /// The same for an error of the commit itself: after an input/output error the frames may have reached the log.
+    static func commitFault(_ error: any Error) -> any Error {
+        guard let error = error as? DatabaseError else { return error }
+        return error.resultCode == .SQLITE_IOERR ? SQLFault.outcomeUnknown : fault(error)
+    }
+}

@@ -1,0 +1,61 @@
+import GRDB
+import SQLStorage
+
+/// One `BEGIN IMMEDIATE … COMMIT` for several writes. Answers each write exactly once.
+struct GroupTransaction {
+    private let database: Database
+
+    init(_ database: Database) { self.database = database }
+
+    func run(_ writes: [any PendingWrite]) {
+        do {
+            try database.execute(sql: "BEGIN IMMEDIATE")
+        } catch {
+            let fault = FaultMapping.commitFault(error)
+            for write in writes { write.fail(fault) }
+            return
+        }
+        finish(writes.map { ($0, performed($0)) })
+    }
+
+    /// The write in a savepoint. An error of the undo itself shows as a transaction that is gone, see `finish`.
+    private func performed(_ write: any PendingWrite) -> Result<@Sendable () -> Void, any Error> {
+        Result {
+            guard database.isInsideTransaction else { throw SQLFault.unavailable(reason: "the transaction was rolled back") }
+            return try FaultMapping.mapped {
+                try database.execute(sql: "SAVEPOINT one")
+                do {
+                    let answer = try write.perform(SQLiteConnection(database))
+                    try database.execute(sql: "RELEASE one")
+                    return answer
+                } catch {
+                    if database.isInsideTransaction { try database.execute(sql: "ROLLBACK TO one; RELEASE one") }
+                    throw error
+                }
+            }
+        }
+    }
+
+    private func finish(_ performed: [(write: any PendingWrite, result: Result<@Sendable () -> Void, any Error>)]) {
+        let failure = commit()
+        for (write, result) in performed {
+            switch (result, failure) {
+            case (.failure(let error), _): write.fail(error)
+            case (.success, .some(let failure)): write.fail(failure)
+            case (.success(let answer), .none): answer()
+            }
+        }
+    }
+
+    /// Commits; returns what went wrong. A full disk, for example, makes the engine roll back by itself before this.
+    private func commit() -> (any Error)? {
+        guard database.isInsideTransaction else { return SQLFault.unavailable(reason: "the transaction was rolled back") }
+        do {
+            try database.execute(sql: "COMMIT")
+            return nil
+        } catch {
+            if database.isInsideTransaction { try? database.execute(sql: "ROLLBACK") }
+            return FaultMapping.commitFault(error)
+        }
+    }
+}

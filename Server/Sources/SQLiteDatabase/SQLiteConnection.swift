@@ -1,0 +1,62 @@
+import Foundation
+import GRDB
+import SQLStorage
+
+/// A connection of the library as storage sees it. Lives only inside a transaction's closure.
+struct SQLiteConnection: SQLConnection {
+    private let database: Database
+
+    init(_ database: Database) { self.database = database }
+
+    var dialect: SQLDialect { .sqlite }
+
+    func rows(_ statement: SQLStatement, _ values: [SQLValue]) throws -> [SQLRow] {
+        let prepared = try prepare(statement, values)
+        let cursor = try Row.fetchCursor(prepared)
+        var rows: [SQLRow] = []
+        while let row = try cursor.next() {
+            rows.append(SQLRow(row.databaseValues.map(SQLValue.init)))
+        }
+        return rows
+    }
+
+    @discardableResult
+    func run(_ statement: SQLStatement, _ values: [SQLValue]) throws -> Int {
+        try prepare(statement, values).execute()
+        return database.changesCount
+    }
+
+    func script(_ text: String) throws { try database.execute(sql: text) }
+
+    /// `$1` is a *name* for SQLite, which numbers parameters by first appearance; so values are bound by name.
+    private func prepare(_ statement: SQLStatement, _ values: [SQLValue]) throws -> Statement {
+        let prepared = try database.cachedStatement(sql: statement.text)
+        var named: [String: (any DatabaseValueConvertible)?] = [:]
+        named.reserveCapacity(values.count)
+        for (index, value) in values.enumerated() { named[String(index + 1)] = value.databaseValue }
+        try prepared.setArguments(StatementArguments(named))
+        return prepared
+    }
+}
+
+extension SQLValue {
+    fileprivate var databaseValue: DatabaseValue {
+        switch self {
+        case .null: .null
+        case .integer(let value): value.databaseValue
+        case .text(let value): value.databaseValue
+        case .bytes(let value): Data(value).databaseValue
+        }
+    }
+
+    fileprivate init(_ value: DatabaseValue) {
+        switch value.storage {
+        case .null: self = .null
+        case .int64(let number): self = .integer(number)
+        case .string(let text): self = .text(text)
+        case .blob(let data): self = .bytes(Array(data))
+        // No column of ours is a floating-point number; a sum that overflowed becomes one, and null makes the reader throw.
+        case .double: self = .null
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import GRDB
+import SQLStorage
+
+/// SQLite as the one store of a node: WAL, a commit is on disk when it returns, one writer at a time, readers beside it.
+///
+/// Open it, run `SchemaMigrator` over it once, use it; `close()` ends it. Errors are `SQLFault`.
+public final class SQLiteDatabase: SQLDatabase {
+    /// Who opens the file.
+    public enum Access: Sendable {
+        /// The server: takes the lock beside the file, so that a second server is refused.
+        case server
+        /// A short command beside a running server: an ordinary WAL writer.
+        case command
+    }
+
+    public let dialect = SQLDialect.sqlite
+    private let pool: DatabasePool
+    private let lock: LockFile?
+    private let writes: GroupCommit
+
+    /// Opens the file, creating it (mode 0600) if absent. Throws `SQLFault.lockedByAnotherProcess` when another server has
+    /// it, `unavailable` when it cannot be opened.
+    public init(path: String, access: Access) throws {
+        lock = access == .server ? try LockFile(path: path + ".lock") : nil
+        try PrivateFile.create(at: path)
+        pool = try FaultMapping.mapped { try Self.open(path) }
+        writes = GroupCommit(pool: pool)
+    }
+
+    /// Ends all connections and gives the lock back. What is called afterwards fails with `unavailable`.
+    public func close() throws {
+        defer { lock?.release() }
+        try FaultMapping.mapped { try pool.close() }
+    }
+
+    public func read<Result: Sendable>(
+        _ body: @escaping @Sendable (any SQLConnection) throws -> Result
+    ) async throws -> Result {
+        // The callback form: the asynchronous one of the library ends with the task, but a worker that is being stopped
+        // still has to read and to store what became of its last batch.
+        try await withCheckedThrowingContinuation { continuation in
+            pool.asyncRead { access in
+                continuation.resume(
+                    with: Swift.Result {
+                        try FaultMapping.mapped { try body(SQLiteConnection(access.get())) }
+                    })
+            }
+        }
+    }
+
+    public func write<Result: Sendable>(
+        _ body: @escaping @Sendable (any SQLConnection) throws -> Result
+    ) async throws -> Result {
+        try await writes.run(body)
+    }
+
+    private static func open(_ path: String) throws -> DatabasePool {
+        var configuration = Configuration()
+        configuration.foreignKeysEnabled = true
+        configuration.busyMode = .timeout(5)
+        configuration.maximumReaderCount = 4
+        configuration.label = "clarion"
+        let pool = try DatabasePool(path: path, configuration: configuration)
+        // The library sets NORMAL for WAL, which may lose the last commits at a power cut; "accepted means kept".
+        try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+        return pool
+    }
+}

@@ -1,0 +1,51 @@
+import HTTPTypes
+import Hummingbird
+import RichPushModel
+
+/// `/livez`: the process answers. `/readyz`: it can do its work.
+public struct HealthRoutes: Sendable {
+    private let checks: [ReadinessCheck]
+    private let timeout: Duration
+    private let clock: any ServiceClock
+
+    /// Creates the routes; a check that takes longer than `timeout` counts as failed.
+    public init(checks: [ReadinessCheck], timeout: Duration = .seconds(2), clock: any ServiceClock = .system) {
+        self.checks = checks
+        self.timeout = timeout
+        self.clock = clock
+    }
+
+    /// Adds `GET /livez` and `GET /readyz`.
+    public func addRoutes<Context: RequestContext>(to router: some RouterMethods<Context>) {
+        router.get("/livez") { _, _ in Self.answer(.ok, "ok\n") }
+        router.get("/readyz") { _, _ in await readiness() }
+    }
+
+    private func readiness() async -> Response {
+        let results = await withTaskGroup(of: (Int, Bool).self) { group in
+            for (index, check) in checks.enumerated() { group.addTask { (index, await passes(check)) } }
+            return await group.reduce(into: [Int: Bool]()) { $0[$1.0] = $1.1 }
+        }
+        let lines = checks.enumerated().map { "\(results[$0.offset] == true ? "ok" : "failed") \($0.element.name)\n" }
+        let isReady = results.values.allSatisfy { $0 }
+        return Self.answer(isReady ? .ok : .serviceUnavailable, lines.joined() + (isReady ? "ready\n" : "not ready\n"))
+    }
+
+    private func passes(_ check: ReadinessCheck) async -> Bool {
+        await withTaskGroup(of: Bool.self) { group in
+            group.addTask { (try? await check.check()) != nil }
+            group.addTask {
+                try? await clock.sleep(for: timeout)
+                return false
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? false
+        }
+    }
+
+    private static func answer(_ status: HTTPResponse.Status, _ text: String) -> Response {
+        var headers: HTTPFields = [.contentType: "text/plain; charset=utf-8", .cacheControl: "no-store"]
+        if status == .serviceUnavailable { headers[.retryAfter] = "2" }
+        return Response(status: status, headers: headers, body: .init(byteBuffer: ByteBuffer(string: text)))
+    }
+}

@@ -1,0 +1,96 @@
+// The first-visit hint: three steps, each ticked off by what really happened on the phone.
+import { h } from "./dom.js";
+import { icon } from "./icons.js";
+import { state, view, changed } from "./state.js";
+import { act, sendFromElsewhere } from "./connection.js";
+
+const KEY = "clarion.guide";
+/** Long enough to see the phone change before the push arrives. */
+const SEEN_MILLISECONDS = 1200;
+const progress = { signedIn: false, sent: false, opened: false };
+
+function isFinished() {
+  try {
+    return localStorage.getItem(KEY) === "done";
+  } catch {
+    return view.guideDone === true;
+  }
+}
+
+function remember(done) {
+  view.guideDone = done;
+  try {
+    if (done) localStorage.setItem(KEY, "done");
+    else localStorage.removeItem(KEY);
+  } catch {
+    // A browser that keeps nothing shows the hint again.
+  }
+  changed();
+}
+
+function observe(snapshot) {
+  if (snapshot.user) progress.signedIn = true;
+  if (snapshot.sending.busy || snapshot.alert || snapshot.inbox.length > 0) progress.sent = true;
+  if (snapshot.screen === "content") progress.opened = true;
+}
+
+/** Which step comes next: 0 sign in, 1 send, 2 More, 3 done. */
+export function guideStep() {
+  if (!progress.signedIn) return 0;
+  if (!progress.sent) return 1;
+  return progress.opened ? 3 : 2;
+}
+
+export function guide() {
+  const { snapshot } = state;
+  if (snapshot) observe(snapshot);
+  const step = guideStep();
+  document.documentElement.dataset.guide = isFinished() ? "off" : String(step);
+  if (isFinished()) return nextThings();
+  return h("div", { class: "guide-card", "data-testid": "guide", "data-step": String(step) },
+    h("h2", null, "See a push carry a picture"),
+    h("ol", null,
+      stepLine(0, step, "Sign in on the phone", ["Any name. The password is the same name."]),
+      stepLine(1, step, "Press Send push", ["It goes to your own phone, through everything."]),
+      stepLine(2, step, "Press More", ["The picture opens. It never went through the push."])),
+    step === 3
+      ? h("button", { class: "guide-done", type: "button", onclick: () => remember(true), "data-testid": "guide-done" }, icon("check"), "Done. What else?")
+      : h("button", { class: "guide-skip", type: "button", onclick: () => remember(true) }, "Skip"));
+}
+
+function stepLine(index, step, title, text) {
+  const status = index < step ? "done" : index === step ? "now" : "later";
+  return h("li", { class: `guide-step ${status}`, "aria-current": status === "now" ? "step" : undefined },
+    h("span", { class: "guide-number", "aria-hidden": "true" }, status === "done" ? icon("check") : String(index + 1)),
+    h("div", null, h("h3", null, title), h("p", null, text)));
+}
+
+function nextThings() {
+  const { snapshot } = state;
+  const ready = Boolean(snapshot?.user);
+  return h("div", { class: "guide-card next", "data-testid": "guide-next" },
+    h("h2", null, "Try next"),
+    h("div", { class: "tries" },
+      tryButton("home", "Home, then a push", "A banner slides down", ready, () => pushAfter("home")),
+      tryButton("lock", "Lock, then a push", "It waits on the lock screen", ready, () => pushAfter("lock")),
+      tryButton("quit", "Force quit, then a push", "Silent: iOS wakes no such app", ready, () => pushAfter("terminate"))),
+    h("button", { class: "guide-skip", type: "button", onclick: () => remember(false) }, "Show the first steps"));
+}
+
+function tryButton(drawing, title, text, ready, run) {
+  return h("button", { class: "try", type: "button", disabled: !ready, onclick: run, key: title },
+    icon(drawing), h("span", null, h("b", null, title), h("small", null, text)));
+}
+
+// The push comes from another program a moment later, so that the phone is found in the state that was asked for.
+async function pushAfter(name) {
+  if (view.trying) return;
+  view.trying = true;
+  if (state.snapshot.locked && name !== "lock") await act("unlock");
+  const ready = state.snapshot.locked || await act(name);
+  if (ready) {
+    await new Promise((resolve) => setTimeout(resolve, SEEN_MILLISECONDS));
+    await sendFromElsewhere();
+  }
+  view.trying = false;
+}

@@ -1,0 +1,84 @@
+// What to send: nothing chosen is the tutorial's own call, a POST without a body.
+import { h } from "./dom.js";
+import { icon, kindIcon, kindName } from "./icons.js";
+import { view, changed } from "./state.js";
+import { act } from "./connection.js";
+
+const KINDS = ["img", "sound", "url", "coupon", "text"];
+const STYLES = [["", "Default"], ["silent", "Silent"], ["alert", "Alert"], ["both", "Both"]];
+const STYLE_NOTES = {
+  silent: "A background push. The app wakes, fetches, and shows a local notification.",
+  alert: "A visible push. The service extension fetches the content before it is shown.",
+  both: "A visible push that wakes the app as well.",
+};
+const TUTORIAL_NOTE = "The tutorial’s own call, without a body: a silent push that wakes the app.";
+const DEFAULT_NOTE = "The server’s default: a visible push that the service extension enriches.";
+const UNTOUCHED = { kind: "img", style: "", message: "", title: "", audience: "" };
+
+function isUntouched() {
+  return Object.entries(UNTOUCHED).every(([field, value]) => view.draft[field].trim() === value);
+}
+
+/** The parameters of `sendPush`: none at all when nothing was chosen. */
+export function sendParameters() {
+  if (isUntouched()) return {};
+  const parameters = { kind: view.draft.kind };
+  for (const field of ["style", "message", "title", "audience"]) {
+    const value = view.draft[field].trim();
+    if (value) parameters[field] = value;
+  }
+  return parameters;
+}
+
+export function optionsSummary() {
+  if (isUntouched()) return "A picture, to yourself, as in the tutorial";
+  const { kind, style, audience } = view.draft;
+  return [kindName(kind), style && `${style} push`, audience.trim() ? `to ${audience.trim()}` : "to yourself"].filter(Boolean).join(" · ");
+}
+
+function set(field, value) {
+  view.draft[field] = value;
+  changed();
+}
+
+function close() {
+  view.optionsOpen = false;
+  changed();
+}
+
+export function optionsSheet(snapshot) {
+  const open = view.optionsOpen && snapshot.screen === "main";
+  return h("div", { class: "sheet-layer", key: "options", "data-shown": String(open), inert: !open, onkeydown: (event) => event.key === "Escape" && close() },
+    h("button", { class: "sheet-back", type: "button", tabindex: "-1", "aria-label": "Close the options", onclick: close }),
+    h("form", { class: "sheet", role: "dialog", "aria-modal": "true", "aria-label": "What to send", onsubmit: submit },
+      h("header", { class: "sheet-head" },
+        h("button", { class: "link-button", type: "button", onclick: () => { view.draft = { ...UNTOUCHED }; changed(); } }, "Reset"),
+        h("h2", null, "What to send"),
+        h("button", { class: "link-button strong", type: "button", onclick: close, "data-testid": "options-done" }, "Done")),
+      h("div", { class: "kinds", role: "radiogroup", "aria-label": "Kind" }, KINDS.map((kind) => h("button", {
+        type: "button", role: "radio", "aria-checked": String(view.draft.kind === kind), class: "kind", key: kind,
+        onclick: () => set("kind", kind), "data-testid": `kind-${kind}`,
+      }, h("span", { class: `kind-tile kind-${kind}` }, icon(kindIcon(kind))), kindName(kind)))),
+      h("div", { class: "segments", role: "radiogroup", "aria-label": "Delivery style" }, STYLES.map(([style, name]) => h("button", {
+        type: "button", role: "radio", "aria-checked": String(view.draft.style === style), key: style || "default",
+        onclick: () => set("style", style), "data-testid": `style-${style || "default"}`,
+      }, name))),
+      h("p", { class: "sheet-note" }, STYLE_NOTES[view.draft.style] || (isUntouched() ? TUTORIAL_NOTE : DEFAULT_NOTE)),
+      h("div", { class: "field-group" },
+        field("title", "Title", "none", 100), field("message", "Message", "Check this image out!", 500),
+        field("audience", "To", "yourself, or username:bob", 400)),
+      h("button", { class: "primary", type: "submit", "data-testid": "options-send", disabled: snapshot.sending.busy }, icon("send"), "Send push")));
+}
+
+function submit(event) {
+  event.preventDefault();
+  close();
+  act("sendPush", sendParameters());
+}
+
+function field(name, label, placeholder, maxlength) {
+  return h("label", null, h("span", null, label), h("input", {
+    name, type: "text", value: view.draft[name], placeholder, maxlength: String(maxlength), oninput: (event) => set(name, event.target.value),
+    autocomplete: "off", autocapitalize: "off", "data-testid": `option-${name}`,
+  }));
+}

@@ -1,0 +1,92 @@
+import DeviceSimulation
+import HTTPService
+import HTTPTypes
+import Hummingbird
+import RichPushModel
+import ServiceErrors
+
+/// The web page of the simulated phones, and what it talks to:
+///
+/// - `GET /phone` and `GET /phone/assets/{file}`: the page, embedded in the program;
+/// - `GET /phone/phones`: which phones there are;
+/// - `GET /phone/{phone}/events`: snapshots and story as server-sent events;
+/// - `POST /phone/{phone}/actions`: what a person does, as JSON;
+/// - `GET /phone/{phone}/media/{richId}`: the bytes that the phone fetched.
+///
+/// Whoever can reach these routes holds the phones in their hands, so they belong on a loopback listener; pages of other
+/// sites are refused.
+public struct PhonePageRoutes: Sendable {
+    private let phones: [any PagePhone]
+    private let clock: any ServiceClock
+    private let assets = PhonePageAssets()
+    /// Tells the browser that the story starts anew with this process.
+    private let epoch: String
+
+    /// Creates the routes for `phones`, in the order in which the page lists them; their ids must differ.
+    public init(phones: [any PagePhone], clock: any ServiceClock) {
+        self.phones = phones
+        self.clock = clock
+        epoch = String(UInt64.random(in: .min ... .max), radix: 36)
+    }
+
+    /// Adds the routes.
+    public func addRoutes(to router: some RouterMethods<ServiceRequestContext>) {
+        let group = router.group("phone").add(middleware: CrossSiteGuard())
+        group.get { request, context in try assets.page(for: request, context: context) }
+        group.get("assets/:file") { request, context in
+            try assets.asset(named: try context.parameters.require("file"), for: request, context: context)
+        }
+        group.get("phones") { _, _ in try await list() }
+        group.get(":phone/events") { request, context in
+            PhoneEventStream(phone: try await phone(context), clock: clock, epoch: epoch).response(to: request)
+        }
+        group.post(":phone/actions") { request, context in
+            let phone = try await phone(context)
+            return try await perform(try await Self.action(in: request), on: phone)
+        }
+        group.get(":phone/media/:richId") { request, context in
+            try await PhoneMediaResponse(phone: try await phone(context)).response(to: request, context: context)
+        }
+    }
+
+    private func list() async throws -> Response {
+        var identities: [PhoneSnapshot.Identity] = []
+        for phone in phones { identities.append(await phone.snapshot.phone) }
+        return try .json(identities)
+    }
+
+    private func phone(_ context: ServiceRequestContext) async throws -> any PagePhone {
+        let id = try context.parameters.require("phone")
+        for phone in phones where await phone.snapshot.phone.id == id { return phone }
+        throw ServiceError(.notFound, "no simulated phone has this id")
+    }
+
+    private func perform(_ action: PhoneAction, on phone: any PagePhone) async throws -> Response {
+        do throws(PhoneActionError) {
+            try await phone.perform(action)
+        } catch {
+            switch error {
+            case .notPossible(let reason): throw ServiceError(.conflict, reason)
+            }
+        }
+        return Response(status: .noContent)
+    }
+}
+
+extension PhonePageRoutes {
+    /// The largest action: a message of the greatest length with room for its escapes.
+    private static let actionLimit = 64 << 10
+
+    /// Only the name, to tell an unknown action from a wrong parameter.
+    private struct Named: Decodable { var name: String }
+
+    private static func action(in request: Request) async throws -> PhoneAction {
+        let bytes = try await request.jsonBytes(limits: JSONLimits(byteCount: actionLimit))
+        let name = try JSONFields.decode(Named.self, from: bytes).name
+        guard PhoneAction.Name(rawValue: name) != nil else {
+            let known = PhoneAction.Name.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ServiceError(.invalidField, "field 'name': not an action; the actions are \(known)")
+        }
+        return try JSONFields.decode(PhoneAction.self, from: bytes)
+    }
+}

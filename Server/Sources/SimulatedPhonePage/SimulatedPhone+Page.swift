@@ -1,0 +1,3 @@
+import DeviceSimulation
+
+extension SimulatedPhone: PagePhone {}

@@ -1,0 +1,98 @@
+import PushHub
+import RichPushModel
+import TagExpressions
+import Testing
+
+/// What an `IntakeStore` and a `TelemetryStore` promise.
+public enum IntakeStorePromises {
+    /// Every promise.
+    public static let all: [StoragePromise<HubStorage>] = [
+        keepsASend, schedules, repeatsAnAnswer, scopesKeys, cancelsOnce, countsByIndex, sweeps,
+    ]
+
+    private static let keepsASend = StoragePromise<HubStorage>("a send is accepted and can be asked for") { storage in
+        let send = try Sample.send()
+        #expect(try await storage.intake.accept(send) == .accepted)
+        let telemetry = try #require(try await storage.telemetry.telemetry(of: send.id, in: Sample.hub, at: Sample.start))
+        #expect(telemetry == NotificationTelemetry(id: send.id, state: .accepted, enqueuedAt: Sample.start, dueAt: Sample.start))
+        #expect(try await storage.telemetry.telemetry(of: NotificationID(), in: Sample.hub, at: Sample.start) == nil)
+    }
+
+    private static let schedules = StoragePromise<HubStorage>("a send that is due later is leased later") { storage in
+        let send = try Sample.send(due: Sample.time(60))
+        _ = try await storage.intake.accept(send)
+        #expect(try await storage.telemetry.telemetry(of: send.id, in: Sample.hub, at: Sample.start)?.state == .scheduled)
+        #expect(try await storage.queue.lease(Sample.lease(4, at: Sample.time(59))).isEmpty)
+        #expect(try await storage.telemetry.telemetry(of: send.id, in: Sample.hub, at: Sample.time(60))?.state == .accepted)
+        #expect(try await storage.queue.lease(Sample.lease(4, at: Sample.time(60))).map(\.id.notification) == [send.id])
+        #expect(try await storage.telemetry.telemetry(of: send.id, in: Sample.hub, at: Sample.time(60))?.state == .dispatching)
+    }
+
+    private static let repeatsAnAnswer = StoragePromise<HubStorage>(
+        "an idempotency key repeats the answer for the same content and refuses another"
+    ) { storage in
+        let key = AcceptedSend.Idempotency(key: "k", digest: [1])
+        #expect(try await storage.intake.earlier(key, in: Sample.hub) == nil)
+        let first = try Sample.send(key: key)
+        #expect(try await storage.intake.accept(first) == .accepted)
+        let second = try Sample.send(at: Sample.time(9), key: key)
+        let repeated = IntakeAnswer.repeated(id: first.id, dueAt: first.dueAt)
+        #expect(try await storage.intake.accept(second) == repeated)
+        #expect(try await storage.intake.earlier(key, in: Sample.hub) == repeated)
+        let other = try Sample.send(key: AcceptedSend.Idempotency(key: "k", digest: [2]))
+        #expect(try await storage.intake.accept(other) == .mismatch)
+        #expect(try await storage.telemetry.telemetry(of: second.id, in: Sample.hub, at: Sample.start) == nil)
+        #expect(try await storage.queue.lease(Sample.lease(4)).count == 1)
+    }
+
+    private static let scopesKeys = StoragePromise<HubStorage>("an idempotency key means nothing in another hub") { storage in
+        let key = AcceptedSend.Idempotency(key: "k", digest: [1])
+        for hub in [Sample.hub, Sample.otherHub] {
+            let answer = try await storage.intake.accept(try Sample.send(hub: hub, key: key))
+            #expect(answer == .accepted)
+        }
+    }
+
+    private static let cancelsOnce = StoragePromise<HubStorage>("a cancelled send is not leased any more") { storage in
+        let send = try Sample.send(size: 20_000)
+        _ = try await storage.intake.accept(send)
+        #expect(try await storage.queue.lease(Sample.lease(1)).count == 1)
+        #expect(try await storage.intake.cancel(send.id, in: Sample.hub, at: Sample.time(1)))
+        #expect(try await storage.intake.cancel(send.id, in: Sample.hub, at: Sample.time(2)) == false)
+        #expect(try await storage.queue.lease(Sample.lease(4)).isEmpty)
+        let telemetry = try #require(try await storage.telemetry.telemetry(of: send.id, in: Sample.hub, at: Sample.time(3)))
+        #expect(telemetry.state == .cancelled && telemetry.endedAt == Sample.time(1))
+    }
+
+    private static let countsByIndex = StoragePromise<HubStorage>("an audience is never counted too small") { storage in
+        for number in 0..<6 {
+            let tags = ["all"] + (number < 2 ? ["few"] : ["many"])
+            let request = try Sample.device("d\(number)", handle: number, tags: tags)
+            _ = try await storage.devices.upsert(request, in: Sample.hub, at: Sample.start)
+        }
+        let counts: [(String, Int)] = [
+            ("few", 2), ("FEW || many", 6), ("all && few", 2), ("!few", 6), ("!(!few || many)", 2), ("none", 0),
+            ("$InstallationId:{d3}", 1),
+        ]
+        for (text, count) in counts {
+            let audience = try TagExpression(parsing: text)
+            #expect(try await storage.intake.audienceSize(audience, in: Sample.hub, limit: 100) == count, "\(text)")
+        }
+        #expect(try await storage.intake.audienceSize(nil, in: Sample.hub, limit: 100) == 6)
+        #expect(try await storage.intake.audienceSize(nil, in: Sample.hub, limit: 4) == 4)
+    }
+
+    private static let sweeps = StoragePromise<HubStorage>("a sweep removes what ended long ago and nothing else") { storage in
+        let key = AcceptedSend.Idempotency(key: "k", digest: [1])
+        let old = try Sample.send(key: key)
+        let open = try Sample.send()
+        for send in [old, open] { _ = try await storage.intake.accept(send) }
+        #expect(try await storage.intake.cancel(old.id, in: Sample.hub, at: Sample.time(1)))
+        #expect(try await storage.telemetry.sweep(endedBefore: Sample.time(1), limit: 10) == 1)
+        #expect(try await storage.telemetry.sweep(endedBefore: Sample.time(2), limit: 10) == 1)
+        #expect(try await storage.telemetry.sweep(endedBefore: Sample.time(2), limit: 10) == 0)
+        #expect(try await storage.telemetry.telemetry(of: old.id, in: Sample.hub, at: Sample.time(3)) == nil)
+        #expect(try await storage.telemetry.telemetry(of: open.id, in: Sample.hub, at: Sample.time(3)) != nil)
+        #expect(try await storage.intake.earlier(key, in: Sample.hub) == nil)
+    }
+}

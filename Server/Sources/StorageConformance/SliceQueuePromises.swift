@@ -1,0 +1,195 @@
+import PushHub
+import RichPushModel
+import Testing
+
+/// What a `SliceQueue` promises.
+public enum SliceQueuePromises {
+    /// Every promise.
+    public static let all: [StoragePromise<HubStorage>] = [
+        leasesToOne, refusesALostLease, smallFirst, keepsRoomForSmall, walksInOrder, skipsTwins, addsTallies, keepsPendingRows,
+        checksRetriesAgain, forgetsByTimestamp, endsOnce, takesOver,
+    ]
+
+    private static let leasesToOne = StoragePromise<HubStorage>("a leased slice is nobody else's until the lease runs out") {
+        storage in
+        _ = try await storage.intake.accept(try Sample.send())
+        let first = try #require(try await storage.queue.lease(Sample.lease(4)).first)
+        #expect(try await storage.queue.lease(Sample.lease(4, at: Sample.time(59), owner: "b")).isEmpty)
+        #expect(try await storage.queue.renew(first, until: Sample.time(100)))
+        #expect(try await storage.queue.lease(Sample.lease(4, at: Sample.time(99), owner: "b")).isEmpty)
+        let second = try #require(try await storage.queue.lease(Sample.lease(4, at: Sample.time(100), owner: "b")).first)
+        #expect(second.id == first.id && second.epoch > first.epoch)
+    }
+
+    private static let refusesALostLease = StoragePromise<HubStorage>("a checkpoint under a lost lease changes nothing") {
+        storage in
+        let send = try Sample.send()
+        _ = try await storage.intake.accept(send)
+        let lost = try #require(try await storage.queue.lease(Sample.lease(1)).first)
+        let current = try #require(try await storage.queue.lease(Sample.lease(1, at: Sample.time(60))).first)
+        for disposition in [SliceCheckpoint.Disposition.finish, .keep(until: Sample.time(99)), .release(notBefore: Sample.start)]
+        {
+            var checkpoint = SliceCheckpoint(lease: lost, now: Sample.time(61), disposition: disposition)
+            checkpoint.tallies = [.accepted: 5]
+            #expect(try await storage.queue.checkpoint(checkpoint) == .refused)
+        }
+        #expect(try await storage.queue.renew(lost, until: Sample.time(99)) == false)
+        #expect(try await storage.queue.page(Sample.page(lost)) == nil)
+        #expect(try await storage.queue.page(Sample.page(current)) != nil)
+        #expect(try await storage.telemetry.telemetry(of: send.id, in: Sample.hub, at: Sample.time(61))?.outcomes == [:])
+    }
+
+    private static let smallFirst = StoragePromise<HubStorage>("small slices go first, then the longest waiting") { storage in
+        let broadcast = try Sample.send(size: 20_000)
+        let late = try Sample.send(at: Sample.time(2))
+        let early = try Sample.send(at: Sample.time(1))
+        for send in [broadcast, late, early] { _ = try await storage.intake.accept(send) }
+        let first = try await storage.queue.lease(Sample.lease(1, at: Sample.time(3)))
+        #expect(first.map(\.id.notification) == [early.id])
+        let rest = try await storage.queue.lease(Sample.lease(2, at: Sample.time(3)))
+        #expect(rest.map(\.id.notification) == [late.id, broadcast.id])
+    }
+
+    private static let keepsRoomForSmall = StoragePromise<HubStorage>("limits on large slices hold") { storage in
+        _ = try await storage.intake.accept(try Sample.send(size: 20_000))
+        _ = try await storage.intake.accept(try Sample.send(at: Sample.time(1)))
+        var request = Sample.lease(4, at: Sample.time(2), large: 2)
+        let leases = try await storage.queue.lease(request)
+        #expect(leases.map(\.weight).sorted() == [.small, .large, .large])
+        request.limit = 1
+        request.largeFirst = 1
+        _ = try await storage.intake.accept(try Sample.send(at: Sample.time(1)))
+        #expect(try await storage.queue.lease(request).map(\.weight) == [.large])
+    }
+
+    private static let walksInOrder = StoragePromise<HubStorage>("a walk passes every match once, in order of key") { storage in
+        for number in 0..<25 {
+            let request = try Sample.device("d\(number)", handle: number, tags: number % 2 == 0 ? ["even", "x"] : ["odd", "y"])
+            _ = try await storage.devices.upsert(request, in: Sample.hub, at: Sample.start)
+        }
+        _ = try await storage.devices.upsert(
+            try Sample.device("late", handle: 99, tags: ["even", "odd"]), in: Sample.hub, at: Sample.time(1))
+        for (audience, count) in [("even", 13), ("!even", 12), ("even || y", 25), ("even && y", 0), ("odd || even && x", 25)] {
+            _ = try await storage.intake.accept(try Sample.send(to: audience))
+            var lease = try #require(try await storage.queue.lease(Sample.lease(1, at: Sample.time(5))).first)
+            var passed: [SliceKey] = []
+            while lease.cursor < lease.last {
+                let page = try #require(try await storage.queue.page(Sample.page(lease, at: Sample.time(5), limit: 4)))
+                guard case .walk(let walk) = page.work else { break }
+                #expect(walk.candidates.count <= 4)
+                passed += walk.candidates.map(\.record.sliceKey)
+                lease.cursor = walk.through
+            }
+            #expect(passed.count == count && passed == passed.sorted() && Set(passed).count == count, "\(audience)")
+            _ = try await storage.queue.checkpoint(SliceCheckpoint(lease: lease, now: Sample.time(5), disposition: .finish))
+        }
+    }
+
+    private static let skipsTwins = StoragePromise<HubStorage>("of several matching records of a handle the lowest is sent to") {
+        storage in
+        for (name, tags) in [("a", ["t"]), ("b", ["t"]), ("c", ["t"]), ("d", ["u"]), ("e", ["u"])] {
+            _ = try await storage.devices.upsert(try Sample.device(name, handle: 1, tags: tags), in: Sample.hub, at: Sample.start)
+        }
+        _ = try await storage.intake.accept(try Sample.send(to: "t"))
+        let lease = try #require(try await storage.queue.lease(Sample.lease(1)).first)
+        guard case .walk(let walk) = try await storage.queue.page(Sample.page(lease))?.work else {
+            Issue.record("there is something to walk")
+            return
+        }
+        #expect(walk.candidates.map(\.isSkipped) == [false, true, true])
+    }
+
+    private static let addsTallies = StoragePromise<HubStorage>("tallies add up over checkpoints and slices") { storage in
+        let send = try Sample.send(size: 20_000)
+        _ = try await storage.intake.accept(send)
+        for lease in try await storage.queue.lease(Sample.lease(3)) {
+            var checkpoint = SliceCheckpoint(lease: lease, now: Sample.start, disposition: .keep(until: Sample.time(60)))
+            checkpoint.tallies = [.accepted: 2, .skipped: 1]
+            for _ in 1...2 { #expect(try await storage.queue.checkpoint(checkpoint) == .stored(ended: nil)) }
+        }
+        let telemetry = try await storage.telemetry.telemetry(of: send.id, in: Sample.hub, at: Sample.start)
+        #expect(telemetry?.outcomes == [.accepted: 12, .skipped: 6])
+    }
+
+    private static let keepsPendingRows = StoragePromise<HubStorage>("pending rows come back when they are due") { storage in
+        let record = try await storage.devices.upsert(try Sample.device("a", handle: 1), in: Sample.hub, at: Sample.start).record
+        _ = try await storage.intake.accept(try Sample.send())
+        var lease = try #require(try await storage.queue.lease(Sample.lease(1)).first)
+        lease.cursor = lease.last
+        let target = PendingTarget(
+            key: record.sliceKey, cause: .unknown, attempts: 1, firstAt: Sample.start, notBefore: Sample.time(10))
+        var checkpoint = SliceCheckpoint(lease: lease, now: Sample.start, disposition: .keep(until: Sample.time(60)))
+        checkpoint.pending = [target]
+        _ = try await storage.queue.checkpoint(checkpoint)
+        let before = try #require(try await storage.queue.page(Sample.page(lease, at: Sample.time(9))))
+        #expect(before.work == .wait && before.pendingCount == 1 && before.nextPendingAt == Sample.time(10))
+        let after = try #require(try await storage.queue.page(Sample.page(lease, at: Sample.time(10))))
+        #expect(after.work == .retries([.init(target: target, record: record)]) && after.nextPendingAt == nil)
+        var settled = SliceCheckpoint(lease: lease, now: Sample.start, disposition: .keep(until: Sample.time(60)))
+        settled.settled = [record.sliceKey]
+        _ = try await storage.queue.checkpoint(settled)
+        #expect(try await storage.queue.page(Sample.page(lease, at: Sample.time(10)))?.pendingCount == 0)
+    }
+
+    private static let checksRetriesAgain = StoragePromise<HubStorage>(
+        "a phone that changed hands between two tries is not sent to"
+    ) { storage in
+        let request = try Sample.device("a", handle: 1, tags: ["username:ann"])
+        let record = try await storage.devices.upsert(request, in: Sample.hub, at: Sample.start).record
+        _ = try await storage.intake.accept(try Sample.send(to: "username:ann"))
+        let lease = try #require(try await storage.queue.lease(Sample.lease(1)).first)
+        var checkpoint = SliceCheckpoint(lease: lease, now: Sample.start, disposition: .keep(until: Sample.time(60)))
+        checkpoint.pending = [
+            PendingTarget(key: record.sliceKey, cause: .retry, attempts: 1, firstAt: Sample.start, notBefore: Sample.start)
+        ]
+        _ = try await storage.queue.checkpoint(checkpoint)
+        _ = try await storage.devices.upsert(
+            try Sample.device("a", handle: 1, tags: ["username:bob"]), in: Sample.hub, at: Sample.time(1))
+        guard case .retries(let due) = try await storage.queue.page(Sample.page(lease, at: Sample.time(2)))?.work else {
+            Issue.record("the row is due")
+            return
+        }
+        #expect(due.map(\.record) == [nil])
+    }
+
+    private static let forgetsByTimestamp = StoragePromise<HubStorage>(
+        "a gone handle takes the records that registered before the moment"
+    ) { storage in
+        _ = try await storage.devices.upsert(try Sample.device("old", handle: 1, tags: ["t"]), in: Sample.hub, at: Sample.start)
+        _ = try await storage.devices.upsert(
+            try Sample.device("new", handle: 1, tags: ["t"]), in: Sample.hub, at: Sample.time(10))
+        _ = try await storage.intake.accept(try Sample.send(at: Sample.time(11)))
+        let lease = try #require(try await storage.queue.lease(Sample.lease(1, at: Sample.time(11))).first)
+        var checkpoint = SliceCheckpoint(lease: lease, now: Sample.time(11), disposition: .keep(until: Sample.time(60)))
+        checkpoint.forgotten = [.init(platform: .apns, handle: Sample.handle(1), since: Sample.time(10))]
+        _ = try await storage.queue.checkpoint(checkpoint)
+        #expect(try await storage.devices.device(try Sample.record("old"), in: Sample.hub) == nil)
+        #expect(try await storage.devices.device(try Sample.record("new"), in: Sample.hub) != nil)
+        #expect(try await storage.intake.audienceSize(try Sample.send(to: "t").audience, in: Sample.hub, limit: 9) == 1)
+    }
+
+    private static let endsOnce = StoragePromise<HubStorage>("the last slice to finish ends the send") { storage in
+        for (outcome, state) in [(TargetOutcome.accepted, NotificationState.completed), (.expired, .expired)] {
+            let send = try Sample.send(size: 20_000)
+            _ = try await storage.intake.accept(send)
+            let leases = try await storage.queue.lease(Sample.lease(100))
+            #expect(leases.count == SlicePlan.split)
+            for (index, lease) in leases.enumerated() {
+                var checkpoint = SliceCheckpoint(lease: lease, now: Sample.time(7), disposition: .finish)
+                checkpoint.tallies = [outcome: 1]
+                let answer = try await storage.queue.checkpoint(checkpoint)
+                #expect(answer == .stored(ended: index == leases.count - 1 ? state : nil))
+            }
+            let telemetry = try await storage.telemetry.telemetry(of: send.id, in: Sample.hub, at: Sample.time(8))
+            #expect(telemetry?.state == state && telemetry?.endedAt == Sample.time(7))
+        }
+    }
+
+    private static let takesOver = StoragePromise<HubStorage>("the only process frees what a dead one had leased") { storage in
+        _ = try await storage.intake.accept(try Sample.send())
+        let dead = try #require(try await storage.queue.lease(Sample.lease(1)).first)
+        #expect(try await storage.queue.releaseAll(at: Sample.time(1)) == 1)
+        #expect(try await storage.queue.renew(dead, until: Sample.time(99)) == false)
+        #expect(try await storage.queue.lease(Sample.lease(1, at: Sample.time(1))).count == 1)
+    }
+}

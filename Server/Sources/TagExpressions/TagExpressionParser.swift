@@ -1,0 +1,96 @@
+import RichPushModel
+
+/// Reads an expression by recursive descent; depth, length and number of tags are bounded, so time and stack are too.
+///
+///     or    := and { "||" and }
+///     and   := unary { "&&" unary }
+///     unary := "!" unary | "(" or ")" | tag
+struct TagExpressionParser {
+    private var scanner: TagExpressionScanner
+    private var token: TagExpressionScanner.Token
+    private var depth = 0
+    private var tagPositions: [Int] = []
+
+    init(_ text: String) throws(TagExpressionError) {
+        guard text.utf8.count <= TagExpressionLimits.bytes else { throw TagExpressionError(.tooLong, at: 0) }
+        scanner = TagExpressionScanner(text)
+        token = try scanner.next()
+    }
+
+    mutating func parse() throws(TagExpressionError) -> TagExpression {
+        if token == .end { throw TagExpressionError(.empty, at: 0) }
+        let expression = try alternatives()
+        guard token == .end else { throw TagExpressionError(.expectedOperator, at: scanner.position) }
+        if !expression.hasOnlyAlternatives, tagPositions.count > TagExpressionLimits.tags {
+            throw TagExpressionError(
+                .tooManyTags(limit: TagExpressionLimits.tags), at: tagPositions[TagExpressionLimits.tags])
+        }
+        return expression
+    }
+
+    private mutating func alternatives() throws(TagExpressionError) -> TagExpression {
+        var expression = try conjunction()
+        while token == .or {
+            token = try scanner.next()
+            expression = .or(expression, try conjunction())
+        }
+        return expression
+    }
+
+    private mutating func conjunction() throws(TagExpressionError) -> TagExpression {
+        var expression = try unary()
+        while token == .and {
+            token = try scanner.next()
+            expression = .and(expression, try unary())
+        }
+        return expression
+    }
+
+    private mutating func unary() throws(TagExpressionError) -> TagExpression {
+        switch token {
+        case .tag(let tag):
+            try count()
+            token = try scanner.next()
+            return .tag(tag)
+        case .not:
+            return .not(try nested { parser throws(TagExpressionError) in try parser.unary() })
+        case .open:
+            let opened = scanner.position
+            let inner = try nested { parser throws(TagExpressionError) in try parser.alternatives() }
+            guard token == .close else {
+                throw TagExpressionError(token == .end ? .missingParenthesis : .expectedOperator, at: opened)
+            }
+            token = try scanner.next()
+            return inner
+        case .and, .or, .close, .end:
+            throw TagExpressionError(.expectedOperand, at: scanner.position)
+        }
+    }
+
+    private mutating func nested(
+        _ body: (inout TagExpressionParser) throws(TagExpressionError) -> TagExpression
+    ) throws(TagExpressionError) -> TagExpression {
+        guard depth < TagExpressionLimits.depth else { throw TagExpressionError(.tooDeep, at: scanner.position) }
+        depth += 1
+        token = try scanner.next()
+        let expression = try body(&self)
+        depth -= 1
+        return expression
+    }
+
+    private mutating func count() throws(TagExpressionError) {
+        guard tagPositions.count < TagExpressionLimits.tagsInAlternatives else {
+            throw TagExpressionError(.tooManyTags(limit: TagExpressionLimits.tagsInAlternatives), at: scanner.position)
+        }
+        tagPositions.append(scanner.position)
+    }
+}
+
+extension TagExpression {
+    /// Reads the text of an expression (Azure reference 3.2). Throws with the place for anything that breaks the grammar or
+    /// a limit.
+    public init(parsing text: String) throws(TagExpressionError) {
+        var parser = try TagExpressionParser(text)
+        self = try parser.parse()
+    }
+}

@@ -1,0 +1,106 @@
+import ArgumentParser
+import AsyncHTTPClient
+import ClarionServer
+import NIOCore
+import NIOPosix
+import RichPushModel
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// The part of the app backend's interface that the command line uses.
+struct BackendClient {
+    /// The states after which nothing more happens.
+    static let finalStates: Set<String> = ["completed", "cancelled", "expired", "failed"]
+
+    let address: String
+    let user: UserName
+    let password: SecretText
+    private let http = HTTPClient(eventLoopGroup: .singletonMultiThreadedEventLoopGroup)
+
+    init(address: String, user: UserName, password: SecretText) {
+        self.address = address
+        self.user = user
+        self.password = password
+    }
+
+    /// Gives the connections back when the work is done, and turns errors into a sentence and an exit code.
+    func use(_ work: (BackendClient) async throws -> Void) async throws {
+        do {
+            try await work(self)
+        } catch {
+            try? await http.shutdown()
+            throw explained(error)
+        }
+        try await http.shutdown()
+    }
+
+    /// Sends, with the file at `content` as the content, which is read while it is sent.
+    func send(_ request: SendRequest, content: String?) async throws -> SendAnswer {
+        let json = try JSONEncoder().encode(request)
+        var message = HTTPClientRequest(url: address + APIRoute.notifications)
+        message.method = .POST
+        if let content {
+            let form = try MultipartForm(json: json, path: content)
+            message.headers.add(name: "content-type", value: form.mediaType)
+            message.body = .stream(form, length: .known(form.byteCount))
+        } else {
+            message.headers.add(name: "content-type", value: "application/json")
+            message.body = .bytes(ByteBuffer(bytes: json))
+        }
+        return try await answer(to: message, as: SendAnswer.self)
+    }
+
+    /// Where a send stands.
+    func status(_ id: RichID) async throws -> SendStatus {
+        try await answer(to: HTTPClientRequest(url: address + APIRoute.status(id)), as: SendStatus.self)
+    }
+
+    /// Asks until the send has ended, four times a second, or until the time is over.
+    func waitUntilFinal(_ id: RichID, atMost limit: Duration) async throws -> SendStatus {
+        let end = ContinuousClock.now + limit
+        var status = try await status(id)
+        while !Self.finalStates.contains(status.state), ContinuousClock.now < end {
+            try await Task.sleep(for: .milliseconds(250))
+            status = try await self.status(id)
+        }
+        return status
+    }
+
+    private func answer<Answer: Decodable>(to message: HTTPClientRequest, as type: Answer.Type) async throws -> Answer {
+        var message = message
+        message.setBasicAuth(username: user.text, password: password.reveal())
+        let response = try await http.execute(message, timeout: .seconds(120))
+        let body = Data(try await response.body.collect(upTo: 1_000_000).readableBytesView)
+        guard (200..<300).contains(response.status.code) else {
+            if let problem = try? JSONDecoder().decode(Problem.self, from: body) { throw problem }
+            throw UnexpectedAnswer(status: Int(response.status.code))
+        }
+        return try JSONDecoder().decode(type, from: body)
+    }
+
+    private func explained(_ error: any Error) -> any Error {
+        switch error {
+        case let problem as Problem:
+            Terminal.note("clarion: \(problem.detail ?? problem.title) (\(problem.status) \(problem.code))")
+            return [401, 403].contains(problem.status) ? ExitCode.noPermission : ExitCode.failure
+        case is UnexpectedAnswer, is MultipartForm.Fault:
+            Terminal.note("clarion: \(error)")
+            return ExitCode.failure
+        case is NIOConnectionError, is IOError, is HTTPClientError:
+            Terminal.note("clarion: \(address) does not answer: \(error)")
+            return ExitCode.unreachable
+        default:
+            return error
+        }
+    }
+
+    /// An answer that is none of the app backend's.
+    struct UnexpectedAnswer: Error, CustomStringConvertible {
+        var status: Int
+        var description: String { "the server answered \(status) without saying why; is it Clarion?" }
+    }
+}

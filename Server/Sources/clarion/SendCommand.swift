@@ -1,0 +1,98 @@
+import ArgumentParser
+import ClarionServer
+import RichPushModel
+
+struct SendCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "send", abstract: "Send a rich notification through a running server.",
+        discussion: "Prints the notification's id and its tracking id. With --wait it ends when every device has an outcome.")
+
+    @OptionGroup var server: ServerArguments
+
+    @Option(help: "What the notification says.")
+    var message: String
+
+    @Option(help: "The line above the message.")
+    var title: String?
+
+    @Option(help: "The line between title and message.")
+    var subtitle: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Who gets it, for example 'username:alice && !beta'. Without it your own devices.", valueName: "expression"))
+    var audience: String?
+
+    @Option(help: ArgumentHelp("silent, alert or both.", valueName: "style"))
+    var style: DeliveryStyle?
+
+    @Option(help: ArgumentHelp("What Apple may read: open or neutral.", valueName: "policy"))
+    var preview: PreviewPolicy?
+
+    @Option(help: "A picture to carry.")
+    var picture: String?
+
+    @Option(help: "A sound to carry.")
+    var sound: String?
+
+    @Option(help: "A video to carry.")
+    var video: String?
+
+    @Option(help: "Any other file to carry.")
+    var file: String?
+
+    @Option(help: "An https link to carry, opened only after the reader agrees.")
+    var link: String?
+
+    @Flag(help: "Wait until every device has an outcome, at most a minute, and print the counts.")
+    var wait = false
+
+    func validate() throws {
+        guard [picture, sound, video, file, link].count(where: { $0 != nil }) <= 1 else {
+            throw ValidationError("a notification carries one of --picture, --sound, --video, --file and --link")
+        }
+    }
+
+    func run() async throws {
+        let client = try server.client()
+        try await client.use { client in
+            let answer = try await client.send(request, content: content)
+            print("id \(answer.id)\ntracking \(answer.trackingID)")
+            Terminal.note(answer.readableBy)
+            if wait { try await report(on: answer, client) }
+        }
+    }
+
+    private var request: SendRequest {
+        var request = SendRequest(message: message)
+        request.title = title
+        request.subtitle = subtitle
+        request.audience = audience
+        request.style = style
+        request.preview = preview
+        request.link = link
+        request.kind = kind
+        return request
+    }
+
+    private var kind: ContentKind? {
+        if picture != nil { return .image }
+        if sound != nil { return .sound }
+        if video != nil { return .video }
+        if file != nil { return .file }
+        return link == nil ? nil : .link
+    }
+
+    private var content: String? { picture ?? sound ?? video ?? file }
+
+    private func report(on answer: SendAnswer, _ client: BackendClient) async throws {
+        let status = try await client.waitUntilFinal(answer.id, atMost: .seconds(60))
+        let counts = status.outcomes.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+        print(([status.state] + counts).joined(separator: ", "))
+        if !BackendClient.finalStates.contains(status.state) { throw ExitCode.tryAgain }
+        if status.state != "completed" { throw ExitCode.failure }
+    }
+}
+
+extension DeliveryStyle: @retroactive ExpressibleByArgument {}
+extension PreviewPolicy: @retroactive ExpressibleByArgument {}

@@ -1,0 +1,52 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+import ArgumentParser
+import ClarionServer
+
+/// The person at the other end: messages on standard error, and questions whose answers are not shown.
+enum Terminal {
+    /// Writes a line that is no result.
+    static func note(_ line: String) {
+        let bytes = Array((line + "\n").utf8)
+        _ = bytes.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+
+    /// Writes a line of result at once, also into a pipe, so that whoever waits for it sees it.
+    static func say(_ line: String) {
+        print(line)
+        fflush(nil)
+    }
+
+    /// Asks for a password without showing it. Without a terminal it is the next line of standard input.
+    static func askPassword(_ question: String) throws -> SecretText {
+        let isTerminal = isatty(STDIN_FILENO) == 1
+        if isTerminal { note(question) }
+        guard let line = isTerminal ? readHidden() : readLine(), !line.isEmpty else {
+            throw ValidationError("no password was given")
+        }
+        return SecretText(line)
+    }
+
+    /// Asks twice, as one does for a new password.
+    static func askNewPassword() throws -> SecretText {
+        let first = try askPassword("New password:")
+        guard isatty(STDIN_FILENO) == 1 else { return first }
+        guard try askPassword("Once more:") == first else { throw ValidationError("the two passwords differ") }
+        return first
+    }
+
+    private static func readHidden() -> String? {
+        var before = termios()
+        guard tcgetattr(STDIN_FILENO, &before) == 0 else { return readLine() }
+        var hidden = before
+        hidden.c_lflag &= ~tcflag_t(ECHO)
+        tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden)
+        defer { tcsetattr(STDIN_FILENO, TCSAFLUSH, &before) }
+        return readLine()
+    }
+}

@@ -1,0 +1,16 @@
+import AppBackend
+import ArgumentParser
+import ClarionServer
+import RichPushModel
+
+struct UserCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "user", abstract: "Add, list and remove the users of a node, on its database.",
+        subcommands: [UserAddCommand.self, UserListCommand.self, UserPasswordCommand.self, UserRemoveCommand.self])
+}
+
+extension UserRole: ExpressibleByArgument {}
+
+extension UserName: @retroactive ExpressibleByArgument {
+    public init?(argument: String) { self.init(argument) }
+}

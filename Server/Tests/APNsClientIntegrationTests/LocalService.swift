@@ -1,0 +1,72 @@
+import APNsEmulation
+import APNsHTTP2
+import APNsProtocol
+import ClarionTesting
+import Crypto
+import Foundation
+import Logging
+import NIOPosix
+import RichPushModel
+
+/// The local APNs and a client of it over real TLS, on a port that the system chose.
+struct LocalService {
+    static let topic = "com.example.app"
+    static let keyID = "KEY4567890"
+    static let teamID = "TEAM567890"
+
+    let apns: LocalAPNs
+    let client: APNsClient
+    /// The time of both sides' tokens; connections live in real time.
+    let clock: ManualClock
+
+    /// Runs `body` with a service that is torn down afterwards.
+    static func run(
+        rules: EmulationRules = EmulationRules(), limits: APNsClientLimits = APNsClientLimits(),
+        timing: APNsClientTiming = APNsClientTiming(), serverName: String? = "localhost", trustsAuthority: Bool = true,
+        clientKey: P256.Signing.PrivateKey? = nil, strictness: APNsPushRules.Strictness = .wireOnly,
+        _ body: (LocalService) async throws -> Void
+    ) async throws {
+        let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+        let clock = ManualClock(start: SystemClock().now)
+        let key = P256.Signing.PrivateKey()
+        let apns = try LocalAPNs(
+            configuration: LocalAPNsConfiguration(rules: rules), clock: clock, group: MultiThreadedEventLoopGroup.singleton,
+            logger: logger)
+        try apns.registerKey(teamID: teamID, keyID: keyID, publicKeyPEM: key.publicKey.pemRepresentation)
+        try apns.registerApp(bundleID: topic, teamID: teamID)
+        let address = try await apns.start()
+        let tokenKey = try ProviderTokenKey(privateKey: clientKey ?? key, keyID: keyID, teamID: teamID)
+        let client = try APNsClient(
+            configuration: APNsClientConfiguration(
+                environment: .sandbox, credential: .token(ProviderTokenCache(key: tokenKey, clock: clock)),
+                endpoint: .init(host: address.host, port: address.port, serverName: serverName),
+                transport: .tls(trustsAuthority ? .additional(pem: apns.certificateAuthorityPEM) : .system), limits: limits,
+                timing: timing, strictness: strictness),
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger)
+        do {
+            try await body(LocalService(apns: apns, client: client, clock: clock))
+        } catch {
+            await client.shutdown(within: .seconds(1))
+            await apns.shutdown()
+            throw error
+        }
+        await client.shutdown(within: .seconds(5))
+        await apns.shutdown()
+    }
+
+    func tokens(_ count: Int) -> [String] { (0..<count).map { apns.issueToken(device: "device \($0)", topic: Self.topic) } }
+
+    func push(_ token: String, topic: String = topic, payload: String = #"{"aps":{"alert":"Hello"}}"#) -> APNsPush {
+        APNsPush(
+            deviceToken: token, headers: APNsPush.Headers(topic: topic, pushType: .alert, priority: 10),
+            payload: Array(payload.utf8), apnsID: UUID())
+    }
+
+    func pushes(_ count: Int) -> [APNsPush] { tokens(count).map { push($0) } }
+}
+
+extension APNsOutcome {
+    var isAccepted: Bool { if case .accepted = self { true } else { false } }
+
+    var reason: APNsReason? { if case .rejected(let rejection) = self { rejection.reason } else { nil } }
+}

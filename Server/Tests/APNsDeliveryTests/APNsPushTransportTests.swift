@@ -1,0 +1,89 @@
+import APNsProtocol
+import Foundation
+import Logging
+import PushHub
+import RichPushModel
+import Testing
+
+@testable import APNsDelivery
+
+/// Answers each push by its device token, and keeps nothing.
+private struct ScriptedClient: APNsPushSending {
+    var answer: @Sendable (APNsPush) -> APNsOutcome
+
+    func send(_ pushes: [APNsPush]) async -> [APNsOutcome] { pushes.map(answer) }
+}
+
+@Suite("The push transport")
+struct APNsPushTransportTests {
+    private let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+
+    private func target(_ handle: String, environment: String? = nil, body: Int = 0, headers: Int = 0) throws -> PushBatch.Target {
+        PushBatch.Target(
+            handle: try #require(DeviceHandle(handle, platform: .apns)), environment: environment, body: body, headers: headers,
+            pushID: PushID(UUID()))
+    }
+
+    private func batch(_ targets: [PushBatch.Target]) -> PushBatch {
+        PushBatch(
+            hub: HubID(1), bodies: [Array("{}".utf8), Array(#"{"a":1}"#.utf8)],
+            headers: [
+                PushBatch.Headers(pushType: "alert", priority: 10),
+                PushBatch.Headers(pushType: "background", priority: 5, expiration: 9, collapseID: "c", topic: "com.example.other"),
+            ], targets: targets)
+    }
+
+    @Test("targets of both environments go to their clients, and outcomes come back in the order of the targets")
+    func environments() async throws {
+        let clients: [APNsEnvironment: any APNsPushSending] = [
+            .sandbox: ScriptedClient { _ in .rejected(APNsRejection(status: 400, reason: .badDeviceToken)) },
+            .production: ScriptedClient { $0.deviceToken == "AA" ? .accepted(apnsID: nil, uniqueID: nil) : .unknown(.deadline) },
+        ]
+        let transport = APNsPushTransport(
+            clients: clients, defaultEnvironment: .production, defaultTopic: "com.example.app", logger: logger)
+        let outcomes = await transport.send(
+            batch([
+                try target("AA"), try target("BB", environment: "sandbox"), try target("CC", environment: "production"),
+                try target("AA", environment: "sandbox"), try target("DD", environment: "nowhere"),
+            ]))
+        #expect(
+            outcomes == [
+                .accepted, .badToken, .unknown(reason: "deadline"), .badToken,
+                .misconfigured(reason: "unknown APNs environment"),
+            ])
+    }
+
+    @Test("an environment without a credential is misconfigured, the other still sends")
+    func missingEnvironment() async throws {
+        let transport = APNsPushTransport(
+            clients: [.sandbox: ScriptedClient { _ in .accepted(apnsID: nil, uniqueID: nil) }], defaultEnvironment: .sandbox,
+            defaultTopic: "com.example.app", logger: logger)
+        let outcomes = await transport.send(batch([try target("AA", environment: "production"), try target("BB")]))
+        #expect(outcomes == [.misconfigured(reason: "no APNs credential for production"), .accepted])
+    }
+
+    @Test("header sets, bodies, ids and the default topic arrive at the client")
+    func translation() async throws {
+        let second = try target("BB", body: 1, headers: 1)
+        let client = ScriptedClient { push in
+            let isFirst = push.headers.topic == "com.example.app" && push.headers.pushType == .alert
+                && push.headers.priority == 10 && push.headers.expiration == nil && push.payload == Array("{}".utf8)
+            let isSecond = push.headers.topic == "com.example.other" && push.headers.pushType == .background
+                && push.headers.expiration == 9 && push.headers.collapseID == "c" && push.payload == Array(#"{"a":1}"#.utf8)
+                && push.apnsID == second.pushID.uuid && push.deviceToken == "BB"
+            return isFirst || isSecond ? .accepted(apnsID: nil, uniqueID: nil) : .unknown(.deadline)
+        }
+        let transport = APNsPushTransport(
+            clients: [.sandbox: client], defaultEnvironment: .sandbox, defaultTopic: "com.example.app", logger: logger)
+        #expect(await transport.send(batch([try target("AA"), second])) == [.accepted, .accepted])
+    }
+
+    @Test("a target that points at nothing is refused, and an empty batch has no outcomes")
+    func bounds() async throws {
+        let transport = APNsPushTransport(
+            clients: [:], defaultEnvironment: .sandbox, defaultTopic: "com.example.app", logger: logger)
+        let outcomes = await transport.send(batch([try target("AA", body: 9)]))
+        #expect(outcomes == [.rejected(reason: "the batch has no such body or header set")])
+        #expect(await transport.send(batch([])).isEmpty)
+    }
+}

@@ -1,0 +1,46 @@
+import APNsProtocol
+import PushHub
+import RichPushModel
+import Testing
+
+@testable import APNsDelivery
+
+@Suite("Outcomes in the hub's terms")
+struct PushOutcomeTests {
+    private static func refusal(_ status: Int, _ reason: String, timestamp: Int64? = nil, retryAfter: Int? = nil) -> APNsOutcome {
+        .rejected(
+            APNsRejection(
+                status: status, reason: APNsReason(rawValue: reason), timestamp: timestamp, retryAfter: retryAfter))
+    }
+
+    @Test(
+        "each outcome of APNs is what the design makes of it",
+        arguments: [
+            (APNsOutcome.accepted(apnsID: nil, uniqueID: nil), PushOutcome.accepted),
+            (refusal(410, "Unregistered", timestamp: 1_800_000_000_123), .gone(since: Timestamp(milliseconds: 1_800_000_000_123))),
+            (refusal(410, "ExpiredToken", timestamp: 5), .gone(since: Timestamp(milliseconds: 5))),
+            (refusal(410, "Unregistered"), .badToken),
+            (refusal(400, "BadDeviceToken"), .badToken),
+            (refusal(400, "DeviceTokenNotForTopic"), .rejected(reason: "DeviceTokenNotForTopic")),
+            (refusal(413, "PayloadTooLarge"), .rejected(reason: "PayloadTooLarge")),
+            (refusal(400, ""), .rejected(reason: "status 400")),
+            (refusal(400, "TopicDisallowed"), .misconfigured(reason: "TopicDisallowed")),
+            (refusal(403, "InvalidProviderToken"), .misconfigured(reason: "InvalidProviderToken")),
+            (refusal(403, "ExpiredProviderToken"), .misconfigured(reason: "ExpiredProviderToken")),
+            (refusal(403, "UnrelatedKeyIdInToken"), .misconfigured(reason: "UnrelatedKeyIdInToken")),
+            (refusal(403, "NewReason"), .misconfigured(reason: "NewReason")),
+            (refusal(429, "TooManyRequests"), .retry(after: .seconds(60), reason: "TooManyRequests")),
+            (refusal(429, "TooManyRequests", retryAfter: 7), .retry(after: .seconds(7), reason: "TooManyRequests")),
+            (refusal(429, "TooManyRequests", retryAfter: 999_999), .retry(after: .seconds(3600), reason: "TooManyRequests")),
+            (refusal(429, "TooManyProviderTokenUpdates"), .notSent(reason: "TooManyProviderTokenUpdates")),
+            (refusal(500, "InternalServerError"), .retry(after: .seconds(15), reason: "InternalServerError")),
+            (refusal(503, "ServiceUnavailable"), .notSent(reason: "ServiceUnavailable")),
+            (refusal(503, "Shutdown"), .notSent(reason: "Shutdown")),
+            (.notSent(.unreachable), .notSent(reason: "unreachable")),
+            (.notSent(.credentialRefused), .misconfigured(reason: "credential-refused")),
+            (.unknown(.deadline), .unknown(reason: "deadline")),
+        ])
+    func translation(outcome: APNsOutcome, expected: PushOutcome) {
+        #expect(PushOutcome(outcome, advice: PushRetryAdvice()) == expected)
+    }
+}

@@ -1,0 +1,127 @@
+import APNsProtocol
+import Crypto
+import Testing
+
+@testable import APNsEmulation
+
+@Suite("Provider tokens")
+struct ProviderTokenTests {
+    private func answer(_ authorization: String, fixture: inout EmulatorFixture) -> String {
+        EmulatorFixture.text(fixture.send { $0.authorization = authorization })
+    }
+
+    @Test("raw and DER signatures, iat as number and as numeric string", arguments: [false, true], [false, true])
+    func forms(der: Bool, quoted: Bool) throws {
+        var fixture = try EmulatorFixture()
+        let now = fixture.clock.now.seconds
+        let token = fixture.signer.authorization(issuedAt: quoted ? "\"\(now)\"" : "\(now)", der: der)
+        #expect(answer(token, fixture: &fixture) == "200")
+    }
+
+    @Test(
+        "a token that is not what it should be is invalid",
+        arguments: [
+            #"{"alg":"none","kid":"KEY0000001"}"#, #"{"alg":"HS256","kid":"KEY0000001"}"#, #"{"kid":"KEY0000001"}"#,
+            #"{"alg":"ES256","kid":"KEY0000009"}"#, #"{"alg":"ES256"}"#, "no json",
+        ])
+    func badHeader(_ header: String) throws {
+        var fixture = try EmulatorFixture()
+        let token = fixture.signer.authorization(issuedAt: "\(fixture.clock.now.seconds)", header: header)
+        #expect(answer(token, fixture: &fixture) == "403 InvalidProviderToken")
+    }
+
+    @Test("a time in words or with a fraction is invalid", arguments: [#""soon""#, "true", "1.5", "null"])
+    func badTime(_ issuedAt: String) throws {
+        var fixture = try EmulatorFixture()
+        let token = fixture.signer.authorization(issuedAt: issuedAt)
+        #expect(answer(token, fixture: &fixture) == "403 InvalidProviderToken")
+    }
+
+    @Test("another key under the same id is invalid")
+    func wrongKey() throws {
+        var fixture = try EmulatorFixture()
+        let token = ProviderSigner().authorization(issuedAt: "\(fixture.clock.now.seconds)")
+        #expect(answer(token, fixture: &fixture) == "403 InvalidProviderToken")
+    }
+
+    @Test("an hour is the age of a token, in both directions")
+    func age() throws {
+        for (offset, expected) in [
+            (-3_600, "200"), (-3_601, "403 ExpiredProviderToken"), (3_600, "200"), (3_601, "403 InvalidProviderToken"),
+        ] {
+            var fixture = try EmulatorFixture()
+            let token = fixture.signer.authorization(issuedAt: "\(fixture.clock.now.seconds + Int64(offset))")
+            #expect(answer(token, fixture: &fixture) == expected)
+        }
+        var fixture = try EmulatorFixture()
+        #expect(answer(fixture.signer.authorization(issuedAt: "\(Int64.min)"), fixture: &fixture) == "403 InvalidProviderToken")
+        #expect(answer(fixture.signer.authorization(issuedAt: "\(Int64.max)"), fixture: &fixture) == "403 InvalidProviderToken")
+    }
+
+    @Test("a token ages on the connection that has used it")
+    func agesInUse() throws {
+        var fixture = try EmulatorFixture()
+        #expect(EmulatorFixture.text(fixture.send()) == "200")
+        fixture.clock.advance(by: .seconds(3_601))
+        #expect(EmulatorFixture.text(fixture.send()) == "403 ExpiredProviderToken")
+    }
+
+    @Test("a token minted within twenty minutes of the one in use is too many")
+    func updates() throws {
+        var fixture = try EmulatorFixture()
+        let start = fixture.clock.now.seconds
+        #expect(EmulatorFixture.text(fixture.send()) == "200")
+        let early = fixture.signer.authorization(issuedAt: "\(start + 1_199)")
+        #expect(answer(early, fixture: &fixture) == "429 TooManyProviderTokenUpdates")
+        #expect(EmulatorFixture.text(fixture.send()) == "200", "the old token still serves")
+        let due = fixture.signer.authorization(issuedAt: "\(start + 1_200)")
+        #expect(answer(due, fixture: &fixture) == "200")
+        #expect(EmulatorFixture.text(fixture.send()) == "429 TooManyProviderTokenUpdates", "and back is a change again")
+        fixture.clock.advance(by: .seconds(1_200))
+        #expect(EmulatorFixture.text(fixture.send()) == "200")
+    }
+
+    @Test("signing the same claims again is a new token")
+    func signedAgain() throws {
+        var fixture = try EmulatorFixture()
+        #expect(EmulatorFixture.text(fixture.send()) == "200")
+        let again = fixture.signer.authorization(issuedAt: "\(fixture.clock.now.seconds)")
+        #expect(answer(again, fixture: &fixture) == "429 TooManyProviderTokenUpdates")
+    }
+
+    @Test("a key of the other environment is refused, spelled as the switch says")
+    func environment() throws {
+        var fixture = try EmulatorFixture { $0.environmentKeyReason = .badEnvironmentKeyIDInToken }
+        var other = ProviderSigner()
+        other.keyID = "KEYPRODUCT"
+        try fixture.apns.registerKey(
+            teamID: other.teamID, keyID: other.keyID, publicKeyPEM: other.publicKeyPEM, environment: .production)
+        let token = other.authorization(issuedAt: "\(fixture.clock.now.seconds)")
+        #expect(answer(token, fixture: &fixture) == "403 BadEnvironmentKeyIdInToken")
+        #expect(EmulationRules().environmentKeyReason == .badEnvironmentKeyInToken)
+    }
+
+    @Test("a revoked key is unknown at once, also on a connection that used it")
+    func revocation() throws {
+        var fixture = try EmulatorFixture()
+        #expect(EmulatorFixture.text(fixture.send()) == "200")
+        fixture.apns.revokeKey(teamID: fixture.signer.teamID, keyID: fixture.signer.keyID)
+        #expect(EmulatorFixture.text(fixture.send()) == "403 InvalidProviderToken")
+    }
+
+    @Test("a private key, a key that is none, and a malformed id are not registered")
+    func registration() throws {
+        let fixture = try EmulatorFixture()
+        let apns = fixture.apns
+        let signer = fixture.signer
+        #expect(throws: LocalAPNsError.privateKeyOffered(keyID: "KEY0000001")) {
+            try apns.registerKey(teamID: "TEAM000001", keyID: "KEY0000001", publicKeyPEM: signer.key.pemRepresentation)
+        }
+        #expect(throws: LocalAPNsError.self) {
+            try apns.registerKey(teamID: "TEAM000001", keyID: "KEY0000001", publicKeyPEM: "nothing")
+        }
+        #expect(throws: LocalAPNsError.badIdentifier("TEAM")) {
+            try apns.registerKey(teamID: "TEAM", keyID: "KEY0000001", publicKeyPEM: signer.publicKeyPEM)
+        }
+    }
+}

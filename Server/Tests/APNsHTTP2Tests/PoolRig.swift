@@ -1,0 +1,115 @@
+import APNsProtocol
+import ClarionTesting
+import Crypto
+import Logging
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOEmbedded
+
+@testable import APNsHTTP2
+
+/// A whole client without sockets and without waiting: the pool on an embedded loop whose time the test moves.
+final class PoolRig {
+    /// One connection and the scripted server at its end.
+    final class Link {
+        let channel: EmbeddedChannel
+        var server = ScriptedServer()
+        /// Set by tests that answer on many links.
+        var hasSpoken = false
+
+        init(channel: EmbeddedChannel) { self.channel = channel }
+
+        /// Reads what the client wrote since.
+        func exchange() throws {
+            while let bytes = try channel.readOutbound(as: ByteBuffer.self) { try server.read(bytes) }
+        }
+
+        /// Lets the server speak; all at once, as one read.
+        func say(_ bytes: ByteBuffer...) throws {
+            for bytes in bytes { channel.pipeline.fireChannelRead(bytes) }
+            channel.pipeline.fireChannelReadComplete()
+            channel.embeddedEventLoop.run()
+        }
+    }
+
+    private struct Connector: APNsConnector {
+        let make: (APNsConnectionHandler) -> EventLoopFuture<any Channel>
+
+        func connect(_ handler: APNsConnectionHandler) -> EventLoopFuture<any Channel> { make(handler) }
+    }
+
+    struct Unreachable: Error {}
+
+    let loop = EmbeddedEventLoop()
+    let clock = ManualClock()
+    let metricsBox = NIOLockedValueBox(APNsClientMetrics())
+    private(set) var pool: APNsConnectionPool!
+    var links: [Link] = []
+    var isReachable = true
+    var connectError: any Error = Unreachable()
+
+    init(
+        limits: APNsClientLimits = APNsClientLimits(), timing: APNsClientTiming = APNsClientTiming(),
+        observer: (any APNsClientObserver)? = nil
+    ) throws {
+        let key = try ProviderTokenKey(privateKey: P256.Signing.PrivateKey(), keyID: "KEY4567890", teamID: "TEAM567890")
+        let configuration = APNsClientConfiguration(
+            environment: .production, credential: .token(ProviderTokenCache(key: key, clock: clock, chance: { 0 })),
+            transport: .cleartext, limits: limits, timing: timing)
+        pool = APNsConnectionPool(
+            eventLoop: loop,
+            configuration: APNsPoolConfiguration(
+                configuration, observer: observer, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }),
+                chance: { 0 }),
+            connector: Connector { [unowned self] in connect($0) }, metrics: metricsBox)
+    }
+
+    private func connect(_ handler: APNsConnectionHandler) -> EventLoopFuture<any Channel> {
+        guard isReachable else { return loop.makeFailedFuture(connectError) }
+        let channel = EmbeddedChannel(handler: handler, loop: loop)
+        links.append(Link(channel: channel))
+        return channel.connect(to: try! SocketAddress(ipAddress: "127.0.0.1", port: 1)).map { channel }
+    }
+
+    var metrics: APNsClientMetrics { metricsBox.withLockedValue { $0 } }
+
+    /// Hands pushes to the pool.
+    func submit(_ pushes: [APNsPush], deadline: TimeAmount = .seconds(30)) -> PushSubmission {
+        let submission = PushSubmission(
+            pushes: pushes, outcomes: pushes.map { _ in nil }, start: loop.now, deadline: loop.now + deadline)
+        pool.submit(submission)
+        loop.run()
+        return submission
+    }
+
+    func submit(_ count: Int, size: Int = 20) -> PushSubmission {
+        submit((0..<count).map { _ in Pushes.push(size: size) })
+    }
+
+    /// Submits, and lets the server open with this limit and answer the first push, so that the connection is warm.
+    func warmLink(streamLimit: UInt32 = 1000) throws -> Link {
+        let first = submit(1)
+        let link = links[links.count - 1]
+        try link.say(.streamLimit(streamLimit))
+        try link.exchange()
+        try link.say(.success(1))
+        precondition(first.outcome(0) != nil)
+        try link.exchange()
+        _ = link.server.takeRequests()
+        _ = link.server.takeFrames()
+        return link
+    }
+
+    func advance(_ time: TimeAmount) {
+        loop.advanceTime(by: time)
+        loop.run()
+    }
+}
+
+extension PushSubmission {
+    var outcomeList: [APNsOutcome?] { pushes.indices.map { outcome($0) } }
+}
+
+extension APNsOutcome {
+    var isAccepted: Bool { if case .accepted = self { true } else { false } }
+}

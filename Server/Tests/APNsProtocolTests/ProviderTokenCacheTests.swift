@@ -1,0 +1,68 @@
+import APNsProtocol
+import ClarionTesting
+import Crypto
+import RichPushModel
+import Testing
+
+@Suite("Provider token cache")
+struct ProviderTokenCacheTests {
+    private let clock = ManualClock()
+
+    private func cache(chance: Double = 0) throws -> ProviderTokenCache {
+        let key = try ProviderTokenKey(privateKey: P256.Signing.PrivateKey(), keyID: "KEY4567890", teamID: "TEAM567890")
+        return ProviderTokenCache(key: key, clock: clock, chance: { chance })
+    }
+
+    @Test("every caller gets the same text until the token is old")
+    func shared() throws {
+        let cache = try cache()
+        let first = try cache.current()
+        clock.advance(by: .seconds(43 * 60 - 1))
+        #expect(try cache.current() == first)
+        clock.advance(by: .seconds(1))
+        let second = try cache.current()
+        #expect(second.generation == first.generation + 1)
+        #expect(second.issuedAt == clock.now)
+    }
+
+    @Test("the jitter moves the renewal, but not beyond 47 minutes")
+    func jitter() throws {
+        let cache = try cache(chance: 1)
+        let first = try cache.current()
+        clock.advance(by: .seconds(47 * 60 - 1))
+        #expect(try cache.current() == first)
+        clock.advance(by: .seconds(1))
+        #expect(try cache.current() != first)
+    }
+
+    @Test("a token that APNs calls expired is renewed only when it is 20 minutes old")
+    func expired() throws {
+        let cache = try cache()
+        let first = try cache.current()
+        clock.advance(by: .seconds(20 * 60 - 1))
+        #expect(cache.reportExpired(generation: first.generation) == .tokenIsYoung)
+        #expect(try cache.current() == first)
+        clock.advance(by: .seconds(1))
+        #expect(cache.reportExpired(generation: first.generation) == .renewed)
+        let second = try cache.current()
+        #expect(second != first)
+        #expect(cache.reportExpired(generation: first.generation) == .renewed)
+        #expect(try cache.current() == second)
+    }
+
+    @Test("many callers at once cause one signature")
+    func singleFlight() async throws {
+        let cache = try cache()
+        let tokens = try await withThrowingTaskGroup(of: ProviderToken.self) { tasks in
+            for _ in 0..<200 { tasks.addTask { try cache.current() } }
+            return try await tasks.reduce(into: Set<ProviderToken>()) { $0.insert($1) }
+        }
+        #expect(tokens.count == 1)
+    }
+
+    @Test("a policy cannot renew later than 55 minutes or sooner than 20")
+    func bounds() {
+        #expect(ProviderTokenPolicy(renewalAge: .seconds(7200)).renewalAge == .seconds(55 * 60))
+        #expect(ProviderTokenPolicy(renewalAge: .seconds(1)).renewalAge == .seconds(20 * 60))
+    }
+}

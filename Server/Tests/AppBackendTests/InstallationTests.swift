@@ -1,0 +1,139 @@
+import AppBackend
+import PushHub
+import RichPushModel
+import ServiceErrors
+import Testing
+
+@Suite struct InstallationTests {
+    private func update(_ handle: Int, tags: [Tag] = []) -> InstallationUpdate {
+        InstallationUpdate(handle: Sample.handle(handle), tags: tags)
+    }
+
+    @Test("a password gets a credential, and the credential gets none")
+    func credential() async throws {
+        let test = try await TestBackend()
+        let ann = try await test.user("ann")
+        let (phone, _) = try await test.install(ann, "phone", handle: 1)
+        #expect(phone.installation?.text == "phone")
+        #expect(phone.userID == ann.userID)
+        let answer = try await test.backend.putInstallation(
+            id: try #require(phone.installation), update: update(2), for: phone)
+        #expect(answer.credential == nil)
+        #expect(test.hub.devices.values.first?.handle?.text == Sample.handle(2))
+    }
+
+    @Test("a credential may not send, register others, store content, or set protected tags")
+    func narrow() async throws {
+        let test = try await TestBackend()
+        let ann = try await test.user("ann", .admin)
+        let (phone, _) = try await test.install(ann, "phone", handle: 1)
+        let other = try #require(InstallationID("other"))
+        let own = try #require(phone.installation)
+        let protected = try #require(Tag("username:bob"))
+        let id = try await test.send(ann)
+        #expect(await code { _ = try await test.send(phone) } == .forbidden)
+        #expect(await code { _ = try await test.backend.sendDefaultPicture(for: phone) } == .forbidden)
+        #expect(await code { _ = try await test.store(phone) } == .forbidden)
+        #expect(await code { try await test.backend.recall(id, for: phone) } == .forbidden)
+        #expect(await code { _ = try await test.backend.status(of: id, for: phone) } == .forbidden)
+        #expect(await code { try await test.register(phone, handle: 2, id: "x") } == .forbidden)
+        #expect(await code { try await test.backend.deleteRegistration(id: "phone", for: phone) } == .forbidden)
+        #expect(
+            await code { _ = try await test.backend.putInstallation(id: other, update: update(2), for: phone) } == .forbidden)
+        #expect(await code { try await test.backend.deleteInstallation(id: other, for: phone) } == .forbidden)
+        #expect(
+            await code { _ = try await test.backend.putInstallation(id: own, update: update(1, tags: [protected]), for: phone) }
+                == .forbidden)
+        #expect(try await test.inbox(phone) == [id])
+    }
+
+    @Test("sign-out ends the credential and the device at once")
+    func signOut() async throws {
+        let test = try await TestBackend()
+        let ann = try await test.user("ann")
+        let (phone, credential) = try await test.install(ann, "phone", handle: 1)
+        try await test.backend.deleteInstallation(id: try #require(phone.installation), for: phone)
+        #expect(test.hub.devices.isEmpty)
+        #expect(
+            await code { _ = try await test.backend.authenticate(.bearer(credential), from: .local) } == .unauthenticated)
+    }
+
+    @Test("a password change ends every credential of the user and nobody else's")
+    func passwordChange() async throws {
+        let test = try await TestBackend()
+        let (ann, bob) = (try await test.user("ann"), try await test.user("bob"))
+        let (_, annPhone) = try await test.install(ann, "a", handle: 1)
+        let (_, bobPhone) = try await test.install(bob, "b", handle: 2)
+        try await test.backend.setPassword("another password", ofUser: "ann")
+        #expect(await code { _ = try await test.backend.authenticate(.bearer(annPhone), from: .local) } == .unauthenticated)
+        #expect(await code { _ = try await test.backend.authenticate(.bearer(bobPhone), from: .local) } == nil)
+    }
+
+    @Test("hand-over ends the old user's credential, on the same record and on another with the same handle")
+    func handOver() async throws {
+        let test = try await TestBackend()
+        let (ann, bob) = (try await test.user("ann"), try await test.user("bob"))
+        let (_, first) = try await test.install(ann, "phone", handle: 1)
+        _ = try await test.install(bob, "phone", handle: 1)
+        let (_, third) = try await test.install(ann, "tablet", handle: 2)
+        _ = try await test.install(bob, "fresh", handle: 2)
+        test.clock.advance(by: .seconds(5))
+        for credential in [first, third] {
+            #expect(
+                await code { _ = try await test.backend.authenticate(.bearer(credential), from: .local) } == .unauthenticated)
+        }
+    }
+
+    @Test("an installation without a handle cannot be taken over by knowing its id")
+    func takeover() async throws {
+        let test = try await TestBackend()
+        let (ann, bob) = (try await test.user("ann"), try await test.user("bob"))
+        _ = try await test.install(ann, "phone", handle: nil)
+        let id = try #require(InstallationID("phone"))
+        let attempt = await code {
+            _ = try await test.backend.putInstallation(id: id, update: InstallationUpdate(handle: nil), for: bob)
+        }
+        #expect(attempt == .registrationGone)
+        #expect(await code { _ = try await test.install(bob, "phone", handle: 7) } == .registrationGone)
+    }
+
+    @Test("a credential lives 90 days after its last use")
+    func sliding() async throws {
+        let test = try await TestBackend()
+        let ann = try await test.user("ann")
+        let (_, credential) = try await test.install(ann, "phone", handle: 1)
+        for _ in 0..<3 {
+            test.clock.advance(by: .seconds(80 * 24 * 3600))
+            #expect(await code { _ = try await test.backend.authenticate(.bearer(credential), from: .local) } == nil)
+        }
+        test.clock.advance(by: .seconds(91 * 24 * 3600))
+        #expect(
+            await code { _ = try await test.backend.authenticate(.bearer(credential), from: .local) } == .unauthenticated)
+        try await test.upkeep.sweep()
+    }
+
+    @Test("a new credential voids the one before within five seconds")
+    func replaced() async throws {
+        let test = try await TestBackend()
+        let ann = try await test.user("ann")
+        let (_, first) = try await test.install(ann, "phone", handle: 1)
+        _ = try await test.install(ann, "phone", handle: 1)
+        test.clock.advance(by: .seconds(5))
+        #expect(await code { _ = try await test.backend.authenticate(.bearer(first), from: .local) } == .unauthenticated)
+    }
+
+    @Test(
+        "a malformed environment, topic or platform names the field",
+        arguments: [
+            InstallationUpdate(platform: "wns", handle: nil), InstallationUpdate(handle: nil, environment: "testing"),
+            InstallationUpdate(handle: nil, topic: "a\r\nb: c"), InstallationUpdate(handle: nil, topic: ""),
+            InstallationUpdate(handle: "xyz"),
+        ])
+    func malformed(_ update: InstallationUpdate) async throws {
+        let test = try await TestBackend()
+        let ann = try await test.user("ann")
+        let id = try #require(InstallationID("phone"))
+        #expect(
+            await code { _ = try await test.backend.putInstallation(id: id, update: update, for: ann) } == .invalidField)
+    }
+}

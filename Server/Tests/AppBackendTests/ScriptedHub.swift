@@ -1,0 +1,140 @@
+import ClarionTesting
+import PushHub
+import RichPushModel
+import ServiceErrors
+import Synchronization
+import TagExpressions
+
+/// A hub in memory that keeps the promises of `HubSending`: a key is sent once, another send under it is refused, a device
+/// with the handle of another replaces it if asked to. A test can make it fail before or after it has taken a send.
+final class ScriptedHub: HubSending {
+    /// How the next send fails.
+    enum Failure: Sendable {
+        case before(ServiceError)
+        case after(ServiceError)
+    }
+
+    struct Sent: Sendable {
+        var command: SendCommand
+        var receipt: SendReceipt
+        var state = NotificationState.dispatching
+        var endedAt: Timestamp?
+        /// The devices that it matched.
+        var devices: [RecordID]
+    }
+
+    private struct State {
+        var sends: [Sent] = []
+        var devices: [RecordID: DeviceUpsert] = [:]
+        var failures: [Failure] = []
+        var deviceFailures = 0
+        var cancelFailures = 0
+        var duringSend: (@Sendable () async -> Void)?
+    }
+
+    private let clock: ManualClock
+    private let state = Mutex(State())
+
+    init(clock: ManualClock) { self.clock = clock }
+
+    var sends: [Sent] { state.withLock { $0.sends } }
+    var devices: [RecordID: DeviceUpsert] { state.withLock { $0.devices } }
+
+    func failNext(_ failure: Failure) { state.withLock { $0.failures.append(failure) } }
+    func failDevices(times: Int) { state.withLock { $0.deviceFailures = times } }
+    func failCancels(times: Int) { state.withLock { $0.cancelFailures = times } }
+    /// Runs once, after the next send was taken and before its answer.
+    func duringNextSend(_ work: @escaping @Sendable () async -> Void) { state.withLock { $0.duringSend = work } }
+
+    /// Ends every send.
+    func completeAll() {
+        let now = clock.now
+        state.withLock { state in
+            for index in state.sends.indices where !state.sends[index].state.isFinal {
+                state.sends[index].state = .completed
+                state.sends[index].endedAt = now
+            }
+        }
+    }
+
+    func send(_ command: SendCommand) async throws -> SendReceipt {
+        let failure = state.withLock { $0.failures.isEmpty ? nil : $0.failures.removeFirst() }
+        if case .before(let error) = failure { throw error }
+        let receipt = try take(command)
+        let work = state.withLock { state in
+            defer { state.duringSend = nil }
+            return state.duringSend
+        }
+        await work?()
+        if case .after(let error) = failure { throw error }
+        return receipt
+    }
+
+    private func take(_ command: SendCommand) throws -> SendReceipt {
+        let now = clock.now
+        return try state.withLock { state in
+            if let earlier = state.sends.first(where: { $0.command.idempotencyKey == command.idempotencyKey }) {
+                guard earlier.command == command else { throw ServiceError(.idempotencyMismatch) }
+                return SendReceipt(id: earlier.receipt.id, dueAt: earlier.receipt.dueAt, isRepeat: true)
+            }
+            let receipt = SendReceipt(id: NotificationID(), dueAt: now, isRepeat: false)
+            let matched = state.devices.values.filter { device in
+                device.handle != nil && (command.audience?.matches(Set(device.tags)) ?? true)
+            }
+            state.sends.append(Sent(command: command, receipt: receipt, devices: matched.map(\.id).sorted()))
+            return receipt
+        }
+    }
+
+    func telemetry(of id: NotificationID) async throws -> NotificationTelemetry? {
+        state.withLock { state in
+            state.sends.first { $0.receipt.id == id }.map { sent in
+                NotificationTelemetry(
+                    id: id, state: sent.state, enqueuedAt: sent.receipt.dueAt, dueAt: sent.receipt.dueAt,
+                    endedAt: sent.endedAt, outcomes: sent.state == .completed ? [.accepted: sent.devices.count] : [:])
+            }
+        }
+    }
+
+    func cancel(_ id: NotificationID) async throws -> Bool {
+        try state.withLock { state in
+            if state.cancelFailures > 0 {
+                state.cancelFailures -= 1
+                throw ServiceError(.storageUnavailable)
+            }
+            guard let index = state.sends.firstIndex(where: { $0.receipt.id == id }), !state.sends[index].state.isFinal else {
+                return false
+            }
+            state.sends[index].state = .cancelled
+            return true
+        }
+    }
+
+    func upsert(_ request: DeviceUpsert) async throws -> DeviceRecord {
+        let now = clock.now
+        return try state.withLock { state in
+            if state.deviceFailures > 0 {
+                state.deviceFailures -= 1
+                throw ServiceError(.storageUnavailable)
+            }
+            if request.replacesSameHandle {
+                state.devices = state.devices.filter { $0.key == request.id || $0.value.handle != request.handle }
+            }
+            state.devices[request.id] = request
+            return Self.record(request, now)
+        }
+    }
+
+    func device(_ id: RecordID) async throws -> DeviceRecord? {
+        let now = clock.now
+        return state.withLock { $0.devices[id].map { Self.record($0, now) } }
+    }
+
+    func removeDevice(_ id: RecordID) async throws -> Bool { state.withLock { $0.devices.removeValue(forKey: id) != nil } }
+
+    private static func record(_ request: DeviceUpsert, _ now: Timestamp) -> DeviceRecord {
+        DeviceRecord(
+            id: request.id, kind: request.kind, platform: request.platform, handle: request.handle,
+            environment: request.environment, topic: request.topic, tags: request.tags, createdAt: now, registeredAt: now)
+    }
+}

@@ -1,0 +1,161 @@
+@testable import AppBackend
+import RichPushModel
+import ServiceErrors
+import SharedAccess
+import Testing
+
+@Suite struct SignInTests {
+    private func attempt(_ test: TestBackend, _ user: String, _ password: String, _ source: SourceAddress = TestBackend.source) async
+        -> ServiceErrorCode?
+    {
+        await code { _ = try await test.backend.authenticate(.basic(user: user, password: password), from: source) }
+    }
+
+    @Test("a user signs in with the password only, whatever the case of the name")
+    func signIn() async throws {
+        let test = try await TestBackend()
+        let ann = try await test.user("Ann", .admin)
+        #expect(ann.role == .admin)
+        #expect(ann.installation == nil)
+        #expect(await attempt(test, "aNN", TestBackend.password(of: "Ann")) == nil)
+        #expect(await attempt(test, "Ann", "wrong") == .unauthenticated)
+        #expect(await attempt(test, "ann", "ann") == .unauthenticated)
+    }
+
+    @Test("an unknown name, a malformed name and a wrong password get the same answer")
+    func sameAnswer() async throws {
+        let test = try await TestBackend()
+        _ = try await test.user("ann")
+        var answers: Set<String> = []
+        for name in ["ann", "nobody", "no body", "", "x' OR '1'='1"] {
+            do {
+                _ = try await test.backend.authenticate(.basic(user: name, password: "wrong"), from: TestBackend.source)
+            } catch {
+                answers.insert("\(error)")
+            }
+        }
+        #expect(answers.count == 1)
+    }
+
+    @Test("failures slow down guessing from one place, and a remembered success is never blocked")
+    func throttled() async throws {
+        let test = try await TestBackend()
+        let ann = try await test.user("ann")
+        for _ in 0..<SignInThrottle.freeFailures { #expect(await attempt(test, "ann", "wrong") == .unauthenticated) }
+        #expect(await attempt(test, "ann", "wrong") == .tooManyAttempts)
+        #expect(await attempt(test, "ann", "another") == .tooManyAttempts)
+        // Elsewhere and other users are not touched; neighbours in the same network are.
+        #expect(await attempt(test, "ann", "wrong", SourceAddress("198.51.100.1")) == .unauthenticated)
+        #expect(await attempt(test, "ann", "wrong", SourceAddress("192.0.2.99")) == .tooManyAttempts)
+        #expect(await attempt(test, "bob", "wrong") == .unauthenticated)
+        #expect(try await test.signIn("ann") == ann)
+    }
+
+    @Test("the answer to too many failures says how long to wait, and waiting that long helps")
+    func retryAfter() async throws {
+        let test = try await TestBackend()
+        try await test.backend.addUser(name: "ann", password: TestBackend.password(of: "ann"), role: .user)
+        for _ in 0..<SignInThrottle.freeFailures { _ = await attempt(test, "ann", "wrong") }
+        do {
+            _ = try await test.signIn("ann")
+            Issue.record("a throttled sign-in passed")
+        } catch let error as ServiceError {
+            #expect(error.code == .tooManyAttempts)
+            test.clock.advance(by: .seconds(try #require(error.retryAfter)))
+        }
+        _ = try await test.signIn("ann")
+    }
+
+    @Test("a password change voids what was remembered within five seconds, also on other nodes")
+    func revocation() async throws {
+        let test = try await TestBackend()
+        _ = try await test.user("ann")
+        // Another node changes the password: this one is not told.
+        let hash = try PasswordHash(of: "changed elsewhere", cost: TestBackend.cheap)
+        let stored = try #require(try await test.stores.users.user(named: try #require(UserName("ann"))))
+        #expect(try await test.stores.users.setPassword(hash, of: stored.user.id))
+        test.clock.advance(by: .seconds(5))
+        #expect(await attempt(test, "ann", TestBackend.password(of: "ann")) == .unauthenticated)
+        #expect(await attempt(test, "ann", "changed elsewhere") == nil)
+    }
+
+    @Test("a role counts within five seconds, a removal at once on this node")
+    func changes() async throws {
+        let test = try await TestBackend()
+        let ann = try await test.user("ann", .user)
+        try await test.backend.setRole(.admin, ofUser: "ANN")
+        #expect(try await test.signIn("ann").role == .admin)
+        try await test.register(ann, handle: 1)
+        try await test.backend.removeUser(name: "ann")
+        #expect(await attempt(test, "ann", TestBackend.password(of: "ann")) == .unauthenticated)
+        #expect(test.hub.devices.isEmpty)
+    }
+
+    @Test("ten requests at the same time with one credential are one verification, so none is throttled")
+    func shared() async throws {
+        let test = try await TestBackend()
+        try await test.backend.addUser(name: "ann", password: TestBackend.password(of: "ann"), role: .user)
+        let codes = await withTaskGroup(of: ServiceErrorCode?.self) { group in
+            for _ in 0..<40 { group.addTask { await code { _ = try await test.signIn("ann") } } }
+            return await group.reduce(into: [ServiceErrorCode?]()) { $0.append($1) }
+        }
+        #expect(codes.allSatisfy { $0 == nil })
+    }
+
+    @Test("many wrong passwords at the same time are throttled as if they came one after another")
+    func parallelGuesses() async throws {
+        let test = try await TestBackend()
+        _ = try await test.user("ann")
+        let codes = await withTaskGroup(of: ServiceErrorCode?.self) { group in
+            for number in 0..<30 { group.addTask { await attempt(test, "ann", "guess \(number)") } }
+            return await group.reduce(into: [ServiceErrorCode?]()) { $0.append($1) }
+        }
+        #expect(codes.count { $0 == .unauthenticated } == SignInThrottle.freeFailures)
+        #expect(codes.count { $0 == .tooManyAttempts } == 30 - SignInThrottle.freeFailures)
+    }
+
+    @Test("a malformed or forged bearer credential is refused with one answer")
+    func bearer() async throws {
+        let test = try await TestBackend()
+        let ann = try await test.user("ann")
+        let (_, credential) = try await test.install(ann, "phone", handle: 1)
+        let forged = "phone." + String(credential.dropFirst(6).reversed())
+        for text in ["", "phone", forged, "other" + credential.dropFirst(5), String(repeating: "x", count: 100_000)] {
+            #expect(
+                await code { _ = try await test.backend.authenticate(.bearer(text), from: .local) } == .unauthenticated)
+        }
+    }
+
+    @Test("user names and passwords are checked when a user is added")
+    func addUser() async throws {
+        let test = try await TestBackend()
+        for name in ["", "a b", "ann/../bob", "änn", String(repeating: "a", count: 65), "a'; DROP TABLE users; --"] {
+            let found = await code { try await test.backend.addUser(name: name, password: "long enough", role: .user) }
+            #expect(found == .invalidField, "\(name)")
+        }
+        for password in ["", "short", String(repeating: "x", count: 1025), "with\u{0}zero"] {
+            let found = await code { try await test.backend.addUser(name: "ann", password: password, role: .user) }
+            #expect(found == .invalidField)
+        }
+        _ = try await test.user("ann")
+        #expect(await code { try await test.backend.addUser(name: "ANN", password: "long enough", role: .user) } == .conflict)
+        _ = try await test.user("bob")
+        #expect(try await test.backend.users().map(\.name.text) == ["ann", "bob"])
+        #expect(try await test.backend.users(after: "ann", limit: 1).map(\.name.text) == ["bob"])
+    }
+
+    @Test("in the demonstration any well-formed name signs in with itself, once it is a user")
+    func demonstration() async throws {
+        let test = try await TestBackend()
+        let demonstration = DemonstrationAuthenticator(users: test.stores.users, clock: test.clock)
+        let ann = try await demonstration.authenticate(user: "ann", password: "ann", from: .local)
+        #expect(ann.role == .sender)
+        #expect(try await demonstration.authenticate(user: "ann", password: "ann", from: .local) == ann)
+        for (user, password) in [("ann", "Ann"), ("ann", ""), ("", ""), ("a b", "a b"), ("a/b", "a/b")] {
+            let found = await code { _ = try await demonstration.authenticate(user: user, password: password, from: .local) }
+            #expect(found == .unauthenticated)
+        }
+        // Such a user has no password, so the rule ends where the demonstration ends.
+        #expect(await attempt(test, "ann", "ann") == .unauthenticated)
+    }
+}

@@ -1,0 +1,130 @@
+import AppBackend
+import ClarionTesting
+import ContentStorage
+import Foundation
+import Logging
+import PushHub
+import RichPushModel
+import SQLStorage
+import SQLiteDatabase
+import ServiceErrors
+import SharedAccess
+import Testing
+
+/// A backend on real storage in a temporary folder, with a scripted hub and a clock that a test moves.
+final class TestBackend: Sendable {
+    static let cheap = PasswordHash.Cost(logarithmOfRounds: 4, blockSize: 1, parallelism: 1)
+
+    let folder: String
+    let clock = ManualClock()
+    let hub: ScriptedHub
+    let database: SQLiteDatabase
+    let stores: BackendStores
+    let contentStore: DiskContentStore
+    let events = RecordedEvents()
+    let backend: RichPushBackend
+    let upkeep: BackendUpkeep
+
+    init(_ change: (inout BackendSettings) -> Void = { _ in }) async throws {
+        folder = NSTemporaryDirectory() + "clarion-backend-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        database = try SQLiteDatabase(path: folder + "/clarion.sqlite", access: .server)
+        try await SchemaMigrator().migrate(database, at: clock.now)
+        contentStore = try DiskContentStore(root: folder + "/content")
+        hub = ScriptedHub(clock: clock)
+        stores = .sql(database)
+        let hasher = PasswordHasher(cost: Self.cheap)
+        var settings = BackendSettings()
+        change(&settings)
+        backend = RichPushBackend(
+            parts: BackendParts(
+                settings: settings, clock: clock, hub: hub, stores: stores, contentStore: contentStore,
+                authenticator: try await PasswordAuthenticator(users: stores.users, hasher: hasher, clock: clock),
+                hasher: hasher, observer: events, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
+        upkeep = BackendUpkeep(of: backend)
+    }
+
+    deinit {
+        try? database.close()
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    static let source = SourceAddress("192.0.2.7")
+
+    static func password(of name: String) -> String { "password of \(name)" }
+
+    /// Creates a user and signs them in.
+    func user(_ name: String, _ role: UserRole = .sender) async throws -> Principal {
+        try await backend.addUser(name: name, password: Self.password(of: name), role: role)
+        return try await signIn(name)
+    }
+
+    func signIn(_ name: String) async throws -> Principal {
+        try await backend.authenticate(.basic(user: name, password: Self.password(of: name)), from: Self.source)
+    }
+
+    /// Registers a device in the tutorial's way.
+    @discardableResult
+    func register(_ principal: Principal, handle: Int, tags: [String] = [], id: String? = nil) async throws -> String {
+        let record =
+            if let id { id } else { try await backend.newRegistration(handle: nil, for: principal).text }
+        try await backend.putRegistration(
+            id: record, platform: "apns", handle: Sample.handle(handle), tags: tags, for: principal)
+        return record
+    }
+
+    /// Registers an installation and returns who signs with its credential.
+    func install(
+        _ principal: Principal, _ id: String, handle: Int?, tags: [Tag] = []
+    ) async throws -> (principal: Principal, credential: String) {
+        let installation = try #require(InstallationID(id))
+        let answer = try await backend.putInstallation(
+            id: installation, update: InstallationUpdate(handle: handle.map(Sample.handle), tags: tags), for: principal)
+        let credential = try #require(answer.credential)
+        return (try await backend.authenticate(.bearer(credential), from: Self.source), credential)
+    }
+
+    /// Sends words to an audience.
+    func send(
+        _ principal: Principal, to audience: String? = nil, key: String? = nil,
+        _ change: (inout SendRequest) -> Void = { _ in }
+    ) async throws -> RichID {
+        var request = SendRequest(message: "Hello")
+        request.audience = audience
+        change(&request)
+        return try await backend.send(request, idempotencyKey: key, for: principal).id
+    }
+
+    /// Stores bytes and returns the content's id.
+    func store(_ bytes: [UInt8] = Sample.png, type: String? = nil, name: String? = nil, _ principal: Principal) async throws -> String {
+        try await backend.storeContent(
+            declaredType: type, fileName: name, chunks: Chunks(bytes, size: 1000), for: principal
+        ).id
+    }
+
+    /// The bytes of a notification's content as a user gets them.
+    func content(of id: RichID, _ variant: ContentVariant = .original, for principal: Principal) async throws -> [UInt8] {
+        try await Self.bytes(of: try await backend.openContent(of: id, variant: variant, for: principal))
+    }
+
+    static func bytes(of opened: OpenedContent) async throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        for try await chunk in opened.read() { bytes += chunk }
+        return bytes
+    }
+
+    /// The ids in a user's inbox, newest first.
+    func inbox(_ principal: Principal) async throws -> [RichID] {
+        try await backend.inbox(for: principal).notifications.map(\.id)
+    }
+}
+
+/// The code of the service error that the work throws; `nil` when it throws none.
+func code(_ work: () async throws -> Void) async -> ServiceErrorCode? {
+    do {
+        try await work()
+        return nil
+    } catch {
+        return (error as? ServiceError)?.code
+    }
+}

@@ -1,0 +1,142 @@
+import AppBackend
+import BackendHTTPAPI
+import ClarionTesting
+import ContentStorage
+import Foundation
+import HTTPService
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import Logging
+import NIOCore
+import RichPushModel
+import SQLStorage
+import SQLiteDatabase
+import SharedAccess
+
+/// The routes on the real app backend, with SQLite and a content folder that go with the test, and a hub that only takes notes.
+final class BackendBench: Sendable {
+    let clock = ManualClock()
+    let hub: ScriptedHub
+    let backend: RichPushBackend
+    let folder: String
+    /// The routes that exist.
+    let table: RouteTable
+    private let database: SQLiteDatabase
+    private let app: Application<ServiceResponder>
+
+    /// The picture of the tutorial's send.
+    static let picture = Fixtures.png(name: "picture")
+
+    init(settings: BackendSettings = BackendSettings()) async throws {
+        folder = NSTemporaryDirectory() + "clarion-http-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        database = try SQLiteDatabase(path: folder + "/clarion.sqlite", access: .server)
+        try await SchemaMigrator().migrate(database, at: clock.now)
+        hub = ScriptedHub(clock: clock)
+        let stores = BackendStores.sql(database)
+        let hasher = PasswordHasher(threads: 1, cost: .init(logarithmOfRounds: 4, blockSize: 8, parallelism: 1))
+        let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        backend = RichPushBackend(
+            parts: BackendParts(
+                settings: settings, clock: clock, hub: hub, stores: stores,
+                contentStore: try DiskContentStore(root: folder + "/content"),
+                authenticator: try await PasswordAuthenticator(users: stores.users, hasher: hasher, clock: clock),
+                hasher: hasher, logger: quiet))
+        try await backend.setDefaultPicture(Self.picture, fileName: "picture.png")
+        for (name, role) in [("ann", UserRole.user), ("bob", .user), ("sam", .sender), ("root", .admin)] {
+            try await backend.addUser(name: name, password: "\(name)-password", role: role)
+        }
+        let router = ServiceRouter(options: ServiceOptions(clock: clock))
+        BackendRoutes(backend: backend, options: BackendHTTPOptions(clock: clock)).addRoutes(to: router)
+        table = router.table
+        app = Application(router: router, logger: quiet)
+    }
+
+    deinit {
+        try? database.close()
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    /// Calls as `user` with their password; as nobody without one.
+    func call(
+        _ method: HTTPRequest.Method, _ uri: String, as user: String? = nil, headers: HTTPFields = [:], body: [UInt8]? = nil
+    ) async throws -> TestResponse {
+        var headers = headers
+        if let user { headers[.authorization] = "Basic " + Data("\(user):\(user)-password".utf8).base64EncodedString() }
+        return try await app.test(.router) { [headers] client in
+            try await client.executeRequest(uri: uri, method: method, headers: headers, body: body.map { ByteBuffer(bytes: $0) })
+        }
+    }
+
+    /// Calls with a JSON body.
+    func json(
+        _ method: HTTPRequest.Method, _ uri: String, as user: String? = nil, headers: HTTPFields = [:], _ body: String
+    ) async throws -> TestResponse {
+        var headers = headers
+        headers[.contentType] = "application/json"
+        return try await call(method, uri, as: user, headers: headers, body: Array(body.utf8))
+    }
+
+    /// Calls with a form of the parts.
+    func form(_ uri: String, as user: String, headers: HTTPFields = [:], _ parts: [FormPart]) async throws -> TestResponse {
+        var headers = headers
+        headers[.contentType] = "multipart/form-data; boundary=form"
+        let body = parts.flatMap(\.bytes) + Array("--form--\r\n".utf8)
+        return try await call(.post, uri, as: user, headers: headers, body: body)
+    }
+
+    /// Stores a picture and sends it; returns the number of the notification.
+    func sendPicture(_ bytes: [UInt8], as user: String, audience: String? = nil) async throws -> String {
+        let audience = audience.map { ",\"audience\":\"\($0)\"" } ?? ""
+        let answer = try await form(
+            "/api/v1/notifications", as: user,
+            [.json("{\"message\":\"look\"\(audience)}"), .file("content", "a.png", "image/png", bytes)])
+        return try JSONDecoder().decode(SendAnswer.self, from: Data(buffer: answer.body)).id.description
+    }
+
+    /// Signs an installation of `user` in; returns its credential as a header.
+    func signIn(_ installation: String, as user: String, tags: [String] = []) async throws -> HTTPFields {
+        let handle =
+            String(repeating: "AB", count: 31)
+            + String(format: "%02X", installation.utf8.reduce(0) { ($0 &* 31 &+ Int($1)) & 255 })
+        let tagList = tags.map { "\"\($0)\"" }.joined(separator: ",")
+        let answer = try await json(
+            .put, "/api/v1/installations/\(installation)", as: user,
+            "{\"platform\":\"apns\",\"handle\":\"\(handle)\",\"tags\":[\(tagList)]}")
+        let credential = try JSONDecoder().decode(InstallationAnswer.self, from: Data(buffer: answer.body)).credential
+        return [.authorization: "Bearer \(credential ?? "none")"]
+    }
+}
+
+/// One part of a form.
+struct FormPart {
+    let bytes: [UInt8]
+
+    static func json(_ text: String, name: String = "notification") -> FormPart {
+        FormPart(head: "name=\"\(name)\"\r\nContent-Type: application/json", content: Array(text.utf8))
+    }
+
+    static func file(_ name: String, _ fileName: String, _ type: String, _ content: [UInt8]) -> FormPart {
+        FormPart(head: "name=\"\(name)\"; filename=\"\(fileName)\"\r\nContent-Type: \(type)", content: content)
+    }
+
+    private init(head: String, content: [UInt8]) {
+        bytes = Array("--form\r\nContent-Disposition: form-data; \(head)\r\n\r\n".utf8) + content + Array("\r\n".utf8)
+    }
+}
+
+extension TestResponse {
+    var text: String { String(buffer: body) }
+    var bytes: [UInt8] { Array(body.readableBytesView) }
+
+    /// The `code` of a problem document.
+    var code: String? { text.firstMatch(of: #/"code":"([a-z-]+)"/#).map { String($0.1) } }
+
+    /// The `detail` of a problem document.
+    var detail: String? { text.firstMatch(of: #/"detail":"([^"]*)"/#).map { String($0.1) } }
+
+    func decoded<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        try JSONDecoder().decode(type, from: Data(buffer: body))
+    }
+}

@@ -1,0 +1,61 @@
+import NIOConcurrencyHelpers
+import PushHub
+import RichPushModel
+import ServiceErrors
+
+/// A hub that keeps devices, notes what it is asked to send, and sends nothing.
+final class ScriptedHub: HubSending {
+    private struct State {
+        var devices: [RecordID: DeviceRecord] = [:]
+        var sends: [SendCommand] = []
+        var receipts: [String: SendReceipt] = [:]
+        var cancelled: [NotificationID] = []
+    }
+
+    private let state = NIOLockedValueBox(State())
+    private let clock: any ServiceClock
+
+    init(clock: any ServiceClock) { self.clock = clock }
+
+    var sends: [SendCommand] { state.withLockedValue { $0.sends } }
+    var devices: [DeviceRecord] { state.withLockedValue { $0.devices.values.sorted { $0.id < $1.id } } }
+    var cancelled: [NotificationID] { state.withLockedValue { $0.cancelled } }
+
+    func send(_ command: SendCommand) async throws -> SendReceipt {
+        let now = clock.now
+        return state.withLockedValue { state in
+            if let key = command.idempotencyKey, let earlier = state.receipts[key] { return earlier }
+            let receipt = SendReceipt(id: NotificationID(), dueAt: now, isRepeat: false)
+            state.sends.append(command)
+            if let key = command.idempotencyKey { state.receipts[key] = receipt }
+            return receipt
+        }
+    }
+
+    func telemetry(of id: NotificationID) async throws -> NotificationTelemetry? {
+        NotificationTelemetry(id: id, state: .completed, enqueuedAt: clock.now, dueAt: clock.now, outcomes: [.accepted: 2])
+    }
+
+    func cancel(_ id: NotificationID) async throws -> Bool {
+        state.withLockedValue { $0.cancelled.append(id) }
+        return true
+    }
+
+    func upsert(_ request: DeviceUpsert) async throws -> DeviceRecord {
+        let record = DeviceRecord(
+            id: request.id, kind: request.kind, platform: request.platform, handle: request.handle,
+            environment: request.environment, topic: request.topic, tags: request.tags, createdAt: clock.now,
+            registeredAt: clock.now)
+        state.withLockedValue { state in
+            if request.replacesSameHandle { state.devices = state.devices.filter { $0.value.handle != request.handle } }
+            state.devices[request.id] = record
+        }
+        return record
+    }
+
+    func device(_ id: RecordID) async throws -> DeviceRecord? { state.withLockedValue { $0.devices[id] } }
+
+    func removeDevice(_ id: RecordID) async throws -> Bool {
+        state.withLockedValue { $0.devices.removeValue(forKey: id) != nil }
+    }
+}

@@ -1,0 +1,46 @@
+import Foundation
+import Testing
+
+@testable import ClarionServer
+
+@Suite("The doctor")
+struct DoctorTests {
+    private func findings(_ fixture: SettingsFixture, names: Set<String>) async -> [String: DoctorCheck.Finding] {
+        var findings: [String: DoctorCheck.Finding] = [:]
+        for check in Doctor.checks(for: fixture.read()) where names.contains(check.name) {
+            findings[check.name] = await check.look()
+        }
+        return findings
+    }
+
+    @Test("bad settings are the only finding, because nothing else can be looked at")
+    func badSettings() async {
+        let checks = Doctor.checks(for: SettingsFixture(file: "listen-port: abc").read())
+        #expect(checks.map(\.name) == ["settings"])
+        let finding = await checks.first?.look()
+        #expect(finding?.verdict == .bad)
+        #expect(finding?.found.contains("clarion.yaml line 1") == true)
+    }
+
+    @Test("a data directory that can be made is good, a file in its place is bad")
+    func dataDirectory() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let names: Set = ["data directory", "disk"]
+        let good = await findings(SettingsFixture(arguments: ["--data-directory", folder.path() + "/new"]), names: names)
+        #expect(good["data directory"]?.verdict == .good)
+        #expect(good["disk"]?.found.hasSuffix("MB free") == true)
+        let file = folder.appending(path: "file")
+        try Data().write(to: file)
+        let bad = await findings(SettingsFixture(arguments: ["--data-directory", file.path()]), names: names)
+        #expect(bad["data directory"]?.verdict == .bad)
+    }
+
+    @Test("without a signing key it says that nothing can be pushed")
+    func credential() async {
+        let finding = await findings(SettingsFixture(), names: ["signing key"])["signing key"]
+        #expect(finding?.verdict == .notice)
+        #expect(finding?.mend != nil)
+    }
+}

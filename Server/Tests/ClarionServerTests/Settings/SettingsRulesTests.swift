@@ -1,0 +1,91 @@
+import Crypto
+import Testing
+
+@testable import ClarionServer
+
+@Suite("Settings that must fit each other")
+struct SettingsRulesTests {
+    @Test("listening beyond this machine needs TLS in front, or to be told that it is meant")
+    func listening() {
+        #expect(SettingsFixture(file: "listen-host: 0.0.0.0").problems.count == 1)
+        #expect(SettingsFixture(file: "listen-host: 0.0.0.0\nbehind-tls-proxy: true").problems.isEmpty)
+        #expect(SettingsFixture(file: "listen-host: 0.0.0.0\ninsecure: true").problems.isEmpty)
+        for host in ["127.0.0.1", "127.8.9.1", "::1", "localhost"] {
+            #expect(SettingsFixture(file: "listen-host: \"\(host)\"").problems.isEmpty, "\(host)")
+        }
+    }
+
+    @Test("metrics beyond this machine need to be told that it is meant")
+    func metrics() {
+        #expect(SettingsFixture(file: "metrics-host: 0.0.0.0\nmetrics-port: 9464").problems.count == 1)
+        #expect(SettingsFixture(file: "metrics-host: 0.0.0.0\nmetrics-port: 9464\nmetrics-open: true").problems.isEmpty)
+    }
+
+    @Test("a production environment is not pointed at a local APNs without a word that says so")
+    func localAPNs() {
+        let local = "apns-host: localhost\napns-port: 2197\n"
+        #expect(SettingsFixture(file: local).problems.count == 1)
+        #expect(SettingsFixture(file: local + "allow-local-apns: true").problems.isEmpty)
+        #expect(SettingsFixture(file: local + "apns-environment: sandbox").problems.isEmpty)
+        #expect(SettingsFixture(file: "apns-host: api.push.apple.com").problems.isEmpty)
+        #expect(SettingsFixture(file: "apns-host: api.push.apple.com.example.org").problems.count == 1)
+    }
+
+    @Test("the parts of a credential belong together")
+    func credential() {
+        let problems = SettingsFixture(file: "apns-topic: com.example.app\n").problems
+        #expect(problems.map { $0.prefix { $0 != ":" } } == ["apns-team-id", "apns-key-id", "apns-key-path"])
+    }
+
+    @Test("a file that is no signing key is a problem with a sentence, and nothing of it is shown")
+    func badKey() {
+        var fixture = SettingsFixture(files: ["key.p8": "hunter2"], keyProblem: "is not a signing key")
+        fixture.file = """
+            apns-topic: com.example.app
+            apns-team-id: ABCDE12345
+            apns-key-id: FGHIJ67890
+            apns-key-path: key.p8
+            """
+        #expect(fixture.problems == ["clarion.yaml line 4: apns-key-path: is not a signing key"])
+    }
+
+    @Test("the server's own check takes a .p8 and nothing else")
+    func keyCheck() {
+        let check = SettingsSurroundings.server.checkAPNsKey
+        let key = P256.Signing.PrivateKey().pemRepresentation
+        #expect(check(SecretText(key)) == nil)
+        for text in ["hello", "", String(key.dropLast(60)), P256.Signing.PrivateKey().publicKey.pemRepresentation] {
+            #expect(check(SecretText(text)) != nil)
+        }
+    }
+
+    @Test("username: cannot be taken from the protected tags")
+    func protectedTags() {
+        #expect(SettingsFixture(file: "protected-tag-prefixes: [\"team:\"]").problems.count == 1)
+        #expect(SettingsFixture(file: "protected-tag-prefixes: [\"team:\", \"username:\"]").problems.isEmpty)
+    }
+
+    @Test("a hub cannot have the name of a path of the server", arguments: SettingCatalog.reservedHubNames)
+    func hubName(name: String) { #expect(SettingsFixture(file: "hub-name: \(name)").problems.count == 1) }
+
+    @Test("a public address has a scheme and a host and nothing after them")
+    func publicURL() {
+        for text in ["https://push.example.com", "https://push.example.com:8443/", "http://127.0.0.1:8080", "http://localhost"] {
+            #expect(SettingsFixture(arguments: ["--public-url", text]).problems.isEmpty, "\(text)")
+        }
+        for text in [
+            "push.example.com", "http://push.example.com", "https://a:b@c.d", "https://a.b/c", "https://a.b?c", "ftp://a.b", "",
+        ] {
+            #expect(SettingsFixture(arguments: ["--public-url", text]).problems.count == 1, "\(text)")
+        }
+    }
+
+    @Test("a path that begins with ~ is refused, because nobody would expand it")
+    func home() { #expect(SettingsFixture(file: "data-directory: ~/clarion").problems.count == 1) }
+
+    @Test("the default picture must be there")
+    func defaultPicture() {
+        #expect(SettingsFixture(file: "default-picture-path: p.png").problems.count == 1)
+        #expect(SettingsFixture(file: "default-picture-path: p.png", files: ["p.png": ""]).problems.isEmpty)
+    }
+}

@@ -1,0 +1,59 @@
+import APNsEmulation
+import ClarionTesting
+import Foundation
+import Logging
+import NIOPosix
+import PushHub
+import RichPushModel
+import SQLStorage
+import SQLiteDatabase
+import Testing
+
+@testable import ClarionServer
+
+/// What "accepted means kept" says, on a real process that is really killed.
+@Suite(.serialized)
+struct KilledServerTests {
+    /// 25 rounds of 5,000 devices; the long form has 20,000.
+    static let rounds = 25
+    static let devices = ProcessInfo.processInfo.environment["LONG_TESTS"] == "1" ? 20_000 : 5_000
+
+    @Test("a server killed at a random moment of a send loses nothing, repeats within the bound and counts each target once")
+    func killedDuringSends() async throws {
+        let seed = UInt64.random(in: .min ... .max)
+        print("seed \(seed)")
+        var random = SeededGenerator(seed: seed)
+        try await TemporaryFolder.use { folder in
+            let fleet = try await Fleet(folder: folder, size: Self.devices)
+            for round in 1...Self.rounds {
+                try await killOnce(round: round, after: .milliseconds(Int.random(in: 0...900, using: &random)), fleet)
+            }
+            await fleet.apns.shutdown()
+        }
+    }
+
+    /// One send, one kill, one restart; then everything that was promised is checked.
+    private func killOnce(round: Int, after delay: Duration, _ fleet: Fleet) async throws {
+        let key = "round-\(round)"
+        let first = try await ServerProcess(fleet.options)
+        async let killing: Void = {
+            try? await Task.sleep(for: delay)
+            first.kill()
+        }()
+        let early = try? await fleet.send(through: first.address, key: key)
+        await killing
+        let second = try await ServerProcess(fleet.options)
+        let answer = try await fleet.send(through: second.address, key: key)
+        if let early { #expect(early == answer, "a 2xx before the kill is the same send after it") }
+        let status = try await eventually("round \(round) completes") {
+            let status = try await fleet.status(of: answer, at: second.address)
+            return status.state == "completed" ? status : nil
+        }
+        #expect(second.terminate() == 0)
+        #expect(status.outcomes == ["accepted": Self.devices], "round \(round): each target counts once")
+        let pushes = try fleet.acceptances(of: answer)
+        #expect(!pushes.contains(0), "round \(round): every device gets the push")
+        let repeats = pushes.reduce(0, +) - Self.devices
+        #expect(repeats <= 4 * DispatchSettings().window, "round \(round): \(repeats) repeats")
+    }
+}

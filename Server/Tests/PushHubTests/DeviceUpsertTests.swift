@@ -1,0 +1,76 @@
+import RichPushModel
+import ServiceErrors
+import Testing
+
+import struct RichPushModel.Tag
+
+@testable import PushHub
+
+@Suite("Checks on a device")
+struct DeviceUpsertTests {
+    private let now = Timestamp(milliseconds: 1_800_000_000_000)
+
+    private func device(_ change: (inout DeviceUpsert) -> Void = { _ in }) throws -> DeviceUpsert {
+        var device = DeviceUpsert(
+            id: try #require(RecordID("phone")), kind: .installation, handle: DeviceHandle("ab12", platform: .apns))
+        change(&device)
+        return device
+    }
+
+    private func isRefused(_ change: (inout DeviceUpsert) -> Void) throws -> Bool {
+        do {
+            _ = try device(change).checked(at: now)
+            return false
+        } catch let error as ServiceError {
+            return error.code == .invalidField
+        }
+    }
+
+    @Test("sixty tags are allowed, repeats in another case count once")
+    func tags() throws {
+        let sixty = (1...60).compactMap { Tag("t\($0)") }
+        #expect(try device { $0.tags = sixty + [sixty[0], Tag("T1")!] }.checked(at: now).tags.map(\.text) == sixty.map(\.text))
+        #expect(try isRefused { $0.tags = sixty + [Tag("one-more")!] })
+    }
+
+    @Test("nobody can give a device the tags that address others")
+    func addressing() throws {
+        #expect(try isRefused { $0.tags = [Tag.addressing("$UserId:{ann}")!] })
+        #expect(try isRefused { $0.tags = [Tag.installation(InstallationID("other")!)] })
+    }
+
+    @Test("a handle must be one of its platform")
+    func handle() throws {
+        #expect(try isRefused { $0.handle = DeviceHandle(canonical: "xyz") })
+        #expect(try isRefused { $0.handle = DeviceHandle(canonical: "ab12") })
+        #expect(try !isRefused { $0.handle = nil })
+        #expect(
+            try isRefused {
+                $0.kind = .registration; $0.handle = nil
+            })
+        #expect(DeviceHandle("ab1", platform: .apns) == nil && DeviceHandle("", platform: .apns) == nil)
+        #expect(DeviceHandle("ab12", platform: .apns)?.text == "AB12")
+    }
+
+    @Test("words that would end in headers are checked")
+    func words() throws {
+        #expect(try isRefused { $0.topic = "a\r\nb" })
+        #expect(try isRefused { $0.environment = "staging" })
+        #expect(try isRefused { $0.userID = "" })
+        #expect(try isRefused { $0.expiresAt = now })
+        #expect(
+            try !isRefused {
+                $0.topic = "com.example.app"; $0.environment = "sandbox"; $0.userID = "ann"
+            })
+    }
+
+    @Test("an installation is addressed by its id and its user, a registration is not")
+    func addressed() throws {
+        var record = DeviceRecord(
+            id: try #require(RecordID("Phone-1")), kind: .installation, handle: nil, userID: "ann", createdAt: now,
+            registeredAt: now)
+        #expect(record.matchingTags == Set(["$InstallationId:{Phone-1}", "$UserId:{ann}"].compactMap { Tag.stored($0) }))
+        record.kind = .registration
+        #expect(record.matchingTags.isEmpty)
+    }
+}

@@ -1,0 +1,217 @@
+import RichPushModel
+import Testing
+
+@testable import PushHub
+
+/// Decisions on pages of four targets: with every outcome in every place, and case by case.
+@Suite("What is stored after a page")
+struct PageDecisionTests {
+    private static let now = Timestamp(milliseconds: 1_800_000_000_000)
+    private static let outcomes: [PushOutcome] = [
+        .accepted, .gone(since: now + .seconds(-5)), .gone(since: now + .seconds(-50)), .badToken, .rejected(reason: "r"),
+        .retry(after: .seconds(3), reason: "r"), .notSent(reason: "r"), .unknown(reason: "r"), .misconfigured(reason: "r"),
+        .unsupported,
+    ]
+
+    private func record(_ key: Int64) -> DeviceRecord {
+        DeviceRecord(
+            id: RecordID("d\(key)")!, kind: .registration, handle: DeviceHandle(canonical: "0\(key)"),
+            createdAt: Self.now + .seconds(-100), registeredAt: Self.now + .seconds(-10), version: 3, sliceKey: SliceKey(key))
+    }
+
+    private func lease(_ change: (inout SliceLease) -> Void = { _ in }) -> SliceLease {
+        var lease = SliceLease(
+            id: SliceID(hub: HubID(1), notification: NotificationID(), number: 0), cursor: .beforeAll, last: .last,
+            weight: .small,
+            epoch: 1)
+        change(&lease)
+        return lease
+    }
+
+    private func decide(
+        walk: [PushOutcome?], through: SliceKey = SliceKey(100), lease: SliceLease? = nil, expiresAt: Timestamp? = nil,
+        pendingCount: Int = 0
+    ) -> PageDecision {
+        let candidates = walk.indices.map { SlicePage.Candidate(record: record(Int64($0) + 1), isSkipped: walk[$0] == nil) }
+        return decide(
+            .walk(.init(candidates: candidates, through: through)), walk.compactMap(\.self), lease ?? self.lease(), expiresAt,
+            pendingCount)
+    }
+
+    private func decide(
+        retries: [(PendingTarget.Cause, PushOutcome?)], lease: SliceLease? = nil, age: Int = 10, expiresAt: Timestamp? = nil
+    ) -> PageDecision {
+        let due = retries.indices.map { index in
+            SlicePage.DueTarget(
+                target: PendingTarget(
+                    key: SliceKey(Int64(index) + 1), cause: retries[index].0, attempts: 2, firstAt: Self.now + .seconds(-age),
+                    notBefore: Self.now),
+                record: retries[index].1 == nil ? nil : record(Int64(index) + 1))
+        }
+        return decide(
+            .retries(due), retries.compactMap(\.1), lease ?? self.lease { $0.cursor = .last }, expiresAt, retries.count)
+    }
+
+    private func decide(
+        _ work: SlicePage.Work, _ outcomes: [PushOutcome], _ lease: SliceLease, _ expiresAt: Timestamp?, _ pendingCount: Int
+    ) -> PageDecision {
+        let message = AcceptedMessage(body: [], pushType: "alert", priority: 10, expiresAt: expiresAt)
+        let page = SlicePage(state: .dispatching, message: message, work: work, pendingCount: pendingCount, nextPendingAt: nil)
+        let settings = DispatchSettings()
+        let plan = PagePlan(page, lease: lease, now: Self.now, horizon: settings.retryHorizon)
+        return PageDecision(
+            plan, outcomes: plan.sends.isEmpty ? [] : outcomes,
+            in: .init(
+                lease: lease, message: message, pendingCount: pendingCount, nextPendingAt: nil, now: Self.now, settings: settings,
+                jitter: 0))
+    }
+
+    @Test("for every outcome in every place: each target up to the cursor is tallied once or has a row, none after it has either")
+    func everyPage() {
+        for code in 0..<10_000 {
+            let walk = [code % 10, code / 10 % 10, code / 100 % 10, code / 1000].map { Self.outcomes[$0] }
+            let checkpoint = decide(walk: walk).checkpoint
+            let passed = (1...4).filter { SliceKey($0) <= checkpoint.lease.cursor }.count
+            let counted = checkpoint.tallies.values.reduce(0, +) + checkpoint.pending.count
+            let taken = walk.count { TargetVerdict($0, for: record(1)) != .unsent }
+            // One #expect: ten thousand pages have no time for more.
+            let isRight =
+                counted == passed && checkpoint.lease.walked == passed && checkpoint.settled.isEmpty
+                && checkpoint.pending.count + checkpoint.tallies.values.reduce(0, +) >= taken
+                && checkpoint.pending.allSatisfy { $0.key <= checkpoint.lease.cursor && $0.notBefore > Self.now }
+                && checkpoint.disposition != .finish
+            #expect(isRight, "\(walk)")
+        }
+    }
+
+    @Test("for every outcome and cause of a retry: the row is settled with one tally, changed, or untouched")
+    func everyRetry() {
+        for first in Self.outcomes {
+            for second in Self.outcomes {
+                for cause in PendingTarget.Cause.allCases {
+                    let checkpoint = decide(retries: [(cause, first), (cause, second)]).checkpoint
+                    let tallied = checkpoint.tallies.values.reduce(0, +)
+                    #expect(
+                        checkpoint.settled.count == tallied && checkpoint.lease.cursor == .last && checkpoint.lease.walked == 0)
+                    #expect(Set(checkpoint.settled).isDisjoint(with: checkpoint.pending.map(\.key)))
+                    #expect((checkpoint.disposition == .finish) == (tallied == 2))
+                    #expect(checkpoint.pending.allSatisfy { $0.attempts == 3 && (cause != .unknown || $0.cause == .unknown) })
+                }
+            }
+        }
+    }
+
+    @Test("a page of which nothing left moves nothing, leaves no rows and waits longer each time")
+    func unreachable() {
+        let down = PushOutcome.notSent(reason: "down")
+        let decision = decide(
+            walk: [down, down],
+            lease: lease {
+                $0.failures = 2; $0.stalledSince = Self.now + .seconds(-9)
+            })
+        #expect(decision.trouble == .unreachable(reason: "down"))
+        let checkpoint = decision.checkpoint
+        #expect(checkpoint.lease.cursor == .beforeAll && checkpoint.pending.isEmpty && checkpoint.tallies.isEmpty)
+        #expect(checkpoint.lease.failures == 3 && checkpoint.lease.stalledSince == Self.now + .seconds(-9))
+        #expect(checkpoint.disposition == .release(notBefore: Self.now + .seconds(4)))
+        #expect(decide(walk: [down]).checkpoint.lease.stalledSince == Self.now)
+        #expect(decide(retries: [(.retry, down)]).checkpoint.pending.isEmpty)
+    }
+
+    @Test("a configuration fault waits longer and is told as such")
+    func misconfigured() {
+        let decision = decide(walk: [.notSent(reason: "x"), .misconfigured(reason: "InvalidProviderToken")])
+        #expect(decision.trouble == .misconfigured(reason: "InvalidProviderToken"))
+        #expect(decision.checkpoint.disposition == .release(notBefore: Self.now + .seconds(30)))
+    }
+
+    @Test("of a mixed page the unsent at the end stay before the cursor, those in between get rows")
+    func mixed() {
+        let down = PushOutcome.notSent(reason: "down")
+        let checkpoint = decide(walk: [.accepted, down, .accepted, down]).checkpoint
+        #expect(checkpoint.lease.cursor == SliceKey(3) && checkpoint.tallies == [.accepted: 2])
+        #expect(checkpoint.pending.map(\.key) == [SliceKey(2)] && checkpoint.pending.map(\.cause) == [.unsent])
+        #expect(checkpoint.lease.failures == 1 && checkpoint.lease.stalledSince == Self.now)
+        #expect(checkpoint.disposition == .release(notBefore: Self.now + .seconds(1)))
+    }
+
+    @Test("a walk that goes well keeps its lease, and the end of the last page is the end of the slice")
+    func progress() {
+        let troubled = lease {
+            $0.failures = 3; $0.stalledSince = Self.now
+        }
+        let checkpoint = decide(walk: [.accepted, nil], lease: troubled).checkpoint
+        #expect(checkpoint.disposition == .keep(until: Self.now + .seconds(60)) && checkpoint.lease.cursor == SliceKey(100))
+        #expect(checkpoint.lease.failures == 0 && checkpoint.lease.stalledSince == nil)
+        #expect(checkpoint.tallies == [.accepted: 1, .skipped: 1])
+        #expect(decide(walk: [.accepted], through: .last).checkpoint.disposition == .finish)
+        #expect(decide(walk: [], through: .last).checkpoint.disposition == .finish)
+        #expect(
+            decide(walk: [.accepted], through: .last, pendingCount: 1).checkpoint.disposition
+                == .keep(until: Self.now + .seconds(60)))
+    }
+
+    @Test("a walk with too many pending rows waits for the first of them")
+    func tooManyPending() {
+        let unknown = PushOutcome.unknown(reason: "timeout")
+        let checkpoint = decide(walk: [unknown, unknown], pendingCount: 48).checkpoint
+        #expect(checkpoint.disposition == .release(notBefore: checkpoint.pending.map(\.notBefore).min() ?? Self.now))
+        #expect(
+            decide(walk: [unknown, unknown], pendingCount: 47).checkpoint.disposition == .keep(until: Self.now + .seconds(60)))
+    }
+
+    @Test("a gone handle is forgotten only if it registered before the moment; a bad token parks the record as it was read")
+    func findings() {
+        let checkpoint = decide(walk: [Self.outcomes[1], Self.outcomes[2], .badToken]).checkpoint
+        #expect(checkpoint.forgotten.map(\.handle.text) == ["01"] && checkpoint.forgotten.first?.since == Self.now + .seconds(-5))
+        #expect(checkpoint.parked == [.init(key: SliceKey(3), version: 3)])
+        #expect(checkpoint.tallies == [.gone: 1, .rejected: 1, .badToken: 1])
+    }
+
+    @Test("when the time is over nothing is sent and every target is tallied")
+    func over() {
+        let expired = decide(walk: [.accepted, nil], through: .last, expiresAt: Self.now)
+        #expect(expired.checkpoint.tallies == [.expired: 1, .skipped: 1] && expired.checkpoint.disposition == .finish)
+        let stalled = lease { $0.stalledSince = Self.now + .seconds(-1800) }
+        #expect(decide(walk: [.accepted], lease: stalled).checkpoint.tallies == [.expired: 1])
+        #expect(decide(walk: [.accepted], lease: stalled, expiresAt: Self.now + .seconds(1)).checkpoint.tallies == [.accepted: 1])
+        let retries = decide(retries: [(.retry, .accepted), (.unknown, .accepted), (.unsent, .accepted)], age: 1800)
+        #expect(retries.checkpoint.tallies == [.rejected: 1, .unknown: 1, .expired: 1])
+    }
+
+    @Test("a record that went before its next try is not sent to")
+    func vanished() {
+        let checkpoint = decide(retries: [(.retry, nil), (.unknown, nil)]).checkpoint
+        #expect(checkpoint.tallies == [.skipped: 1, .unknown: 1] && checkpoint.disposition == .finish)
+    }
+
+    @Test("a try that would come after the end is not waited for")
+    func lastTry() {
+        let retry = PushOutcome.retry(after: .seconds(60), reason: "429")
+        #expect(decide(walk: [retry], expiresAt: Self.now + .seconds(60)).checkpoint.tallies == [.rejected: 1])
+        #expect(decide(walk: [retry], expiresAt: Self.now + .seconds(61)).checkpoint.tallies == [:])
+    }
+
+    @Test("an outcome that is missing counts as unknown")
+    func missing() {
+        let work = SlicePage.Work.walk(.init(candidates: [.init(record: record(1), isSkipped: false)], through: .last))
+        #expect(decide(work, [], lease(), nil, 0).checkpoint.pending.map(\.cause) == [.unknown])
+    }
+
+    @Test("one header set per topic; the message's topic wins")
+    func batch() {
+        var records = (1...3).map { record($0) }
+        records[0].topic = "one"
+        records[1].topic = "two"
+        records[2].topic = "one"
+        let work = SlicePage.Work.walk(.init(candidates: records.map { .init(record: $0, isSkipped: false) }, through: .last))
+        var message = AcceptedMessage(body: [1], pushType: "alert", priority: 5, expiresAt: Timestamp(milliseconds: 9_999_999))
+        let page = SlicePage(state: .dispatching, message: message, work: work, pendingCount: 0, nextPendingAt: nil)
+        let plan = PagePlan(page, lease: lease(), now: Timestamp(seconds: 1), horizon: .seconds(1))
+        let batch = plan.batch(message, of: lease().id)
+        #expect(batch.headers.map(\.topic) == ["one", "two"] && batch.targets.map(\.headers) == [0, 1, 0])
+        #expect(batch.headers.allSatisfy { $0.expiration == 9999 && $0.priority == 5 } && batch.bodies == [[1]])
+        message.topic = "all"
+        #expect(plan.batch(message, of: lease().id).headers.map(\.topic) == ["all"])
+    }
+}

@@ -1,0 +1,108 @@
+import RichPushModel
+import TagExpressions
+import Testing
+
+import struct RichPushModel.Tag
+
+@testable import PushHub
+
+@Suite("Slices, slots, leases and waits")
+struct PlanningTests {
+    @Test("slices cover every key once", arguments: [0, 1, 1000, 1001, 10_000, 10_001])
+    func slices(_ audience: Int) {
+        let plan = SlicePlan(audience: audience)
+        #expect(plan.ranges.count == (audience > 10_000 ? SlicePlan.split : 1))
+        #expect(plan.weight == (audience > 1000 ? .large : .small))
+        #expect(plan.ranges.first?.after == .beforeAll && plan.ranges.last?.last == .last)
+        #expect(zip(plan.ranges, plan.ranges.dropFirst()).allSatisfy { $0.last == $1.after && $0.after < $0.last })
+    }
+
+    @Test("no record stands before all, and after the last key comes the first")
+    func keys() throws {
+        #expect(SliceKey.last.next == SliceKey(.min + 1) && SliceKey(4).next == SliceKey(5))
+        #expect(SliceKey(of: try #require(RecordID("a"))) > .beforeAll)
+    }
+
+    @Test("one slot stays free of large slices, and a large one is taken first when there is none")
+    func slots() {
+        var slots = DispatchSlots(limit: 4, largeLimit: 3)
+        #expect(slots.free == 4 && slots.freeForLarge == 3 && slots.largeFirst == 1)
+        for _ in 1...3 { slots.take(.large) }
+        #expect(slots.free == 1 && slots.freeForLarge == 0 && slots.largeFirst == 0)
+        slots.take(.small)
+        #expect(slots.free == 0 && !slots.isEmpty)
+        slots.give(.large)
+        #expect(slots.free == 1 && slots.freeForLarge == 1)
+        var narrow = DispatchSlots(limit: 1, largeLimit: 3)
+        narrow.take(.small)
+        #expect(narrow.free == 0 && narrow.freeForLarge == 0 && narrow.largeFirst == 0)
+    }
+
+    @Test("a node sends only while its lease outlasts the deadline of a push")
+    func lease() {
+        var term = LeaseTerm(askedAt: .seconds(100), duration: .seconds(60), pushDeadline: .seconds(30))
+        #expect(term.instruction(at: .seconds(100)) == .send && term.instruction(at: .seconds(129)) == .send)
+        #expect(term.instruction(at: .seconds(130)) == .renew && term.instruction(at: .seconds(500)) == .renew)
+        term.renewed(askedAt: .seconds(130))
+        #expect(term.instruction(at: .seconds(159)) == .send)
+        term.renewed(askedAt: .seconds(110))
+        #expect(term.askedAt == .seconds(130))
+    }
+
+    @Test("waits double up to a cap, are spread, and never shorter than asked for")
+    func backOff() {
+        let backOff = BackOff(base: .seconds(1), cap: .seconds(60))
+        #expect([1, 2, 3, 7, 100].map { backOff.delay(failures: $0, jitter: 0) } == [1, 2, 4, 60, 60].map(Duration.seconds))
+        #expect(backOff.delay(failures: 0, jitter: 0) == .seconds(1) && backOff.delay(failures: .max, jitter: 1) == .seconds(30))
+        #expect(backOff.delay(failures: 3, jitter: 1) == .seconds(2) && backOff.delay(failures: 3, jitter: 9) == .seconds(2))
+        #expect(backOff.delay(failures: 1, jitter: 1, minimum: .seconds(90)) == .seconds(90))
+    }
+
+    @Test("the audience of a send")
+    func filter() throws {
+        let now = Timestamp(milliseconds: 1_800_000_000_000)
+        let record = DeviceRecord(
+            id: try #require(RecordID("a")), kind: .registration, handle: DeviceHandle(canonical: "AB"), tags: [Tag("t")!],
+            createdAt: now, registeredAt: now)
+        let filter = AudienceFilter(audience: try TagExpression(parsing: "t && !u"), dueAt: now, now: now)
+        func means(_ change: (inout DeviceRecord) -> Void) -> Bool {
+            var changed = record
+            change(&changed)
+            return filter.means(changed)
+        }
+        #expect(filter.means(record) && AudienceFilter(audience: nil, dueAt: now, now: now).means(record))
+        #expect(!means { $0.handle = nil } && !means { $0.parkedAt = now } && !means { $0.expiresAt = now })
+        #expect(means { $0.expiresAt = now + .seconds(1) } && !means { $0.createdAt = now + .seconds(1) })
+        #expect(!means { $0.tags = [Tag("t")!, Tag("U")!] })
+    }
+
+    @Test("a repeat has the same push id, another record or send another")
+    func pushID() throws {
+        let (one, two) = (NotificationID(), NotificationID())
+        let (a, b) = (try #require(RecordID("a")), try #require(RecordID("b")))
+        let id = PushID(notification: one, record: a)
+        #expect(id == PushID(notification: one, record: a) && id != PushID(notification: one, record: b))
+        #expect(id != PushID(notification: two, record: a))
+        #expect(Array(id.uuid.uuidString)[14] == "5")
+    }
+
+    @Test("the digest of a command covers all it says")
+    func digest() throws {
+        let base = SendCommand(message: PushMessage(body: [1, 2]), audience: nil)
+        let now = Timestamp(seconds: 9)
+        let changes: [(inout SendCommand) -> Void] = [
+            { $0.message.body = [1] }, { $0.message.pushType = "alert" }, { $0.message.priority = 5 },
+            { $0.message.collapseID = "c" },
+            { $0.message.expiresAt = now }, { $0.message.topic = "c" }, { $0.audience = .tag(Tag("t")!) }, { $0.dueAt = now },
+        ]
+        let digests = changes.map { change in
+            var command = base
+            change(&command)
+            return command.digest
+        }
+        #expect(Set(digests + [base.digest]).count == changes.count + 1)
+        var keyed = base
+        keyed.idempotencyKey = "k"
+        #expect(keyed.digest == base.digest)
+    }
+}

@@ -1,0 +1,179 @@
+import ClarionTesting
+import NIOConcurrencyHelpers
+import RichPushModel
+import ServiceErrors
+import StorageConformance
+import Testing
+
+@testable import PushHub
+
+@Suite("Dispatcher in trouble")
+struct DispatcherTroubleTests {
+    @Test("an unreachable service leaves no rows and no progress, and the send goes out later")
+    func unreachable() async throws {
+        let bench = try await HubBench { _, _ in .notSent(reason: "no connection") }
+        try await bench.register(0..<40)
+        let receipt = try await bench.send()
+        let dispatcher = bench.dispatcher()
+        #expect(await dispatcher.pass() == 1)
+        #expect(bench.transport.batches.count == 1)
+        #expect(await dispatcher.pass() == 0)
+        #expect(try await bench.telemetry(receipt).outcomes == [:])
+        bench.clock.advance(by: .seconds(2))
+        bench.transport.follow { _, _ in .accepted }
+        #expect(await dispatcher.pass() == 1)
+        #expect(try await bench.telemetry(receipt).outcomes == [.accepted: 40])
+    }
+
+    @Test(
+        "a service that stays out of reach ends the send after the horizon",
+        arguments: [
+            PushOutcome.notSent(reason: "down"), .misconfigured(reason: "InvalidProviderToken"),
+        ])
+    func horizon(_ outcome: PushOutcome) async throws {
+        let bench = try await HubBench { _, _ in outcome }
+        try await bench.register(0..<40)
+        let start = bench.clock.now
+        let end = try await bench.settle(try await bench.send(), bench.dispatcher(), step: .seconds(20))
+        #expect(end.state == .expired && end.outcomes == [.expired: 40])
+        #expect(bench.clock.now - start >= .seconds(1800) && bench.transport.batches.count < 60)
+    }
+
+    @Test("of a mixed page nothing that was taken is sent again")
+    func mixed() async throws {
+        let bench = try await HubBench { target, attempt in
+            attempt > 1 || target.handle.text.hasSuffix("0") ? .accepted : .notSent(reason: "stream refused")
+        }
+        try await bench.register(0..<300)
+        let end = try await bench.settle(try await bench.send(), bench.dispatcher { $0.window = 100 })
+        #expect(end.state == .completed && end.outcomes == [.accepted: 300])
+        #expect(bench.transport.count(.accepted) == 300)
+    }
+
+    @Test("retries end as what they were when their time is over")
+    func retriesEnd() async throws {
+        let bench = try await HubBench { target, _ in
+            target.handle.text.hasSuffix("1")
+                ? .unknown(reason: "timeout") : .retry(after: .seconds(10), reason: "TooManyRequests")
+        }
+        try await bench.register(1..<3)
+        let start = bench.clock.now
+        let end = try await bench.settle(try await bench.send(), bench.dispatcher(), step: .seconds(10))
+        #expect(end.state == .completed && end.outcomes == [.unknown: 1, .rejected: 1])
+        #expect(bench.clock.now - start <= .seconds(1830) && bench.transport.outcomes.values.allSatisfy { $0.count > 5 })
+    }
+
+    @Test("a target that is refused for now gets its push later, and the others do not wait for it")
+    func retried() async throws {
+        let bench = try await HubBench { target, attempt in
+            target.handle == HubBench.handle(3) && attempt < 4 ? .retry(after: .seconds(30), reason: "429") : .accepted
+        }
+        try await bench.register(0..<10)
+        let receipt = try await bench.send()
+        let dispatcher = bench.dispatcher()
+        _ = await dispatcher.pass()
+        #expect(try await bench.telemetry(receipt).outcomes == [.accepted: 9])
+        let end = try await bench.settle(receipt, dispatcher)
+        #expect(end.state == .completed && end.outcomes == [.accepted: 10])
+    }
+
+    @Test("a slice with too many pending rows walks no further")
+    func pendingLimit() async throws {
+        let bench = try await HubBench { _, attempt in attempt < 3 ? .unknown(reason: "timeout") : .accepted }
+        try await bench.register(0..<400)
+        let receipt = try await bench.send()
+        let dispatcher = bench.dispatcher { $0.window = 100 }
+        _ = await dispatcher.pass()
+        #expect(bench.transport.batches.count == 1)
+        let end = try await bench.settle(receipt, dispatcher)
+        #expect(end.outcomes == [.accepted: 400] && bench.transport.batches.allSatisfy { $0.targets.count <= 100 })
+    }
+
+    @Test("a crash between send and checkpoint repeats at most the window of each slice")
+    func crash() async throws {
+        let bench = try await HubBench()
+        try await bench.register(0..<500)
+        let receipt = try await bench.send()
+        let dying = DyingQueue(bench.store.hub.queue, checkpointsBeforeDeath: 2)
+        _ = await bench.dispatcher(dying) { $0.window = 100 }.pass()
+        #expect(bench.transport.count(.accepted) == 300)
+        let survivor = bench.dispatcher { $0.window = 100 }
+        await survivor.takeOver()
+        let end = try await bench.settle(receipt, survivor)
+        #expect(end.outcomes == [.accepted: 500])
+        #expect(bench.transport.count(.accepted) == 600 && bench.transport.outcomes.values.allSatisfy { $0.count <= 2 })
+    }
+
+    @Test("a node that lost its lease has its checkpoint refused and tallies stay right")
+    func lostLease() async throws {
+        let bench = try await HubBench()
+        try await bench.register(0..<50)
+        let receipt = try await bench.send()
+        let isFirst = NIOLockedValueBox(true)
+        bench.transport.beforeAnswer {
+            guard isFirst.withLockedValue({ exchange(&$0, false) }) else { return }
+            bench.clock.advance(by: .seconds(61))
+            _ = await bench.dispatcher().pass()
+        }
+        _ = await bench.dispatcher().pass()
+        let end = try await bench.telemetry(receipt)
+        #expect(end.state == .completed && end.outcomes == [.accepted: 50] && bench.transport.count(.accepted) == 100)
+    }
+
+    @Test("a lease that would not outlast a push is lengthened before the batch")
+    func renewal() async throws {
+        let bench = try await HubBench()
+        try await bench.register(0..<300)
+        let receipt = try await bench.send()
+        let slow = SlowQueue(bench.store.hub.queue, clock: bench.clock, delay: .seconds(40))
+        _ = await bench.dispatcher(slow) { $0.window = 100 }.pass()
+        #expect(try await bench.telemetry(receipt).outcomes == [.accepted: 300])
+        #expect(slow.renewals >= 3)
+    }
+
+    @Test("a node whose lease went to another while it was slow sends nothing")
+    func overtaken() async throws {
+        let bench = try await HubBench()
+        try await bench.register(0..<30)
+        let receipt = try await bench.send()
+        let slow = SlowQueue(bench.store.hub.queue, clock: bench.clock, delay: .seconds(61)) {
+            _ = await bench.dispatcher().pass()
+        }
+        _ = await bench.dispatcher(slow).pass()
+        #expect(try await bench.telemetry(receipt).outcomes == [.accepted: 30] && bench.transport.count(.accepted) == 30)
+    }
+
+    @Test("asked to stop, a node lets its batch come back, stores it and hands the slice back")
+    func shutDown() async throws {
+        let bench = try await HubBench()
+        try await bench.register(0..<300)
+        let receipt = try await bench.send()
+        let dispatcher = bench.dispatcher { $0.window = 100 }
+        bench.transport.beforeAnswer { dispatcher.shutDown() }
+        await dispatcher.run()
+        #expect(bench.transport.batches.count == 1)
+        #expect(try await bench.telemetry(receipt).outcomes == [.accepted: 100])
+        #expect(try await bench.settle(receipt, bench.dispatcher()).outcomes == [.accepted: 300])
+        #expect(bench.transport.count(.accepted) == 300)
+    }
+
+    @Test("a cancelled node stores what came back and hands the slice back")
+    func cancellation() async throws {
+        let bench = try await HubBench()
+        try await bench.register(0..<300)
+        let receipt = try await bench.send()
+        let dispatcher = bench.dispatcher { $0.window = 100 }
+        await withTaskGroup { group in
+            group.addTask { await dispatcher.run() }
+            while bench.transport.batches.isEmpty { await Task.yield() }
+            group.cancelAll()
+        }
+        #expect(try await bench.settle(receipt, bench.dispatcher()).outcomes == [.accepted: 300])
+        #expect(bench.transport.count(.accepted) == 300)
+    }
+}
+
+private func exchange(_ value: inout Bool, _ new: Bool) -> Bool {
+    defer { value = new }
+    return value
+}

@@ -1,0 +1,90 @@
+import ClarionTesting
+import Logging
+import RichPushModel
+import StorageConformance
+import TagExpressions
+
+@testable import PushHub
+
+/// A hub with real storage, a transport that answers as told and a clock that stands.
+final class HubBench: Sendable {
+    let store: TemporaryStore
+    let clock = ManualClock()
+    let transport: ScriptedTransport
+    let hubID: HubID
+
+    init(_ script: @escaping ScriptedTransport.Script = { _, _ in .accepted }) async throws {
+        store = try await TemporaryStore()
+        transport = ScriptedTransport(script)
+        hubID = try await store.hub.hubs.ensureHub(named: "test", at: clock.now)
+    }
+
+    var hub: NotificationHub {
+        let ports = store.hub
+        return NotificationHub(
+            id: hubID, stores: .init(devices: ports.devices, intake: ports.intake, telemetry: ports.telemetry), clock: clock,
+            logger: Self.logger)
+    }
+
+    static var logger: Logger { Logger(label: "test") { _ in SwiftLogNoOpLogHandler() } }
+
+    func dispatcher(_ queue: (any SliceQueue)? = nil, _ change: (inout DispatchSettings) -> Void = { _ in }) -> Dispatcher {
+        var settings = DispatchSettings()
+        change(&settings)
+        return Dispatcher(
+            queue: queue ?? store.hub.queue, transport: transport, clock: clock, settings: settings, logger: Self.logger)
+    }
+
+    static func handle(_ number: Int) -> DeviceHandle {
+        let hexadecimal = String(number, radix: 16, uppercase: true)
+        return DeviceHandle(canonical: String(repeating: "0", count: 64 - hexadecimal.count) + hexadecimal)
+    }
+
+    @discardableResult
+    func register(_ number: Int, tags: [String] = [], handle: Int? = nil) async throws -> DeviceRecord {
+        try await hub.upsert(
+            DeviceUpsert(
+                id: RecordID("device-\(number)")!, kind: .installation, handle: Self.handle(handle ?? number),
+                tags: tags.compactMap(Tag.init)))
+    }
+
+    func register(_ numbers: Range<Int>, tags: [String] = []) async throws {
+        // In portions: storage refuses more writes than its queue may hold.
+        for start in stride(from: numbers.lowerBound, to: numbers.upperBound, by: 1000) {
+            try await withThrowingTaskGroup { group in
+                for number in start..<min(start + 1000, numbers.upperBound) {
+                    group.addTask { try await self.register(number, tags: tags) }
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+
+    func send(
+        to audience: String? = nil, expiresAt: Timestamp? = nil, dueAt: Timestamp? = nil, key: String? = nil,
+        text: String = "hello"
+    ) async throws -> SendReceipt {
+        let message = PushMessage(body: Array(#"{"aps":{"alert":"\#(text)"}}"#.utf8), expiresAt: expiresAt)
+        return try await hub.send(
+            SendCommand(
+                message: message, audience: try audience.map { try TagExpression(parsing: $0) }, dueAt: dueAt, idempotencyKey: key
+            ))
+    }
+
+    func telemetry(_ receipt: SendReceipt) async throws -> NotificationTelemetry {
+        try await hub.telemetry(of: receipt.id)!
+    }
+
+    /// Lets the dispatcher work until the send has ended, moving time on when there is nothing to do.
+    func settle(_ receipt: SendReceipt, _ dispatcher: Dispatcher, step: Duration = .seconds(5)) async throws
+        -> NotificationTelemetry
+    {
+        for _ in 1...2000 {
+            let leased = await dispatcher.pass()
+            let telemetry = try await telemetry(receipt)
+            if telemetry.state.isFinal { return telemetry }
+            if leased == 0 { clock.advance(by: step) }
+        }
+        return try await telemetry(receipt)
+    }
+}

@@ -1,0 +1,8 @@
+import Synchronization
+
+/// Collects what jobs were told.
+final class Answers: Sendable {
+    private let values = Mutex<[Bool]>([])
+    var all: [Bool] { values.withLock { $0 } }
+    func add(_ value: Bool) { values.withLock { $0.append(value) } }
+}

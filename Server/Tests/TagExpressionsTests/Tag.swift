@@ -1,0 +1,4 @@
+import RichPushModel
+
+/// The test library has a `Tag` as well.
+typealias Tag = RichPushModel.Tag
