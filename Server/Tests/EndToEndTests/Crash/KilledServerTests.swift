@@ -36,12 +36,14 @@ struct KilledServerTests {
     private func killOnce(round: Int, after delay: Duration, _ fleet: Fleet) async throws {
         let key = "round-\(round)"
         let first = try await ServerProcess(fleet.options)
+        let processID = first.processID
         async let killing: Void = {
             try? await Task.sleep(for: delay)
-            first.kill()
+            kill(processID, SIGKILL)
         }()
         let early = try? await fleet.send(through: first.address, key: key)
         await killing
+        first.waitUntilGone()
         let second = try await ServerProcess(fleet.options)
         let answer = try await fleet.send(through: second.address, key: key)
         if let early { #expect(early == answer, "a 2xx before the kill is the same send after it") }

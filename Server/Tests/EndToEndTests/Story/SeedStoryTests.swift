@@ -3,6 +3,8 @@ import Foundation
 import RichPushModel
 import Testing
 
+@testable import ClarionServer
+
 /// The tutorial's story, told by real parts.
 struct SeedStoryTests {
     @Test("in the foreground the push asks OK / More, and More shows the very bytes that the server holds")

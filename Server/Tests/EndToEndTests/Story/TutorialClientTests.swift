@@ -1,7 +1,8 @@
-import ClarionTesting
 import Foundation
 import RichPushModel
 import Testing
+
+@testable import ClarionServer
 
 /// The calls of the tutorial's own phone, as it makes them, answered as it expects (design of the seed story).
 struct TutorialClientTests {

@@ -33,11 +33,11 @@ final class ServerProcess {
         address = try await readAddress()
     }
 
-    /// `kill -9`, and returns when the process is gone.
-    func kill() {
-        Foundation.kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
-    }
+    /// The number by which it can be killed.
+    var processID: Int32 { process.processIdentifier }
+
+    /// Returns when the process is gone.
+    func waitUntilGone() { process.waitUntilExit() }
 
     /// SIGTERM, and returns the exit status.
     func terminate() -> Int32 {
