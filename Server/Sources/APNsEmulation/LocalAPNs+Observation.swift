@@ -24,6 +24,11 @@ extension LocalAPNs {
         core.state.withLockedValue { $0.tokens.counts(of: token) }
     }
 
+    /// The device that a token was issued to; `nil` for a token that was never issued.
+    public func device(of token: String) -> String? {
+        core.state.withLockedValue { $0.tokens[token.lowercased()]?.device }
+    }
+
     /// How often each `apns-id` was accepted: more than 1 is a repeat.
     public var acceptanceCounts: [UUID: Int] { core.state.withLockedValue { $0.recorder.acceptances.mapValues(Int.init) } }
 

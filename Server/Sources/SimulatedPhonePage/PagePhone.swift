@@ -16,7 +16,7 @@ public protocol PagePhone: Sendable {
     /// Does what a person does. Throws when there is nothing to touch.
     func perform(_ action: PhoneAction) async throws(PhoneActionError)
 
-    /// The bytes behind a notification's attachment, or behind the content screen when `noticeID` is absent; `nil` when they
+    /// The bytes behind a notification's attachment, or behind the content when `noticeID` is absent; `nil` when they
     /// are not on the phone.
     func media(for richID: RichID, attachmentOf noticeID: String?) async -> PhoneMedia?
 }

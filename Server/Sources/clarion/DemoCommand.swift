@@ -24,6 +24,6 @@ struct DemoCommand: AsyncParsableCommand {
 
     func run() async throws {
         let options = DemoOptions(port: port, directory: directory, startsAfresh: fresh)
-        try await DemoService.run(options) { print($0) }
+        try await DemoService.run(options) { Terminal.say($0) }
     }
 }

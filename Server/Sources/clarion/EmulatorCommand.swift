@@ -34,6 +34,6 @@ struct EmulatorCommand: AsyncParsableCommand {
         let options = EmulatorOptions(
             address: Settings.Address(host: host, port: port), adminAddress: Settings.Address(host: host, port: adminPort),
             directory: directory)
-        try await EmulatorService.run(options) { print($0) }
+        try await EmulatorService.run(options) { Terminal.say($0) }
     }
 }

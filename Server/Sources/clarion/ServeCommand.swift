@@ -7,5 +7,5 @@ struct ServeCommand: AsyncParsableCommand {
 
     @OptionGroup var arguments: SettingsArguments
 
-    func run() async throws { try await NodeService.run(arguments.load()) { print($0) } }
+    func run() async throws { try await NodeService.run(arguments.load()) { Terminal.say($0) } }
 }

@@ -16,6 +16,12 @@ enum Terminal {
         _ = bytes.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 
+    /// Writes a line of result at once, also into a pipe, so that whoever waits for it sees it.
+    static func say(_ line: String) {
+        print(line)
+        fflush(nil)
+    }
+
     /// Asks for a password without showing it. Without a terminal it is the next line of standard input.
     static func askPassword(_ question: String) throws -> SecretText {
         let isTerminal = isatty(STDIN_FILENO) == 1

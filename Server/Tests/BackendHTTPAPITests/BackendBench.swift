@@ -64,7 +64,7 @@ final class BackendBench: Sendable {
     ) async throws -> TestResponse {
         var headers = headers
         if let user { headers[.authorization] = "Basic " + Data("\(user):\(user)-password".utf8).base64EncodedString() }
-        return try await app.test(.router) { client in
+        return try await app.test(.router) { [headers] client in
             try await client.executeRequest(uri: uri, method: method, headers: headers, body: body.map { ByteBuffer(bytes: $0) })
         }
     }

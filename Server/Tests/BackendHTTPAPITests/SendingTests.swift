@@ -28,7 +28,7 @@ struct SendingTests {
             "/api/v1/notifications", as: "ann",
             [
                 .file("thumb", "t.png", "image/png", thumb), .json(#"{"message":"look","title":"T"}"#),
-                .file("content", "../a\"b.png", "application/octet-stream", picture),
+                .file("content", "../a b.png", "application/octet-stream", picture),
             ])
         #expect(answer.status == .created)
         let id = try answer.decoded(SendAnswer.self).id

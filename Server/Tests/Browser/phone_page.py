@@ -110,6 +110,8 @@ class Page:
                 raise
             return True
 
+        self.see(test_id, extra)
+        self.settled()
         self.wait(f"{test_id}{extra} to take a click", click)
 
     def type(self, test_id, text):

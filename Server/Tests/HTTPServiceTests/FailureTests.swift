@@ -119,11 +119,14 @@ struct FailureTests {
         #expect(response.detail == "the connection ended before the body did")
     }
 
-    @Test("whose body nobody read ends the connection")
+    @Test("whose long body nobody read ends the connection")
     func unreadBody() async throws {
-        let response = try await harness.call(.post, "/nothing", body: "a long upload")
+        let response = try await harness.call(.post, "/nothing", body: String(repeating: "x", count: 70_000))
         #expect(response.status == .notFound)
         #expect(response.headers[.connection] == "close")
+        let endless = try await harness.call(.post, "/nothing", headers: [.transferEncoding: "chunked"])
+        #expect(endless.headers[.connection] == "close")
+        #expect(try await harness.call(.post, "/nothing", body: "short").headers[.connection] == nil)
         #expect(try await harness.call(.get, "/nothing").headers[.connection] == nil)
     }
 }

@@ -29,8 +29,7 @@ extension BackendRoutes {
         }
         let bytes: [UInt8]
         do {
-            try call.request.requireJSON()
-            bytes = try await call.request.readBody(limit: options.json.byteCount)
+            bytes = try await call.request.jsonBytes(limits: options.json)
         } catch let error as ServiceError where error.code == .unsupportedMediaType {
             throw ServiceError(.unsupportedMediaType, "Content-Type must be application/json or multipart/form-data")
         }

@@ -1,4 +1,5 @@
 import APNsEmulation
+import AsyncHTTPClient
 import DeviceSimulation
 import Logging
 import NIOPosix
@@ -11,6 +12,7 @@ struct Demo: Sendable {
     let apns: LocalAPNs
     let phones: [SimulatedPhone]
     private let story: DemoStory
+    private let client: HTTPClient
 
     /// Starts the local APNs, and puts node and phones together in `directory`. The node will listen on `port`.
     static func make(
@@ -20,46 +22,49 @@ struct Demo: Sendable {
         let apns = try localAPNs(folder, clock: clock, logger: logger)
         let settings = Settings.demo(
             directory: directory + "/server", port: port, apnsPort: try await apns.start().port, folder: folder)
+        let client = AsyncHTTPTransport.makeClient()
         do {
-            let factory = DemoPhones(directory: directory + "/phones", port: port, clock: clock)
+            let factory = DemoPhones(directory: directory + "/phones", port: port, clock: clock, client: client)
             let phones = try (1...count).map { try factory.phone(number: $0, apns: apns) }
-            let story = DemoStory(phones: phones)
+            let story = DemoStory(apns: apns, phones: phones)
             let page = PhonePageRoutes(phones: phones, clock: clock)
             let options = NodeOptions(
                 signIn: .nameIsPassword, clock: clock, backendObserver: story, addRoutes: { page.addRoutes(to: $0) })
             let node = try await ServerNode.make(settings, options: options, logger: logger)
-            return Demo(node: node, apns: apns, phones: phones, story: story)
+            return Demo(node: node, apns: apns, phones: phones, story: story, client: client)
         } catch {
             await apns.shutdown()
+            try? await client.shutdown()
             throw error
         }
     }
 
     /// Runs the node; the phones are switched on when it answers and off when it has stopped.
     func run(onListening: @escaping @Sendable (_ port: Int) async -> Void) async throws {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            let exchanges = apns.exchanges
-            group.addTask { for await exchange in exchanges { await story.tell(exchange) } }
-            group.addTask {
-                defer { group.cancelAll() }
-                try await node.run { port in
-                    for phone in phones { await phone.start() }
-                    await onListening(port)
-                }
+        let telling = exchangesTold()
+        let result: Result<Void, any Error>
+        do {
+            try await node.run { port in
+                for phone in phones { await phone.start() }
+                await onListening(port)
             }
-            defer { group.cancelAll() }
-            do { try await group.next() } catch {
-                await stop()
-                throw error
-            }
-            try await group.next()
-        }
+            result = .success(())
+        } catch { result = .failure(error) }
         await stop()
+        await telling.value
+        try result.get()
+    }
+
+    /// Tells the story of what APNs is asked, until the local APNs ends.
+    private func exchangesTold() -> Task<Void, Never> {
+        let exchanges = apns.exchanges
+        return Task { for await exchange in exchanges { await story.tell(exchange) } }
     }
 
     private func stop() async {
         for phone in phones { await phone.stop() }
         await apns.shutdown()
+        try? await client.shutdown()
     }
 
     private static func localAPNs(_ folder: EmulatorFolder, clock: any ServiceClock, logger: Logger) throws -> LocalAPNs {

@@ -1,4 +1,5 @@
 import APNsEmulation
+import AsyncHTTPClient
 import DeviceSimulation
 import RichPushDevice
 import RichPushModel
@@ -15,6 +16,8 @@ struct DemoPhones: Sendable {
     /// Where the node will listen.
     let port: Int
     let clock: any ServiceClock
+    /// How the phones reach the node.
+    let client: HTTPClient
 
     /// A phone that is switched off.
     func phone(number: Int, apns: LocalAPNs) throws -> SimulatedPhone {
@@ -27,7 +30,8 @@ struct DemoPhones: Sendable {
             bundleID: Settings.demoTopic, folder: URL(filePath: directory + "/" + id))
         configuration.samples = Self.samples
         return try SimulatedPhone(
-            configuration: configuration, service: LocalPushService(apns), transport: AsyncHTTPTransport(), clock: clock)
+            configuration: configuration, service: LocalPushService(apns), 
+            transport: AsyncHTTPTransport(client: client, clock: clock), clock: clock)
     }
 
     private static let samples: [ContentKind: SimulatedPhoneConfiguration.Sample] = [

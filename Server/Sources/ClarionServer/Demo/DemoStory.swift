@@ -12,9 +12,8 @@ import RichPushModel
 /// Tells the phones' stories what happened before a push reached them: what the backend accepted, what APNs was asked and
 /// what it answered.
 struct DemoStory: BackendObserver {
-    private let phones: [SimulatedPhone]
-
-    init(phones: [SimulatedPhone]) { self.phones = phones }
+    let apns: LocalAPNs
+    let phones: [SimulatedPhone]
 
     func observed(_ event: BackendEvent) {
         guard case .accepted(let id, let trackingID, let sender, let kind, let style) = event else { return }
@@ -29,7 +28,7 @@ struct DemoStory: BackendObserver {
 
     /// Tells the phone that a request was for.
     func tell(_ exchange: APNsExchange) async {
-        guard let device = exchange.device, let phone = await phone(device) else { return }
+        guard let device = exchange.token.flatMap(apns.device(of:)), let phone = await phone(device) else { return }
         let id = PushEnvelope(payload: Data(exchange.payload))?.id
         var request = Dictionary(exchange.headers.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
         request["path"] = "/3/device/\(exchange.token?.prefix(6) ?? "")…"

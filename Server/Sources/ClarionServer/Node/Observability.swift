@@ -15,8 +15,7 @@ enum Observability {
 
     /// Collects every metric of the process.
     static func startMetrics() -> PrometheusMetrics {
-        let metrics = PrometheusMetrics(
-            help: Dictionary(uniqueKeysWithValues: MetricName.allCases.map { ($0.rawValue, $0.help) }))
+        let metrics = PrometheusMetrics(help: MetricName.help)
         MetricsSystem.bootstrap(metrics)
         return metrics
     }

@@ -33,16 +33,19 @@ extension SimulatedPhone {
         return notice
     }
 
-    /// The bytes behind a notification's attachment, or behind the content screen when `noticeID` is absent; `nil` when they are
-    /// not on the phone, or hidden by the lock.
-    public func media(for richID: RichID, attachmentOf noticeID: String?) -> PhoneMedia? {
+    /// The bytes behind a notification's attachment, or behind the content screen and the inbox when `noticeID` is absent; `nil`
+    /// when they are not on the phone, or hidden by the lock.
+    public func media(for richID: RichID, attachmentOf noticeID: String?) async -> PhoneMedia? {
         if let noticeID {
             guard let entry = list[noticeID], entry.notice.richID == richID, let file = entry.file,
                 let mediaType = entry.notice.mediaType, !(view.locked && hidesPreviews)
             else { return nil }
             return PhoneMedia(mediaType: mediaType, file: file)
         }
-        guard let opened, opened.richID == richID, let content = opened.content else { return nil }
+        if let opened, opened.richID == richID, let content = opened.content {
+            return PhoneMedia(mediaType: content.mediaType, file: content.file)
+        }
+        guard let content = await engine?.downloadedContent(of: richID) else { return nil }
         return PhoneMedia(mediaType: content.mediaType, file: content.file)
     }
 

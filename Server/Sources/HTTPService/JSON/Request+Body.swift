@@ -20,8 +20,13 @@ extension Request {
     public func readJSON<Value: Decodable>(
         _ type: Value.Type, known: Set<String>? = nil, limits: JSONLimits = JSONLimits()
     ) async throws -> Value {
+        try JSONFields.decode(type, from: await jsonBytes(limits: limits), known: known, depthLimit: limits.depth)
+    }
+
+    /// The bytes of a body that is declared as JSON, unread. Throws `unsupported-media-type`, `payload-too-large`.
+    public func jsonBytes(limits: JSONLimits = JSONLimits()) async throws -> [UInt8] {
         try requireJSON()
-        return try JSONFields.decode(type, from: await readBody(limit: limits.byteCount), known: known, depthLimit: limits.depth)
+        return try await readBody(limit: limits.byteCount)
     }
 
     /// Throws `unsupported-media-type` unless the body is declared as JSON in UTF-8.

@@ -41,7 +41,7 @@ public struct ServiceResponder: HTTPResponder {
             failure = failed
         }
         if request.method == .head { response = response.createHeadResponse() }
-        finish(&response, context: context, bodyLeft: Self.announcesBody(request) && !progress.hasEnded)
+        finish(&response, context: context, bodyLeft: Self.announcesBody(request) && !Self.isShort(request) && !progress.hasEnded)
         let record = RequestRecord(
             request: request, context: context, template: match.template, status: response.status,
             duration: options.clock.uptime - start, failure: failure)
@@ -98,6 +98,11 @@ public struct ServiceResponder: HTTPResponder {
             }
             throw ServiceError(.outcomeUnknown, "the answer took too long")
         }
+    }
+
+    /// Whether what is left of the body is so little that reading it costs less than a new connection. The server does so.
+    private static func isShort(_ request: Request) -> Bool {
+        request.headers[.contentLength].flatMap { Int($0) }.map { $0 <= 64 * 1024 } ?? false
     }
 
     /// Whether the head announces a body. Over HTTP/2 a body may come unannounced; there the stream's window bounds it.

@@ -9,7 +9,7 @@ public struct LineLogHandler: LogHandler {
     private let options: LogOptions
 
     /// Creates a handler for the logger `label`.
-    public init(label: String, level: Logger.Level, options: LogOptions) {
+    public init(label: String, level: Logger.Level = .info, options: LogOptions) {
         self.label = label
         logLevel = level
         self.options = options

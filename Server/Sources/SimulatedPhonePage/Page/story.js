@@ -31,37 +31,51 @@ function clear() {
   changed();
 }
 
-// Steps of one push share its id; only the app's wish to send has none yet, and goes with the answer that follows it. What belongs to no push (registering, switches) is gathered where it happened.
+// Steps of one push share its id. The app's wish to send has none yet: it goes to the push that its answer names, or, when
+// the answer names none, to the push that comes with it. What belongs to no push (registering, switches) is gathered where
+// it happened.
 function grouped() {
+  const groups = [];
   const byID = new Map();
-  let loose = null;
-  let asked = null;
+  let asked = [];
+  let since = null;
+  const add = (step) => {
+    const last = groups[groups.length - 1];
+    if (last && !last.richID) last.steps.push(step);
+    else groups.push({ key: `loose ${step.seq}`, richID: null, steps: [step] });
+  };
+  const adopt = (group) => {
+    group.steps = [...asked, ...group.steps].sort((a, b) => a.seq - b.seq);
+    asked = [];
+  };
   for (const step of [...state.steps.values()].sort((a, b) => a.seq - b.seq)) {
     if (step.seq <= view.clearedBefore) continue;
-    if (step.step === "send" && !step.richId) {
-      asked = step;
-    } else if (step.richId) {
-      const key = `push ${step.richId}`;
-      if (!byID.has(key)) {
-        byID.set(key, { key, richID: step.richId, steps: [] });
-        loose = null;
+    if (step.richId) {
+      let group = byID.get(step.richId);
+      if (!group) {
+        group = { key: `push ${step.richId}`, richID: step.richId, steps: [] };
+        byID.set(step.richId, group);
+        groups.push(group);
+        if (asked.length > 1) adopt(group);
+        else since = group;
       }
-      if (step.step === "accepted" && asked) {
-        byID.get(key).steps.unshift(asked);
-        asked = null;
-      }
-      byID.get(key).steps.push(step);
+      group.steps.push(step);
+      if (step.step === "accepted" && asked.length > 0) adopt(group);
+    } else if (step.step === "send") {
+      asked.forEach(add);
+      asked = [step];
+      since = null;
+    } else if (step.step === "accepted" && asked.length > 0) {
+      asked.push(step);
+      if (since) adopt(since);
     } else {
-      if (!loose) {
-        loose = { key: `loose ${step.seq}`, richID: null, steps: [] };
-        byID.set(loose.key, loose);
-      }
-      loose.steps.push(step);
+      asked.forEach(add);
+      asked = [];
+      add(step);
     }
   }
-  // Asked, and not answered yet: the newest of all.
-  if (asked) byID.set(`asked ${asked.seq}`, { key: `asked ${asked.seq}`, richID: null, steps: [asked] });
-  return [...byID.values()].reverse();
+  asked.forEach(add);
+  return groups.reverse();
 }
 
 // The newest group and the newest push are open, the others when somebody opened them.
