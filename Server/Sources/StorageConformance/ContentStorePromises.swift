@@ -40,8 +40,8 @@ public enum ContentStorePromises {
             }
         },
         StoragePromise("an unknown digest opens nothing") { store in
-            let unknown = try Self.unknown()
-            #expect(try await store.open(unknown) == nil)
+            let digest = try Self.unknown()
+            #expect(try await store.open(digest) == nil)
         },
         StoragePromise("bytes beyond the limit end the upload and leave nothing") { store in
             let upload = try await store.beginUpload(limit: 3)
