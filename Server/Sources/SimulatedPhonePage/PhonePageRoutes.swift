@@ -81,8 +81,7 @@ extension PhonePageRoutes {
     private struct Named: Decodable { var name: String }
 
     private static func action(in request: Request) async throws -> PhoneAction {
-        try request.requireJSON()
-        let bytes = try await request.readBody(limit: actionLimit)
+        let bytes = try await request.jsonBytes(limits: JSONLimits(byteCount: actionLimit))
         let name = try JSONFields.decode(Named.self, from: bytes).name
         guard PhoneAction.Name(rawValue: name) != nil else {
             let known = PhoneAction.Name.allCases.map(\.rawValue).joined(separator: ", ")

@@ -128,7 +128,7 @@ import Testing
         let id = try await test.send(ann, to: "username:bob") { $0.contentID = content }
         let other = try await test.send(ann, to: "username:bob") { $0.contentID = content }
         let ticket = try await test.backend.issueTicket(for: id, variant: .original, for: bob)
-        let redeem = { (id: RichID, variant: ContentVariant) in
+        let redeem: (RichID, ContentVariant) async -> ServiceErrorCode? = { id, variant in
             await code { _ = try await test.backend.redeem(ticket: ticket.ticket, for: id, variant: variant) }
         }
         #expect(await redeem(id, .original) == nil)

@@ -22,7 +22,8 @@ import Testing
         let test = try await TestBackend()
         let ann = try await test.user("Ann")
         let id = try await test.register(ann, handle: 1, tags: ["news", "username:ann"])
-        let device = try #require(test.hub.devices[try #require(RecordID(id))])
+        let record = try #require(RecordID(id))
+        let device = try #require(test.hub.devices[record])
         #expect(device.tags == [.user(ann.name), try #require(Tag("news"))])
         #expect(device.tags.first?.text == "username:Ann")
     }
@@ -76,7 +77,8 @@ import Testing
         let kept = try await test.register(ann, handle: 2)
         let new = try await test.register(bob, handle: 1)
         #expect(Set(test.hub.devices.keys.map(\.text)) == [kept, new])
-        #expect(try await test.stores.bindings.current(try #require(RecordID(old))) == nil)
+        let replaced = try #require(RecordID(old))
+        #expect(try await test.stores.bindings.current(replaced) == nil)
     }
 
     @Test("deleting a registration cannot touch another user's, and a repeat is harmless")

@@ -72,7 +72,8 @@ import Testing
         _ = try await test.user("ann")
         // Another node changes the password: this one is not told.
         let hash = try PasswordHash(of: "changed elsewhere", cost: TestBackend.cheap)
-        let stored = try #require(try await test.stores.users.user(named: try #require(UserName("ann"))))
+        let name = try #require(UserName("ann"))
+        let stored = try #require(try await test.stores.users.user(named: name))
         #expect(try await test.stores.users.setPassword(hash, of: stored.user.id))
         test.clock.advance(by: .seconds(5))
         #expect(await attempt(test, "ann", TestBackend.password(of: "ann")) == .unauthenticated)

@@ -95,8 +95,15 @@ final class TestBackend: Sendable {
         return try await backend.send(request, idempotencyKey: key, for: principal).id
     }
 
+    /// Stores the picture of one pixel and returns the content's id.
+    func store(name: String? = nil, _ principal: Principal) async throws -> String {
+        try await store(Sample.png, name: name, principal)
+    }
+
     /// Stores bytes and returns the content's id.
-    func store(_ bytes: [UInt8] = Sample.png, type: String? = nil, name: String? = nil, _ principal: Principal) async throws -> String {
+    func store(
+        _ bytes: [UInt8], type: String? = nil, name: String? = nil, _ principal: Principal
+    ) async throws -> String {
         try await backend.storeContent(
             declaredType: type, fileName: name, chunks: Chunks(bytes, size: 1000), for: principal
         ).id

@@ -51,11 +51,15 @@ extension PhoneLink: ContentRouting {
 
 extension SimulatedPhone {
     func register(_ categories: [NoticeCategory]) {
-        for category in categories { self.categories[category.identifier] = category }
+        memory.categories = categories.map { category in
+            SystemMemory.Category(
+                identifier: category.identifier, actions: category.actions.map { .init(id: $0.identifier, title: $0.title) },
+                reportsDismissal: category.reportsDismissal, hiddenPreviewText: category.hiddenPreviewText)
+        }
     }
 
     var permission: NoticePermission {
-        switch view.permission {
+        switch memory.permission {
         case .granted: .granted
         case .denied: .denied
         case .notDetermined: .notDetermined
@@ -64,7 +68,7 @@ extension SimulatedPhone {
 
     /// The person in front of the simulated phone allows what the app asks for, unless it was denied before.
     func askPermission() -> NoticePermission {
-        if view.permission == .notDetermined { view.permission = .granted }
+        if memory.permission == .notDetermined { memory.permission = .granted }
         publish()
         return permission
     }

@@ -47,12 +47,12 @@ extension SimulatedPhone {
         switch action {
         case .setNetwork(let offline): await setNetwork(offline: offline)
         case .setBackgroundRefresh(let on):
-            view.backgroundRefresh = on
+            memory.backgroundRefresh = on
             deliverHeld()
         case .setPermission(let permission):
-            view.permission = permission
+            memory.permission = permission
             if permission != .granted { view.badge = 0 }
-        case .setPreviews(let whenUnlocked): hidesPreviews = whenUnlocked
+        case .setPreviews(let whenUnlocked): memory.hidesPreviews = whenUnlocked
         default: break
         }
         publish()
@@ -87,8 +87,7 @@ extension SimulatedPhone {
 
     private func more(_ id: String) async throws(PhoneActionError) {
         guard let entry = list[id] else { throw .notPossible("The notification is gone") }
-        let category = entry.category.flatMap { categories[$0] }
-        guard category?.actions.contains(where: { $0.identifier == PushEnvelope.moreAction }) == true else {
+        guard category(entry)?.actions.contains(where: { $0.id == PushEnvelope.moreAction }) == true else {
             throw .notPossible("The notification has no button More")
         }
         try await respond(to: id, .button(PushEnvelope.moreAction))
@@ -98,8 +97,7 @@ extension SimulatedPhone {
     private func dismiss(_ id: String) async throws(PhoneActionError) {
         guard let entry = list[id] else { throw .notPossible("The notification is gone") }
         removeNotices([id])
-        let isReported = entry.category.flatMap { categories[$0] }?.reportsDismissal ?? false
-        guard isReported, let richID = entry.notice.richID else { return }
+        guard category(entry)?.reportsDismissal == true, let richID = entry.notice.richID else { return }
         process.wake()
         let engine = try await runningApp()
         await engine.didRespond(NoticeResponse(identifier: id, richID: richID, action: .dismiss))

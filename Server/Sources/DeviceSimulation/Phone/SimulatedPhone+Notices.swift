@@ -58,13 +58,13 @@ extension SimulatedPhone {
 
     /// The icon shows a number only if notifications are allowed.
     func setBadge(_ count: Int) {
-        view.badge = view.permission == .granted ? max(0, count) : 0
+        view.badge = memory.permission == .granted ? max(0, count) : 0
         publish()
     }
 
     /// What the app shows itself.
     func present(_ notice: LocalNotice) async throws(PresentationError) {
-        guard view.permission == .granted else { throw .notPermitted }
+        guard memory.permission == .granted else { throw .notPermitted }
         await show(notice.content, identifier: notice.identifier, richID: notice.richID, by: "the app")
     }
 }

@@ -61,7 +61,7 @@ extension SimulatedPhone {
     }
 
     private func showAlert(_ push: IncomingPush, _ payload: PushPayload, _ envelope: PushEnvelope?) async {
-        guard view.permission == .granted else {
+        guard memory.permission == .granted else {
             story.tell(.held, envelope?.id, "Notifications of this app are off", [:])
             return
         }
@@ -119,7 +119,7 @@ extension SimulatedPhone {
         switch process.state {
         case .active, .inactive, .background: return nil
         case .suspended, .notRunning, .forceQuit:
-            guard view.backgroundRefresh else { return (false, "Held back: background refresh is off") }
+            guard memory.backgroundRefresh else { return (false, "Held back: background refresh is off") }
             guard budget.spend(at: clock.now) else { return (false, "Held back: too many background pushes in an hour") }
             return (true, "")
         }
@@ -142,7 +142,7 @@ extension SimulatedPhone {
     /// The user opened the app, or allowed it to run again: what was held back comes now.
     func deliverHeld() {
         guard let push = held else { return }
-        guard process.isInFront || view.backgroundRefresh else { return }
+        guard process.isInFront || memory.backgroundRefresh else { return }
         held = nil
         Task { await deliverInBackground(push, PushEnvelope(payload: push.payload)) }
     }

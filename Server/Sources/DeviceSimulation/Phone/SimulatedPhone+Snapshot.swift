@@ -5,6 +5,8 @@ extension SimulatedPhone {
     func currentSnapshot() -> PhoneSnapshot {
         var snapshot = view
         snapshot.process = process.state
+        snapshot.permission = memory.permission
+        snapshot.backgroundRefresh = memory.backgroundRefresh
         snapshot.network = network.isOn ? .online : .offline
         snapshot.screen = view.locked ? .lock : process.isInFront ? appScreen : .home
         snapshot.notifications = list.entries.map(visible)
@@ -18,10 +20,10 @@ extension SimulatedPhone {
     /// An entry as it may be seen: the category's placeholder while the phone is locked and hides previews.
     private func visible(_ entry: NoticeList.Entry) -> PhoneSnapshot.Notice {
         var notice = entry.notice
-        let category = entry.category.flatMap { categories[$0] }
-        notice.actions = (category?.actions ?? []).map { .init(id: $0.identifier, title: $0.title) }
+        let category = category(entry)
+        notice.actions = category?.actions ?? []
         if notice.title.isEmpty { notice.title = configuration.appName }
-        guard view.locked, hidesPreviews else { return notice }
+        guard view.locked, memory.hidesPreviews else { return notice }
         notice.title = configuration.appName
         notice.subtitle = nil
         notice.body = category?.hiddenPreviewText ?? "Notification"
@@ -38,7 +40,7 @@ extension SimulatedPhone {
     public func media(for richID: RichID, attachmentOf noticeID: String?) async -> PhoneMedia? {
         if let noticeID {
             guard let entry = list[noticeID], entry.notice.richID == richID, let file = entry.file,
-                let mediaType = entry.notice.mediaType, !(view.locked && hidesPreviews)
+                let mediaType = entry.notice.mediaType, !(view.locked && memory.hidesPreviews)
             else { return nil }
             return PhoneMedia(mediaType: mediaType, file: file)
         }

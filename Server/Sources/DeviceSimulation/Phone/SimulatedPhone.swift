@@ -28,8 +28,11 @@ public actor SimulatedPhone {
     var budget: BackgroundBudget
     /// The app's process, while there is one.
     var engine: RichPushEngine?
-    var categories: [String: NoticeCategory] = [:]
-    var hidesPreviews = false
+    /// What survives a restart of the phone.
+    var memory: SystemMemory {
+        didSet { if memory != oldValue { memory.write(memoryFile) } }
+    }
+    let memoryFile: URL
     /// The app's own screen, under the lock and behind the home screen.
     var appScreen: PhoneSnapshot.Screen = .signIn
     /// What the content screen shows.
@@ -57,6 +60,8 @@ public actor SimulatedPhone {
         self.transport = SwitchedTransport(network: network, transport: transport)
         story = PhoneStory(phone: configuration.identity.id, clock: clock)
         shelf = try AttachmentShelf(folder: configuration.folder.appendingPathComponent("system"))
+        memoryFile = configuration.folder.appendingPathComponent("system.json")
+        memory = SystemMemory.read(memoryFile)
         view = PhoneSnapshot(phone: configuration.identity, time: clock.now)
         budget = BackgroundBudget(wakesPerHour: configuration.backgroundWakesPerHour)
     }
@@ -76,6 +81,10 @@ public actor SimulatedPhone {
         engine = nil
         await service.disconnect(device: configuration.identity.id)
         story.end()
+    }
+
+    func category(_ entry: NoticeList.Entry) -> SystemMemory.Category? {
+        memory.categories.first { $0.identifier == entry.category }
     }
 
     /// What the phone looks like now.

@@ -5,6 +5,13 @@ import RichPushDevice
 #else
     import Foundation
 #endif
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
 
 /// Where the system keeps the files of shown notifications. It takes only what it can show, and moves it away from the sender
 /// (iOS client reference 6). The rules are written here anew: who judges the engine does not use its words.
@@ -26,12 +33,17 @@ struct AttachmentShelf: Sendable {
     /// Takes a file; `nil` when the system would not show it, and then the file stays where it is.
     func take(_ attachment: NoticeAttachment) -> URL? {
         guard attachment.file.isFileURL, let limit = Self.limits[attachment.file.pathExtension.lowercased()],
-            let size = try? FileManager.default.attributesOfItem(atPath: attachment.file.path)[.size] as? any BinaryInteger,
-            Int64(size) <= limit, Int64(size) > 0
+            let size = Self.size(of: attachment.file), size > 0, size <= limit
         else { return nil }
         let place = folder.appendingPathComponent(UUID().uuidString).appendingPathExtension(attachment.file.pathExtension)
         guard (try? FileManager.default.moveItem(at: attachment.file, to: place)) != nil else { return nil }
         return place
+    }
+
+    private static func size(of file: URL) -> Int64? {
+        var status = stat()
+        guard lstat(file.path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return Int64(status.st_size)
     }
 
     func remove(_ file: URL?) {

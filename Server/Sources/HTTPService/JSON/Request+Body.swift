@@ -30,7 +30,7 @@ extension Request {
     }
 
     /// Throws `unsupported-media-type` unless the body is declared as JSON in UTF-8.
-    private func requireJSON() throws(ServiceError) {
+    public func requireJSON() throws(ServiceError) {
         let declared = headers[.contentType].flatMap { HeaderParameters($0) }
         let charset = declared?.parameters["charset"]?.lowercased() ?? "utf-8"
         guard let declared, declared.value.lowercased() == "application/json", charset == "utf-8" else {

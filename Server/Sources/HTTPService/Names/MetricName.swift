@@ -10,13 +10,8 @@ public enum MetricName: String, Sendable, CaseIterable {
     /// Requests that failed, by `code` of the error table.
     case httpRequestErrors = "clarion_http_request_errors_total"
 
-    /// The `# HELP` lines by metric name.
-    public static var help: [String: String] {
-        Dictionary(uniqueKeysWithValues: allCases.map { ($0.rawValue, $0.explanation) })
-    }
-
-    /// What the metric says.
-    private var explanation: String {
+    /// What the metric says, for its `# HELP` line.
+    public var help: String {
         switch self {
         case .httpRequests: "Requests answered, by route, method and status."
         case .httpRequestDuration: "Seconds from the head of a request to the head of its answer."

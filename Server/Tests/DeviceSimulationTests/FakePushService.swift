@@ -1,0 +1,39 @@
+import DeviceSimulation
+import Foundation
+
+/// A push service that delivers what a test hands it, and keeps the newest push for a phone that is away.
+actor FakePushService: SimulatedPushService {
+    static let topic = "org.example.app"
+    private var continuation: AsyncStream<IncomingPush>.Continuation?
+    private var stored: IncomingPush?
+    private var number = 0
+    private(set) var registrations = 0
+
+    var isConnected: Bool { continuation != nil }
+
+    func register(device: String, topic: String) async throws -> String {
+        registrations += 1
+        return "AB12"
+    }
+
+    func connect(device: String) async throws -> AsyncStream<IncomingPush> {
+        let (stream, continuation) = AsyncStream.makeStream(of: IncomingPush.self)
+        self.continuation?.finish()
+        self.continuation = continuation
+        if let stored { continuation.yield(stored) }
+        stored = nil
+        return stream
+    }
+
+    func disconnect(device: String) async {
+        continuation?.finish()
+        continuation = nil
+    }
+
+    func push(_ payload: String, type: String, collapseID: String? = nil, topic: String = FakePushService.topic) {
+        number += 1
+        let push = IncomingPush(
+            payload: Data(payload.utf8), pushType: type, apnsID: "apns-\(number)", collapseID: collapseID, topic: topic)
+        if let continuation { continuation.yield(push) } else { stored = push }
+    }
+}

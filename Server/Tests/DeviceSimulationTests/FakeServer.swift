@@ -1,0 +1,98 @@
+import Foundation
+import NIOConcurrencyHelpers
+import RichPushDevice
+import RichPushModel
+
+/// A backend without a network for the phone's app: any name that equals its password signs in.
+struct FakeServer: HTTPTransport {
+    struct State {
+        var requests: [TransportRequest] = []
+        var entries: [RichID: (entry: InboxEntry, bytes: Data)] = [:]
+        var receipts: [Receipt] = []
+        var isSigned = false
+    }
+
+    let state = NIOLockedValueBox(State())
+
+    func store(_ number: Int32, _ bytes: Data, sha256: String, kind: ContentKind = .image, mediaType: String = "image/png") {
+        let id = RichID(number: number)!
+        let content = ContentDescriptor(mediaType: mediaType, byteCount: Int64(bytes.count), sha256: sha256)
+        let entry = InboxEntry(
+            id: id, kind: kind, title: "Title \(number)", message: "Words \(number)", altText: "Alt", sender: "alice",
+            sentAt: Timestamp(milliseconds: Int64(number)), content: content, thumb: content)
+        state.withLockedValue { $0.entries[id] = (entry, bytes) }
+    }
+
+    var receipts: [Receipt] { state.withLockedValue { $0.receipts } }
+
+    func count(_ method: String, _ ending: String) -> Int {
+        state.withLockedValue { $0.requests.count { $0.method == method && $0.url.path.hasSuffix(ending) } }
+    }
+
+    func send(
+        _ request: TransportRequest, maximumBytes: Int, deadline: Duration
+    ) async throws(TransportError) -> TransportResponse {
+        state.withLockedValue { state in
+            state.requests.append(request)
+            return Self.answer(request, &state)
+        }
+    }
+
+    func download(
+        _ request: TransportRequest, to file: URL, maximumBytes: Int64, deadline: Duration
+    ) async throws(TransportError) -> TransportResponse {
+        var response = try await send(request, maximumBytes: 0, deadline: deadline)
+        guard response.status == 200 else { return response }
+        guard (try? response.body.write(to: file)) != nil else { throw .fileNotWritable }
+        response.body = Data()
+        return response
+    }
+
+    private static func answer(_ request: TransportRequest, _ state: inout State) -> TransportResponse {
+        switch (request.method, request.url.path) {
+        case ("PUT", _): return signIn(request, &state)
+        case ("DELETE", _):
+            state.isSigned = false
+            return TransportResponse(status: 204)
+        case _ where !state.isSigned: return TransportResponse(status: 401)
+        case ("POST", APIRoute.receipts):
+            let batch = request.body.flatMap { try? JSONDecoder().decode(ReceiptBatch.self, from: $0) }
+            state.receipts += batch?.receipts ?? []
+            return TransportResponse(status: 204)
+        case ("POST", APIRoute.content):
+            let content = ContentDescriptor(mediaType: "image/png", byteCount: 1, sha256: "")
+            return json(ContentAnswer(id: "content-1", content: content))
+        case ("POST", _): return TransportResponse(status: 200)
+        case ("GET", APIRoute.notifications):
+            let entries = state.entries.values.map(\.entry).sorted { $0.id > $1.id }
+            return json(InboxPage(notifications: entries, unread: entries.count { !$0.read }))
+        default: return notification(request, &state)
+        }
+    }
+
+    private static func notification(_ request: TransportRequest, _ state: inout State) -> TransportResponse {
+        let parts = request.url.path.split(separator: "/")
+        guard parts.count > 3, let id = RichID(parts[3]), let stored = state.entries[id] else {
+            return TransportResponse(status: 404)
+        }
+        if request.method == "PATCH" { state.entries[id]?.entry.read = true }
+        if parts.last == "details" { return json(stored.entry) }
+        return TransportResponse(status: 200, body: stored.bytes)
+    }
+
+    private static func signIn(_ request: TransportRequest, _ state: inout State) -> TransportResponse {
+        let header = request.headers["authorization"] ?? ""
+        if header.hasPrefix("Bearer ") {
+            return json(InstallationAnswer(credential: nil, credentialExpiresAt: nil, user: "alice"))
+        }
+        let decoded = Data(base64Encoded: String(header.dropFirst(6))).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        let parts = decoded.split(separator: ":")
+        guard parts.count == 2, parts[0] == parts[1] else { return TransportResponse(status: 401) }
+        state.isSigned = true
+        return json(InstallationAnswer(credential: "credential", credentialExpiresAt: nil, user: String(parts[0])))
+    }
+
+    private static func json(_ value: some Encodable) -> TransportResponse {
+        TransportResponse(status: 200, body: (try? JSONEncoder().encode(value)) ?? Data())
+    }
+}
