@@ -97,22 +97,23 @@ class Page:
 
     # Doing
 
-    def press(self, test_id, extra=""):
-        def click():
-            node = self.find(test_id, extra)
-            if not node or not node.is_enabled():
+    def try_press(self, test_id, extra=""):
+        """Clicks if that is possible now; false when something is in the way, for example what is just moving out."""
+        node = self.find(test_id, extra)
+        if not node or not node.is_enabled():
+            return False
+        try:
+            node.click()
+        except WebDriverException as error:
+            if "intercept" in str(error) or "interactable" in str(error):
                 return False
-            try:
-                node.click()
-            except WebDriverException as error:
-                if "intercept" in str(error) or "interactable" in str(error):
-                    return False
-                raise
-            return True
+            raise
+        return True
 
+    def press(self, test_id, extra=""):
         self.see(test_id, extra)
         self.settled()
-        self.wait(f"{test_id}{extra} to take a click", click)
+        self.wait(f"{test_id}{extra} to take a click", lambda: self.try_press(test_id, extra))
 
     def type(self, test_id, text):
         field = self.see(test_id)
@@ -270,10 +271,10 @@ def offline_and_back(page, user):
 
 def answer_alert(page):
     """Presses OK if there is an alert; true once there is none."""
-    button = page.find("alert-ok")
-    if button:
-        button.click()
-    return not button
+    if not page.find("alert-ok"):
+        return True
+    page.try_press("alert-ok")
+    return False
 
 
 def keyboard_reaches_all(page, user):
