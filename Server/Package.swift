@@ -195,7 +195,7 @@ let package = Package(
         target("ClarionTesting", [.richPushModel, .nioConcurrencyHelpers]),
         target(
             "StorageConformance",
-            ["AppBackend", "ClarionTesting", "PushHub", "TagExpressions", .nioConcurrencyHelpers, .richPushModel]),
+            ["AppBackend", "ClarionTesting", "PushHub", "ServiceErrors", "TagExpressions", .nioConcurrencyHelpers, .richPushModel]),
         tests(
             "EndToEndTests",
             [

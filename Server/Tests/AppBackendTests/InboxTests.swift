@@ -110,7 +110,7 @@ import Testing
         #expect(entry.altText == "Alt")
         #expect(entry.sender == "ann")
         #expect(entry.sentAt == test.clock.now)
-        #expect(entry.content?.byteCount == 600 * 1024)
+        #expect(entry.content?.byteCount == Int64(600 * 1024))
         #expect(entry.content?.fileName == "big.png")
         #expect(entry.thumb?.byteCount == Int64(Sample.png.count))
         #expect(try await test.backend.inbox(for: ann).notifications == [entry])

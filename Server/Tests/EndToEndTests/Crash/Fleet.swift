@@ -50,6 +50,9 @@ struct Fleet {
         try await client(address).call("GET", APIRoute.status(send.id)).decoded(SendStatus.self)
     }
 
+    /// How many distinct pushes were accepted so far, over all sends.
+    var acceptedPushes: Int { apns.acceptanceCounts.count }
+
     /// How often each device's push of a send was accepted.
     func acceptances(of send: SendAnswer) throws -> [Int] {
         let id = try #require(NotificationID(send.trackingID))

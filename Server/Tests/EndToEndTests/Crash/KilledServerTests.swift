@@ -23,17 +23,26 @@ struct KilledServerTests {
         let seed = UInt64.random(in: .min ... .max)
         print("seed \(seed)")
         var random = SeededGenerator(seed: seed)
+        var length = 400_000
         try await TemporaryFolder.use { folder in
             let fleet = try await Fleet(folder: folder, size: Self.devices)
+            var cuts = 0
             for round in 1...Self.rounds {
-                try await killOnce(round: round, after: .milliseconds(Int.random(in: 0...900, using: &random)), fleet)
+                // Sends get faster from machine to machine; the kill follows the last one's length, so that it strikes within.
+                let delay = Duration.microseconds(Int.random(in: 0...length, using: &random))
+                let cut = try await killOnce(round: round, after: delay, fleet)
+                if cut > 0, cut < Self.devices { cuts += 1 }
+                length = cut == 0 ? length * 3 / 2 : cut == Self.devices ? max(20_000, length * 2 / 3) : length
             }
+            print("killed in the middle of the pushes: \(cuts) of \(Self.rounds) rounds")
+            #expect(cuts > 0, "no kill struck in the middle of the pushes")
             await fleet.apns.shutdown()
         }
     }
 
-    /// One send, one kill, one restart; then everything that was promised is checked.
-    private func killOnce(round: Int, after delay: Duration, _ fleet: Fleet) async throws {
+    /// One send, one kill, one restart; then everything that was promised is checked. Returns how many pushes APNs had taken
+    /// when the server died.
+    private func killOnce(round: Int, after delay: Duration, _ fleet: Fleet) async throws -> Int {
         let key = "round-\(round)"
         let first = try await ServerProcess(fleet.options)
         let processID = first.processID
@@ -44,6 +53,7 @@ struct KilledServerTests {
         let early = try? await fleet.send(through: first.address, key: key)
         await killing
         first.waitUntilGone()
+        let taken = fleet.acceptedPushes - Self.devices * (round - 1)
         let second = try await ServerProcess(fleet.options)
         let answer = try await fleet.send(through: second.address, key: key)
         if let early { #expect(early == answer, "a 2xx before the kill is the same send after it") }
@@ -57,5 +67,6 @@ struct KilledServerTests {
         #expect(!pushes.contains(0), "round \(round): every device gets the push")
         let repeats = pushes.reduce(0, +) - Self.devices
         #expect(repeats <= 4 * DispatchSettings().window, "round \(round): \(repeats) repeats")
+        return min(taken, Self.devices)
     }
 }
