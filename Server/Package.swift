@@ -163,7 +163,8 @@ let package = Package(
             [
                 "APNsDelivery", "APNsEmulation", "APNsHTTP2", "APNsProtocol", "AppBackend", "BackendHTTPAPI", "ContentStorage",
                 "DeviceSimulation", "HTTPService", "PushHub", "ServerObservability", "ServiceErrors", "SharedAccess",
-                "SimulatedPhonePage", "SQLStorage", "SQLiteDatabase", "TagExpressions", .asyncHTTPClient, .configuration, .crypto, .httpTypes,
+                "SimulatedPhonePage", "SQLStorage", "SQLiteDatabase", "TagExpressions", .asyncHTTPClient, .configuration, .crypto,
+                .httpTypes,
                 .hummingbird,
                 .logging, .metrics, .nioCore, .nioPosix, .richPushDevice, .richPushModel, .serviceLifecycle, .unixSignals, .yams,
             ], resources: [.embedInCode("Resources")]),
@@ -195,7 +196,10 @@ let package = Package(
         target("ClarionTesting", [.richPushModel, .nioConcurrencyHelpers]),
         target(
             "StorageConformance",
-            ["AppBackend", "ClarionTesting", "PushHub", "ServiceErrors", "TagExpressions", .nioConcurrencyHelpers, .richPushModel]),
+            [
+                "AppBackend", "ClarionTesting", "PushHub", "ServiceErrors", "TagExpressions", .nioConcurrencyHelpers,
+                .richPushModel,
+            ]),
         tests(
             "EndToEndTests",
             [

@@ -91,8 +91,11 @@ struct FetchSafetyTests {
         #expect(elsewhere.map { $0.headers["authorization"] } == [nil])
     }
 
-    @Test("does not follow a redirect that is not https, has a user, or never ends",
-        arguments: ["http://push.example.org/x", "http://127.0.0.1/x", "https://a:b@push.example.org/x", "ftp://x/y", "", "/loop"])
+    @Test(
+        "does not follow a redirect that is not https, has a user, or never ends",
+        arguments: [
+            "http://push.example.org/x", "http://127.0.0.1/x", "https://a:b@push.example.org/x", "ftp://x/y", "", "/loop",
+        ])
     func badRedirect(location: String) async throws {
         let engine = try await device.signedIn()
         device.backend.store(7)
@@ -109,16 +112,22 @@ struct FetchSafetyTests {
         for good in ["https://a.example", "http://127.0.0.1:8080", "http://localhost/x", "http://[::1]:9"] {
             #expect(throws: Never.self) { try RichPushConfiguration(backend: URL(string: good)!) }
         }
-        for bad in ["http://a.example", "http://127.evil.example", "http://localhost.evil.example", "ftp://a.example", "file:///x"] {
+        for bad in [
+            "http://a.example", "http://127.evil.example", "http://localhost.evil.example", "ftp://a.example", "file:///x",
+        ] {
             #expect(throws: ConfigurationError.insecureBackend) { try RichPushConfiguration(backend: URL(string: bad)!) }
         }
-        #expect(throws: ConfigurationError.badBackend) { try RichPushConfiguration(backend: URL(string: "https://u:p@a.example")!) }
+        #expect(throws: ConfigurationError.badBackend) {
+            try RichPushConfiguration(backend: URL(string: "https://u:p@a.example")!)
+        }
     }
 
     @Test("offers only links that are https, or to this machine")
     func links() {
         #expect(LinkRule.link(inList: "# a comment\r\nhttps://a.example/x\r\n")?.absoluteString == "https://a.example/x")
-        for bad in ["javascript:alert(1)", "data:text/html,x", "http://a.example", "tel:123", "https://u:p@a.example", "", "#only"] {
+        for bad in [
+            "javascript:alert(1)", "data:text/html,x", "http://a.example", "tel:123", "https://u:p@a.example", "", "#only",
+        ] {
             #expect(LinkRule.link(inList: bad) == nil)
         }
     }

@@ -58,7 +58,8 @@ struct InboxTests {
         device.backend.setOffline(false)
         device.backend.script { request in
             guard request.url.path.hasSuffix("/receipts"), let body = request.body,
-                let batch = try? JSONDecoder().decode(ReceiptBatch.self, from: body), batch.receipts.contains(where: { $0.richID == id(2) })
+                let batch = try? JSONDecoder().decode(ReceiptBatch.self, from: body),
+                batch.receipts.contains(where: { $0.richID == id(2) })
             else { return nil }
             return .success(ScriptedBackend.problem(400))
         }

@@ -64,7 +64,10 @@ struct OpeningTests {
         device.backend.store(7)
         #expect(try await engine.refresh().unread == 1)
         device.backend.setOffline(true)
-        device.backend.script { $0.url.path.hasSuffix("/notifications/7") && $0.method == "GET" ? .success(.init(status: 200, body: Samples.png(1))) : nil }
+        device.backend.script {
+            $0.url.path.hasSuffix("/notifications/7") && $0.method == "GET"
+                ? .success(.init(status: 200, body: Samples.png(1))) : nil
+        }
         _ = await engine.open(id(7))
         #expect(try await engine.inbox().unread == 0)
         #expect(await device.notifications.badge == 0)
@@ -100,7 +103,8 @@ struct OpeningTests {
         let entry = device.backend.store(7)
         let gate = Gate()
         device.backend.state.with { $0.gates["notifications/7"] = gate }
-        try NotificationRecords(store: device.ports().store, limits: DeviceLimits()).keep(entry, of: try #require(await engine.session).id)
+        try NotificationRecords(store: device.ports().store, limits: DeviceLimits()).keep(
+            entry, of: try #require(await engine.session).id)
         async let first = engine.open(id(7))
         async let second = engine.open(id(7))
         #expect(await eventually { device.backend.count("GET", "/notifications/7") == 1 })

@@ -11,14 +11,17 @@ struct WordsTests {
     @Test("an id is 31 bits, in its one decimal form")
     func richID() {
         #expect(RichID("2147483647")?.number == 2_147_483_647)
-        for bad in ["", "0", "01", "+1", "-1", " 1", "1 ", "1e3", "0x1", "2147483648", "99999999999", "١"] { #expect(RichID(bad) == nil) }
+        for bad in ["", "0", "01", "+1", "-1", " 1", "1 ", "1e3", "0x1", "2147483648", "99999999999", "١"] {
+            #expect(RichID(bad) == nil)
+        }
         #expect(RichID(number: 0) == nil)
     }
 
     @Test("an id is written as text and read as text or number")
     func richIDCoding() throws {
         #expect(try JSONEncoder().encode([RichID(number: 7)!]) == Data(#"["7"]"#.utf8))
-        #expect(try JSONDecoder().decode([RichID].self, from: Data(#"["7",7]"#.utf8)) == [RichID(number: 7)!, RichID(number: 7)!])
+        #expect(
+            try JSONDecoder().decode([RichID].self, from: Data(#"["7",7]"#.utf8)) == [RichID(number: 7)!, RichID(number: 7)!])
     }
 
     @Test("tags compare without regard to case, keep their spelling, and have their rules")
@@ -54,7 +57,8 @@ struct WordsTests {
         let content = ContentDescriptor(mediaType: "image/png", byteCount: 3, sha256: "00", fileName: "a.png")
         let entry = InboxEntry(
             id: id, kind: .image, title: "T", subtitle: "S", message: "M", altText: "A", sender: "bob",
-            sentAt: Timestamp(milliseconds: 1), expiresAt: Timestamp(milliseconds: 2), read: true, content: content, thumb: content)
+            sentAt: Timestamp(milliseconds: 1), expiresAt: Timestamp(milliseconds: 2), read: true, content: content,
+            thumb: content)
         #expect(try roundTrip(InboxPage(notifications: [entry], unread: 1, next: "7")).notifications == [entry])
         var request = SendRequest(message: "M")
         request.contentID = "c"

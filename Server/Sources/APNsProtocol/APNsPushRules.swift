@@ -53,7 +53,8 @@ public struct APNsPushRules: Sendable {
         guard headers.topic.utf8.count <= 255, headers.topic.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw .malformedTopic
         }
-        guard (1...32).contains(headers.pushType.rawValue.utf8.count), headers.pushType.rawValue.utf8.allSatisfy(isTypeByte) else {
+        guard (1...32).contains(headers.pushType.rawValue.utf8.count), headers.pushType.rawValue.utf8.allSatisfy(isTypeByte)
+        else {
             throw .malformedPushType
         }
         if let collapseID = headers.collapseID {

@@ -19,7 +19,8 @@ public struct APNsPushType: RawRepresentable, Hashable, Sendable, Codable {
 
     /// Every kind that Apple documents.
     public static let documented: [APNsPushType] = [
-        .alert, .background, .location, .voip, .complication, .fileprovider, .mdm, .liveActivity, .pushToTalk, .widgets, .controls,
+        .alert, .background, .location, .voip, .complication, .fileprovider, .mdm, .liveActivity, .pushToTalk, .widgets,
+        .controls,
     ]
 
     /// What follows the bundle id in the topic of this kind; empty for most, `nil` where the topic is no bundle id at all.

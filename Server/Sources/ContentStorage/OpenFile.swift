@@ -52,7 +52,8 @@ final class OpenFile: Sendable {
     func read(at offset: Int64, count: Int) throws -> [UInt8] {
         try [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             while filled < count {
-                let read = pread(descriptor, buffer.baseAddress.map { $0 + filled }, count - filled, off_t(offset) + off_t(filled))
+                let read = pread(
+                    descriptor, buffer.baseAddress.map { $0 + filled }, count - filled, off_t(offset) + off_t(filled))
                 if read < 0, errno == EINTR { continue }
                 guard read >= 0 else { throw FileFault.last("pread") }
                 guard read > 0 else { throw FileFault(call: "pread", number: EIO) }

@@ -31,7 +31,8 @@ struct PhoneEventStream: Sendable {
             try await writer.finish(nil)
         }
         return Response(
-            status: .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-store", .accelBuffering: "no"], body: body)
+            status: .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-store", .accelBuffering: "no"],
+            body: body)
     }
 
     private func lastSequence(in header: String?) -> Int {

@@ -12,7 +12,8 @@ struct PhoneMediaResponse: Sendable {
             throw ServiceError(.notFound, "not a rich notification id")
         }
         let notice = try QueryParameters(of: request, allowed: ["notification"])["notification"]
-        guard let media = await phone.media(for: richID, attachmentOf: notice), let file = StoredFile(path: media.file.path) else {
+        guard let media = await phone.media(for: richID, attachmentOf: notice), let file = StoredFile(path: media.file.path)
+        else {
             throw ServiceError(.notFound, "the phone holds no content of this notification")
         }
         let download = Download(

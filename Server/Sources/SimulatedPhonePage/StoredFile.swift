@@ -69,7 +69,8 @@ final class StoredFile: Sendable {
         var failed = false
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             while filled < count {
-                let step = pread(descriptor, buffer.baseAddress?.advanced(by: filled), count - filled, off_t(offset) + off_t(filled))
+                let step = pread(
+                    descriptor, buffer.baseAddress?.advanced(by: filled), count - filled, off_t(offset) + off_t(filled))
                 if step < 0 && errno == EINTR { continue }
                 guard step > 0 else {
                     failed = true

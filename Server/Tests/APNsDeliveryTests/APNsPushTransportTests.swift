@@ -18,7 +18,8 @@ private struct ScriptedClient: APNsPushSending {
 struct APNsPushTransportTests {
     private let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
 
-    private func target(_ handle: String, environment: String? = nil, body: Int = 0, headers: Int = 0) throws -> PushBatch.Target {
+    private func target(_ handle: String, environment: String? = nil, body: Int = 0, headers: Int = 0) throws -> PushBatch.Target
+    {
         PushBatch.Target(
             handle: try #require(DeviceHandle(handle, platform: .apns)), environment: environment, body: body, headers: headers,
             pushID: PushID(UUID()))
@@ -29,7 +30,8 @@ struct APNsPushTransportTests {
             hub: HubID(1), bodies: [Array("{}".utf8), Array(#"{"a":1}"#.utf8)],
             headers: [
                 PushBatch.Headers(pushType: "alert", priority: 10),
-                PushBatch.Headers(pushType: "background", priority: 5, expiration: 9, collapseID: "c", topic: "com.example.other"),
+                PushBatch.Headers(
+                    pushType: "background", priority: 5, expiration: 9, collapseID: "c", topic: "com.example.other"),
             ], targets: targets)
     }
 
@@ -66,9 +68,11 @@ struct APNsPushTransportTests {
     func translation() async throws {
         let second = try target("BB", body: 1, headers: 1)
         let client = ScriptedClient { push in
-            let isFirst = push.headers.topic == "com.example.app" && push.headers.pushType == .alert
+            let isFirst =
+                push.headers.topic == "com.example.app" && push.headers.pushType == .alert
                 && push.headers.priority == 10 && push.headers.expiration == nil && push.payload == Array("{}".utf8)
-            let isSecond = push.headers.topic == "com.example.other" && push.headers.pushType == .background
+            let isSecond =
+                push.headers.topic == "com.example.other" && push.headers.pushType == .background
                 && push.headers.expiration == 9 && push.headers.collapseID == "c" && push.payload == Array(#"{"a":1}"#.utf8)
                 && push.apnsID == second.pushID.uuid && push.deviceToken == "BB"
             return isFirst || isSecond ? .accepted(apnsID: nil, uniqueID: nil) : .unknown(.deadline)

@@ -17,7 +17,10 @@ struct PushOutcomeTests {
         "each outcome of APNs is what the design makes of it",
         arguments: [
             (APNsOutcome.accepted(apnsID: nil, uniqueID: nil), PushOutcome.accepted),
-            (refusal(410, "Unregistered", timestamp: 1_800_000_000_123), .gone(since: Timestamp(milliseconds: 1_800_000_000_123))),
+            (
+                refusal(410, "Unregistered", timestamp: 1_800_000_000_123),
+                .gone(since: Timestamp(milliseconds: 1_800_000_000_123))
+            ),
             (refusal(410, "ExpiredToken", timestamp: 5), .gone(since: Timestamp(milliseconds: 5))),
             (refusal(410, "Unregistered"), .badToken),
             (refusal(400, "BadDeviceToken"), .badToken),

@@ -44,7 +44,8 @@ struct APNsConnectionPoolTests {
         let rig = try PoolRig()
         let link = try rig.warmLink()
         let submission = rig.submit(3)
-        try link.say(.refusal(5, 410, "Unregistered", timestamp: 1_800_000_000_123), .success(7), .refusal(3, 400, "BadDeviceToken"))
+        try link.say(
+            .refusal(5, 410, "Unregistered", timestamp: 1_800_000_000_123), .success(7), .refusal(3, 400, "BadDeviceToken"))
         #expect(submission.outcome(0) == .rejected(APNsRejection(status: 400, reason: .badDeviceToken)))
         #expect(
             submission.outcome(1) == .rejected(APNsRejection(status: 410, reason: .unregistered, timestamp: 1_800_000_000_123)))

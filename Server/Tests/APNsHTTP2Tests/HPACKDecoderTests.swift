@@ -80,7 +80,8 @@ struct HPACKDecoderTests {
     @Test(
         "a block that breaks a rule is refused",
         arguments: [
-            ("80", HPACKFault.invalidIndex), ("be", .invalidIndex), ("ff 80 80 80 80 80 01", .integerOverflow), ("ff", .truncated),
+            ("80", HPACKFault.invalidIndex), ("be", .invalidIndex), ("ff 80 80 80 80 80 01", .integerOverflow),
+            ("ff", .truncated),
             ("00", .truncated), ("00 05 61", .truncated), ("00 01 61 85 ff", .truncated), ("82 20", .misplacedSizeUpdate),
             ("3f e2 1f", .sizeUpdateTooLarge), ("00 01 61 81 00", .invalidHuffman), ("00 01 61 84 ff ff ff ff", .invalidHuffman),
             ("7e 01 61", .invalidIndex), ("ff ff ff ff 7f", .integerOverflow),

@@ -75,7 +75,9 @@ struct HTTP2ConnectionAnswerTests {
 
     @Test(
         "an answer that is no answer ends its stream only",
-        arguments: ["88 88", "", "88 00 01 41 01 62", "00 01 61 01 62", "08 02 32 30", "00 04 3a 666f6f 01 61", "00 01 61 01 62 88"])
+        arguments: [
+            "88 88", "", "88 00 01 41 01 62", "00 01 61 01 62", "08 02 32 30", "00 04 3a 666f6f 01 61", "00 01 61 01 62 88",
+        ])
     func malformed(hex: String) throws {
         var rig = try ConnectionRig()
         _ = try rig.open(2)
@@ -124,7 +126,8 @@ struct HTTP2ConnectionAnswerTests {
             (ByteBuffer.success(99), HTTP2ErrorCode.protocolError), (.success(2), .protocolError),
             (.frame(0x0, stream: 99, [1]), .protocolError), (.reset(99, .cancel), .protocolError),
             (.credit(1, stream: 99), .protocolError), (.frame(0x1, flags: 0x5, stream: 1, [0xFF]), .compressionError),
-            (.frame(0x9, flags: 0x4, stream: 1, [0x88]), .protocolError), (.frame(0x5, flags: 0x4, stream: 1, [0, 0, 0, 2]), .protocolError),
+            (.frame(0x9, flags: 0x4, stream: 1, [0x88]), .protocolError),
+            (.frame(0x5, flags: 0x4, stream: 1, [0, 0, 0, 2]), .protocolError),
         ])
     func connectionFaults(frame: ByteBuffer, code: HTTP2ErrorCode) throws {
         var rig = try ConnectionRig()

@@ -47,7 +47,8 @@ struct HTTP2ConnectionEndingTests {
     @Test(
         "debug data is read leniently",
         arguments: [
-            ("", nil), ("Maximum active streams violated for this endpoint.", "Maximum active streams violated for this endpoint."),
+            ("", nil),
+            ("Maximum active streams violated for this endpoint.", "Maximum active streams violated for this endpoint."),
             (#"{"reason":"IdleTimeout"}"#, "IdleTimeout"), ("{}", "{}"), ("\u{1}\u{2}", nil),
         ])
     func debugData(text: String, reason: String?) throws {

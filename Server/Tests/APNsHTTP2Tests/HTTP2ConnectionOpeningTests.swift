@@ -73,7 +73,9 @@ struct HTTP2ConnectionOpeningTests {
         let id = try #require(UUID(uuidString: "0F0E0D0C-0B0A-0908-0706-050403020100"))
         let headers = APNsPush.Headers(
             topic: "com.example.app", pushType: .alert, priority: 5, expiration: 1_800_000_000, collapseID: "ü 1")
-        for _ in 0..<3 { _ = rig.connection.open(0, Pushes.push(id: id, headers: headers), authorization: ConnectionRig.authorization) }
+        for _ in 0..<3 {
+            _ = rig.connection.open(0, Pushes.push(id: id, headers: headers), authorization: ConnectionRig.authorization)
+        }
         try rig.exchange()
         let requests = rig.server.takeRequests()
         #expect(requests.map(\.stream) == [1, 3, 5])

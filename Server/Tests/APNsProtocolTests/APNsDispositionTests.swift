@@ -43,7 +43,8 @@ struct APNsDispositionTests {
         #expect(APNsUUID.text(uuid) == text.lowercased())
         #expect(APNsUUID.parse(text.utf8) == uuid)
         #expect(APNsUUID.parse(text.uppercased().utf8) == uuid)
-        for bad in ["", "0", text + "0", String(text.dropLast()), text.replacing("-", with: "_"), text.replacing("a", with: "g")] {
+        for bad in ["", "0", text + "0", String(text.dropLast()), text.replacing("-", with: "_"), text.replacing("a", with: "g")]
+        {
             #expect(APNsUUID.parse(bad.utf8) == nil)
         }
     }

@@ -32,7 +32,12 @@ import Testing
         let content = try await test.store(ann)
         for (user, id) in [(bob, content), (ann, "unknown"), (ann, "../../etc/passwd"), (ann, "default-picture")] {
             #expect(await code { _ = try await test.send(user) { $0.contentID = id } } == .notFound)
-            #expect(await code { _ = try await test.send(user) { $0.contentID = content; $0.thumbID = id } } == .notFound)
+            #expect(
+                await code {
+                    _ = try await test.send(user) {
+                        $0.contentID = content; $0.thumbID = id
+                    }
+                } == .notFound)
         }
     }
 
@@ -108,9 +113,24 @@ import Testing
         let ann = try await test.user("ann")
         let picture = try await test.store(ann)
         let pdf = try await test.store(Array("%PDF-1.7\n".utf8), ann)
-        #expect(await code { _ = try await test.send(ann) { $0.contentID = picture; $0.kind = .sound } } == .unsupportedContent)
-        #expect(await code { _ = try await test.send(ann) { $0.contentID = pdf; $0.kind = .image } } == .unsupportedContent)
-        #expect(await code { _ = try await test.send(ann) { $0.contentID = picture; $0.thumbID = pdf } } == .unsupportedContent)
+        #expect(
+            await code {
+                _ = try await test.send(ann) {
+                    $0.contentID = picture; $0.kind = .sound
+                }
+            } == .unsupportedContent)
+        #expect(
+            await code {
+                _ = try await test.send(ann) {
+                    $0.contentID = pdf; $0.kind = .image
+                }
+            } == .unsupportedContent)
+        #expect(
+            await code {
+                _ = try await test.send(ann) {
+                    $0.contentID = picture; $0.thumbID = pdf
+                }
+            } == .unsupportedContent)
         let file = try await test.send(ann) {
             $0.contentID = picture
             $0.kind = .file

@@ -32,7 +32,8 @@ import Testing
         let ann = try await test.user("ann")
         #expect(await code { _ = try await test.backend.sendDefaultPicture(for: ann) } == .notReady)
         #expect(
-            await code { try await test.backend.setDefaultPicture(Array("<svg>".utf8), fileName: "x.svg") } == .unsupportedContent)
+            await code { try await test.backend.setDefaultPicture(Array("<svg>".utf8), fileName: "x.svg") } == .unsupportedContent
+        )
     }
 
     @Test("the predecessor's send is a plain alert from the sender to one user")
@@ -48,7 +49,8 @@ import Testing
         let entry = try await test.backend.details(of: answer.id, for: bob)
         #expect(entry.kind == .text)
         #expect(entry.sender == "ann")
-        #expect(await code { _ = try await test.backend.sendText("x", platform: "gcm", toUser: "bob", for: ann) } == .invalidField)
+        #expect(
+            await code { _ = try await test.backend.sendText("x", platform: "gcm", toUser: "bob", for: ann) } == .invalidField)
         #expect(
             await code { _ = try await test.backend.sendText("x", platform: "apns", toUser: "bob || ann", for: ann) }
                 == .invalidField)
@@ -106,7 +108,9 @@ import Testing
         let ann = try await test.user("ann")
         var generator = SystemRandomNumberGenerator()
         for style in DeliveryStyle.allCases {
-            let scalars = (0..<50).map { _ in Character(Unicode.Scalar(UInt32.random(in: 0x20...0xD7FF, using: &generator)) ?? "x") }
+            let scalars = (0..<50).map { _ in
+                Character(Unicode.Scalar(UInt32.random(in: 0x20...0xD7FF, using: &generator)) ?? "x")
+            }
             let message = String(scalars.filter { !$0.unicodeScalars.contains { $0.value == 0x7F } })
             let id = try await test.send(ann) {
                 $0.style = style
@@ -127,7 +131,11 @@ import Testing
         let test = try await TestBackend()
         let ann = try await test.user("ann")
         let long = String(repeating: "ö", count: 2000)
-        let found = await code { _ = try await test.send(ann) { $0.message = long; $0.preview = .open } }
+        let found = await code {
+            _ = try await test.send(ann) {
+                $0.message = long; $0.preview = .open
+            }
+        }
         #expect(found == .payloadTooLarge)
         #expect(try await test.inbox(ann).isEmpty)
         _ = try await test.send(ann) { $0.message = long }
@@ -167,9 +175,19 @@ import Testing
         { $0.title = "" }, { $0.kind = ContentKind(rawValue: "hologram") }, { $0.expiresAt = Timestamp(milliseconds: 1) },
         { $0.collapseID = "" }, { $0.collapseID = "a\r\nb" }, { $0.collapseID = String(repeating: "x", count: 65) },
         { $0.collapseID = "ö" }, { $0.badge = -1 }, { $0.thread = "" }, { $0.sound = "../../x" },
-        { $0.style = .silent; $0.sound = "default" }, { $0.style = .silent; $0.badge = 1 },
-        { $0.kind = .image }, { $0.kind = .link }, { $0.kind = .coupon }, { $0.kind = .text; $0.link = "https://example.org" },
-        { $0.link = "https://example.org"; $0.contentID = "x" }, { $0.link = "javascript:alert(1)" },
+        {
+            $0.style = .silent; $0.sound = "default"
+        },
+        {
+            $0.style = .silent; $0.badge = 1
+        },
+        { $0.kind = .image }, { $0.kind = .link }, { $0.kind = .coupon },
+        {
+            $0.kind = .text; $0.link = "https://example.org"
+        },
+        {
+            $0.link = "https://example.org"; $0.contentID = "x"
+        }, { $0.link = "javascript:alert(1)" },
         { $0.link = "http://example.org/" }, { $0.link = "https://u:p@example.org/" }, { $0.link = "//example.org" },
         { $0.link = "https://" }, { $0.link = "https://example.org/\r\nX" }, { $0.link = "data:text/html,x" },
         { $0.link = "https://example.org/" + String(repeating: "x", count: 2000) },

@@ -5,7 +5,8 @@ import SharedAccess
 import Testing
 
 @Suite struct SignInTests {
-    private func attempt(_ test: TestBackend, _ user: String, _ password: String, _ source: SourceAddress = TestBackend.source) async
+    private func attempt(_ test: TestBackend, _ user: String, _ password: String, _ source: SourceAddress = TestBackend.source)
+        async
         -> ServiceErrorCode?
     {
         await code { _ = try await test.backend.authenticate(.basic(user: user, password: password), from: source) }

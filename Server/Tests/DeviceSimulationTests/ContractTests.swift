@@ -15,14 +15,16 @@ struct ContractTests {
             .signIn(user: "a", password: "b"), .signOut, .sendPush(.init()), .sendPush(.init(style: .both, kind: .coupon)), .home,
             .openApp, .lock, .unlock, .terminate, .setNetwork(offline: true), .setBackgroundRefresh(on: false),
             .setPermission(.denied), .setPreviews(whenUnlocked: true), .tapNotification(id: "x"), .moreNotification(id: "x"),
-            .dismissNotification(id: "x"), .clearNotifications, .alertOK, .alertMore, .openInbox(RichID(number: 7)!), .closeContent,
+            .dismissNotification(id: "x"), .clearNotifications, .alertOK, .alertMore, .openInbox(RichID(number: 7)!),
+            .closeContent,
             .openLink, .refreshInbox,
         ]
         #expect(Set(actions.map(\.name)) == Set(PhoneAction.Name.allCases))
         for action in actions {
             #expect(try JSONDecoder().decode(PhoneAction.self, from: JSONEncoder().encode(action)) == action)
         }
-        #expect(try object(PhoneAction.openInbox(RichID(number: 7)!)) as? [String: String] == ["name": "openInbox", "richId": "7"])
+        #expect(
+            try object(PhoneAction.openInbox(RichID(number: 7)!)) as? [String: String] == ["name": "openInbox", "richId": "7"])
         #expect(try object(PhoneAction.sendPush(.init())) as? [String: String] == ["name": "sendPush"])
     }
 
@@ -37,7 +39,9 @@ struct ContractTests {
     func names() throws {
         var snapshot = PhoneSnapshot(phone: .init(id: "p", name: "n", model: "m"), time: Timestamp(milliseconds: 5))
         snapshot.alert = .init(richID: RichID(number: 7)!, message: "m")
-        snapshot.notifications = [.init(id: "x", richID: RichID(number: 7)!, title: "t", body: "b", at: Timestamp(milliseconds: 1))]
+        snapshot.notifications = [
+            .init(id: "x", richID: RichID(number: 7)!, title: "t", body: "b", at: Timestamp(milliseconds: 1))
+        ]
         let wire = try object(snapshot)
         #expect(wire["screen"] as? String == "home")
         #expect(wire["time"] as? Int == 5)

@@ -24,7 +24,8 @@ struct DeliveryMatrixTests {
         #expect(await phone.snapshot.process == .suspended)
     }
 
-    @Test("an alert is enriched by the service extension in every state of the app",
+    @Test(
+        "an alert is enriched by the service extension in every state of the app",
         arguments: [PhoneSnapshot.ProcessState.background, .suspended, .forceQuit])
     func alertAlways(state: PhoneSnapshot.ProcessState) async throws {
         state == .suspended ? try await suspended() : try await fixture.signIn()

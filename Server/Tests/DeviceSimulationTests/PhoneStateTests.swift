@@ -48,7 +48,8 @@ struct PhoneStateTests {
         let before = await phone.snapshot
         let actions: [PhoneAction] = [
             .tapNotification(id: "x"), .moreNotification(id: "x"), .dismissNotification(id: "x"), .alertOK, .alertMore,
-            .signIn(user: "a", password: "a"), .signOut, .sendPush(.init()), .refreshInbox, .openInbox(RichID(number: 1)!), .openLink,
+            .signIn(user: "a", password: "a"), .signOut, .sendPush(.init()), .refreshInbox, .openInbox(RichID(number: 1)!),
+            .openLink,
         ]
         for action in actions { await #expect(throws: PhoneActionError.self) { try await phone.perform(action) } }
         #expect(await phone.snapshot == before)

@@ -18,19 +18,22 @@ struct PhoneActionRouteTests {
         #expect(try await harness.act(#"{"name":"openInbox","richId":"7"}"#).status == .noContent)
         let draft = PhoneAction.PushDraft(style: .alert, message: "Hi", kind: .sound)
         let seven = try #require(RichID(number: 7))
-        #expect(await phone.actions == [
-            .signIn(user: "alice", password: "alice"), .sendPush(.init()), .sendPush(draft), .openInbox(seven),
-        ])
+        #expect(
+            await phone.actions == [
+                .signIn(user: "alice", password: "alice"), .sendPush(.init()), .sendPush(draft), .openInbox(seven),
+            ])
     }
 
-    @Test("every switch of the page is an action that the phone knows", arguments: [
-        #"{"name":"home"}"#, #"{"name":"openApp"}"#, #"{"name":"lock"}"#, #"{"name":"unlock"}"#, #"{"name":"terminate"}"#,
-        #"{"name":"signOut"}"#, #"{"name":"setNetwork","offline":true}"#, #"{"name":"setBackgroundRefresh","on":false}"#,
-        #"{"name":"setPermission","permission":"denied"}"#, #"{"name":"setPermission","permission":"granted"}"#,
-        #"{"name":"tapNotification","id":"n"}"#, #"{"name":"moreNotification","id":"n"}"#,
-        #"{"name":"dismissNotification","id":"n"}"#, #"{"name":"clearNotifications"}"#, #"{"name":"alertOK"}"#,
-        #"{"name":"alertMore"}"#, #"{"name":"closeContent"}"#, #"{"name":"openLink"}"#, #"{"name":"refreshInbox"}"#,
-    ])
+    @Test(
+        "every switch of the page is an action that the phone knows",
+        arguments: [
+            #"{"name":"home"}"#, #"{"name":"openApp"}"#, #"{"name":"lock"}"#, #"{"name":"unlock"}"#, #"{"name":"terminate"}"#,
+            #"{"name":"signOut"}"#, #"{"name":"setNetwork","offline":true}"#, #"{"name":"setBackgroundRefresh","on":false}"#,
+            #"{"name":"setPermission","permission":"denied"}"#, #"{"name":"setPermission","permission":"granted"}"#,
+            #"{"name":"tapNotification","id":"n"}"#, #"{"name":"moreNotification","id":"n"}"#,
+            #"{"name":"dismissNotification","id":"n"}"#, #"{"name":"clearNotifications"}"#, #"{"name":"alertOK"}"#,
+            #"{"name":"alertMore"}"#, #"{"name":"closeContent"}"#, #"{"name":"openLink"}"#, #"{"name":"refreshInbox"}"#,
+        ])
     func known(body: String) async throws {
         #expect(try await harness.act(body).status == .noContent)
         #expect(await phone.actions.count == 1)

@@ -57,7 +57,9 @@ struct PhoneEventStreamTests {
         #expect(answer.events[1].id == id.dropLast() + "2")
     }
 
-    @Test("an id of another start, or no id at all, gets the whole story", arguments: ["x-1", "1", "--", "é-1", "x-99999999999999999999"])
+    @Test(
+        "an id of another start, or no id at all, gets the whole story",
+        arguments: ["x-1", "1", "--", "é-1", "x-99999999999999999999"])
     func foreignID(id: String) async throws {
         await phone.happen("one")
         let answer = try await listen(PageHarness([phone]), headers: [.lastEventID: id])
@@ -71,7 +73,9 @@ struct PhoneEventStreamTests {
             await phone.happen("two", silently: true)
             await phone.happen("three")
         }
-        let titles = answer.events.filter { $0.name == "story" }.compactMap { $0.data.firstMatch(of: /"title":"(\w+)"/).map { String($0.1) } }
+        let titles = answer.events.filter { $0.name == "story" }.compactMap {
+            $0.data.firstMatch(of: /"title":"(\w+)"/).map { String($0.1) }
+        }
         #expect(titles == ["one", "two", "three"])
     }
 

@@ -15,7 +15,8 @@ public protocol ContentCache: Sendable {
     /// A new file name to download to. It lies where `adopt` can move it from, and nowhere else.
     func newDownload(for session: SessionID, now: Timestamp) throws(StorageError) -> URL
     /// Takes a checked file in and makes room for it.
-    func adopt(_ file: URL, as key: ContentKey, descriptor: ContentDescriptor, now: Timestamp) throws(StorageError) -> CachedContent
+    func adopt(_ file: URL, as key: ContentKey, descriptor: ContentDescriptor, now: Timestamp) throws(StorageError)
+        -> CachedContent
     /// The content, and notes that it was used; `nil` when it is not there.
     func content(_ key: ContentKey, now: Timestamp) throws(StorageError) -> CachedContent?
     /// Whether content of this notification is there, without using it.

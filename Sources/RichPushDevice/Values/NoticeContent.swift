@@ -19,7 +19,8 @@ public struct NoticeContent: Hashable, Sendable {
 
     /// Creates content; empty texts are not shown.
     public init(
-        title: String = "", subtitle: String = "", body: String, thread: String? = nil, category: String? = nil, badge: Int? = nil,
+        title: String = "", subtitle: String = "", body: String, thread: String? = nil, category: String? = nil,
+        badge: Int? = nil,
         attachment: NoticeAttachment? = nil
     ) {
         self.title = title

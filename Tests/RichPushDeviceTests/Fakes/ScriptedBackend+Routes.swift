@@ -9,7 +9,8 @@ extension ScriptedBackend {
         let path = request.url.path
         if path.hasPrefix("/api/v1/installations/") { return installation(request, authorization, &state) }
         if request.method == "POST", path == APIRoute.notifications {
-            return user(authorization, state) == nil ? problem(401) : json(SendAnswer(id: id(7), trackingID: "t", readableBy: "you"), 201)
+            return user(authorization, state) == nil
+                ? problem(401) : json(SendAnswer(id: id(7), trackingID: "t", readableBy: "you"), 201)
         }
         guard user(authorization, state) != nil || bearer(authorization, state) else { return problem(401) }
         switch (request.method, path) {

@@ -86,9 +86,11 @@ final class APNsConnectionHandler: ChannelInboundHandler {
                 obey(try connection.receive(frame, at: now))
             }
         } catch {
-            configuration.logger.warning("The APNs connection was ended because the server broke HTTP/2", metadata: [
-                "apns.connection": "\(id)", "error": "\(error.explanation)",
-            ])
+            configuration.logger.warning(
+                "The APNs connection was ended because the server broke HTTP/2",
+                metadata: [
+                    "apns.connection": "\(id)", "error": "\(error.explanation)",
+                ])
             connection.output.writeHTTP2GoAway(code: error.code)
             close(.protocolError)
         }

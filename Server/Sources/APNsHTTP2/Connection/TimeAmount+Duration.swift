@@ -7,7 +7,8 @@ extension TimeAmount {
         let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         // Half of the range, so that a deadline never overflows.
         let largest = Int64.max / 2
-        self = overflow || abs(product) > largest
+        self =
+            overflow || abs(product) > largest
             ? .nanoseconds(seconds < 0 ? 0 : largest) : .nanoseconds(product + attoseconds / 1_000_000_000)
     }
 }

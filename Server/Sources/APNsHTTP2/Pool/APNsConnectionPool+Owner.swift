@@ -31,10 +31,12 @@ extension APNsConnectionPool: APNsConnectionOwner {
         let now = eventLoop.now
         if state.phase(of: id) != .draining {
             counters.goAways += 1
-            logger.notice("APNs ends the use of a connection", metadata: [
-                "apns.connection": "\(id)", "apns.reason": "\(goAway.reason?.rawValue ?? "none")",
-                "apns.code": "\(goAway.code.rawValue)",
-            ])
+            logger.notice(
+                "APNs ends the use of a connection",
+                metadata: [
+                    "apns.connection": "\(id)", "apns.reason": "\(goAway.reason?.rawValue ?? "none")",
+                    "apns.code": "\(goAway.code.rawValue)",
+                ])
         }
         if let reason = goAway.reason { counters.lastGoAwayReason = reason }
         let wasOfUse = state.phase(of: id) == .ready(hasAnswered: true)

@@ -68,7 +68,9 @@ enum MediaSniffer {
         guard !begins.hasPrefix("<"), !begins.hasPrefix("#!"), !begins.hasPrefix("%!"), !begins.hasPrefix("{\\rtf") else {
             return false
         }
-        return !text.unicodeScalars.contains { $0.value < 0x20 && !"\n\r\t\u{0C}".unicodeScalars.contains($0) || $0.value == 0x7F }
+        return !text.unicodeScalars.contains {
+            $0.value < 0x20 && !"\n\r\t\u{0C}".unicodeScalars.contains($0) || $0.value == 0x7F
+        }
     }
 
     /// How many bytes at the end belong to a character that goes on beyond the window.

@@ -14,7 +14,8 @@ struct InboxReader {
 
     func page(before: RichID?, since: RichID?, limit: Int) async throws -> InboxPage {
         var found: [(RichNotification, AccessRule.Relation)] = []
-        let last = try await scan(before: before, since: since, unreadOnly: false, batch: max(limit + 1, 20)) { notification, relation in
+        let last = try await scan(before: before, since: since, unreadOnly: false, batch: max(limit + 1, 20)) {
+            notification, relation in
             if found.count <= limit { found.append((notification, relation)) }
             return found.count <= limit
         }

@@ -78,7 +78,8 @@ extension RichPushBackend {
         }
         guard let kind = request.kind else { return own }
         guard kind == own || kind == .file else {
-            throw ServiceError(.unsupportedContent, "kind: the content is \(content.mediaType), which is not of kind \(kind.rawValue)")
+            throw ServiceError(
+                .unsupportedContent, "kind: the content is \(content.mediaType), which is not of kind \(kind.rawValue)")
         }
         return kind
     }

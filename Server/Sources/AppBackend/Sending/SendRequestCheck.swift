@@ -52,7 +52,9 @@ struct SendRequestCheck {
         guard given <= 1 else {
             throw ServiceError(.invalidField, "contentId, link and coupon: at most one of them makes the content")
         }
-        if request.link != nil, request.kind != nil, request.kind != .link { throw Self.wrong("kind", "url when there is a link") }
+        if request.link != nil, request.kind != nil, request.kind != .link {
+            throw Self.wrong("kind", "url when there is a link")
+        }
         if request.coupon != nil, request.kind != nil, request.kind != .coupon {
             throw Self.wrong("kind", "coupon when there is a coupon")
         }

@@ -30,7 +30,7 @@ struct DemoPhones: Sendable {
             bundleID: Settings.demoTopic, folder: URL(filePath: directory + "/" + id))
         configuration.samples = Self.samples
         return try SimulatedPhone(
-            configuration: configuration, service: LocalPushService(apns), 
+            configuration: configuration, service: LocalPushService(apns),
             transport: AsyncHTTPTransport(client: client, clock: clock), clock: clock)
     }
 

@@ -23,7 +23,8 @@ public enum NodeService {
             [
                 ClosureService {
                     try await node.run { port in
-                        logger.notice("Listening", metadata: ["address": "\(settings.listening.address.host)", "port": "\(port)"])
+                        logger.notice(
+                            "Listening", metadata: ["address": "\(settings.listening.address.host)", "port": "\(port)"])
                         announce("Listening on http://\(settings.listening.address.host):\(port)")
                     }
                 }

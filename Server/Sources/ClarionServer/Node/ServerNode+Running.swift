@@ -21,7 +21,9 @@ extension ServerNode {
         try await ServiceGroup(configuration: configuration).run()
     }
 
-    private func services(onListening: @escaping @Sendable (Int) async -> Void) -> [ServiceGroupConfiguration.ServiceConfiguration] {
+    private func services(onListening: @escaping @Sendable (Int) async -> Void) -> [ServiceGroupConfiguration
+        .ServiceConfiguration]
+    {
         var services: [any Service] = []
         if let client = delivery.client {
             services.append(ClosureService { await cancelWhenGracefulShutdown { await client.run() } })

@@ -26,7 +26,8 @@ public struct ServerNode: Sendable {
     ///
     /// Throws `ServiceError` with a sentence for the operator.
     public static func make(
-        _ settings: Settings, options: NodeOptions = NodeOptions(), group: any EventLoopGroup = .singletonMultiThreadedEventLoopGroup,
+        _ settings: Settings, options: NodeOptions = NodeOptions(),
+        group: any EventLoopGroup = .singletonMultiThreadedEventLoopGroup,
         logger: Logger
     ) async throws -> ServerNode {
         let storage = try await NodeStorage.open(settings, access: .server, clock: options.clock)

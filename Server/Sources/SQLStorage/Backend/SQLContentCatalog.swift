@@ -20,7 +20,8 @@ public struct SQLContentCatalog: ContentCatalog {
             let waiting = try connection.row(
                 Self.sumOfWaiting, [.integer(app.number), .integer(content.owner.number), .integer(now.milliseconds)])
             guard try (waiting?.integer(0) ?? 0) + content.byteCount <= quota else {
-                throw ServiceError(.quotaExceeded, "your contents that wait to be sent have more than \(quota) bytes with this one")
+                throw ServiceError(
+                    .quotaExceeded, "your contents that wait to be sent have more than \(quota) bytes with this one")
             }
             try connection.run(Self.upsert, Self.values(content, app, now))
         }

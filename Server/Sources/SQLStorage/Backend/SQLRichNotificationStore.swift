@@ -76,7 +76,9 @@ extension SQLRichNotificationStore {
         let values: [SQLValue] = [.integer(app.number), .integer(user.number), .text(key.key)]
         guard let row = try connection.row(selectRepeatKey, values) else { return nil }
         guard try row.bytes(0) == key.digest else { return .repeatMismatch }
-        guard let id = try RichNotificationRows.id(row, 1), let earlier = try notification(id, app, connection) else { return nil }
+        guard let id = try RichNotificationRows.id(row, 1), let earlier = try notification(id, app, connection) else {
+            return nil
+        }
         return .repeated(earlier)
     }
 

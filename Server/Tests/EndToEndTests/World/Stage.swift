@@ -16,7 +16,8 @@ struct Stage: Sendable {
         try await TemporaryFolder.use { folder in
             let port = try await DemoPort.choose(0)
             let demo = try await Demo.make(
-                directory: folder, port: port, phones: phones, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+                directory: folder, port: port, phones: phones,
+                logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
             let (listening, isListening) = AsyncStream.makeStream(of: Void.self)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await demo.run { _ in isListening.yield() } }
