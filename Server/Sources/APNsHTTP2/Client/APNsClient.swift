@@ -44,9 +44,9 @@ public final class APNsClient: Sendable {
             eventLoop: eventLoop, endpoint: configuration.endpoint,
             connectTimeout: TimeAmount(clamping: configuration.timing.connect), tls: tls,
             serverName: isAddress ? nil : configuration.serverName)
-        self.init(
-            configuration: configuration, eventLoop: eventLoop,
-            pool: APNsPoolConfiguration(configuration, observer: observer, logger: logger), connector: connector)
+        var pool = APNsPoolConfiguration(configuration, observer: observer, logger: logger)
+        if tls != nil, !isAddress { pool.connection.expectedServerName = configuration.serverName }
+        self.init(configuration: configuration, eventLoop: eventLoop, pool: pool, connector: connector)
     }
 
     init(

@@ -7,6 +7,8 @@ struct APNsConnectionConfiguration {
     var limits = HTTP2ConnectionLimits()
     /// Whether HTTP/2 begins only after the TLS handshake.
     var waitsForTLS = true
+    /// The DNS name that the server's certificate must carry; absent when the server is named by its address.
+    var expectedServerName: String?
     var handshakeLimit: TimeAmount = .seconds(10)
     var idleLimit: TimeAmount = .minutes(15)
     var observer: (any APNsClientObserver)?

@@ -1,5 +1,6 @@
 import APNsProtocol
 import NIOCore
+import NIOSSL
 import NIOTLS
 
 /// One connection to APNs: the only handler above TLS. It moves bytes between the channel and `HTTP2Connection`, obeys
@@ -61,10 +62,17 @@ final class APNsConnectionHandler: ChannelInboundHandler {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case TLSUserEvent.handshakeCompleted(let negotiated)? = event as? TLSUserEvent {
             // A server without ALPN is accepted (APNs reference 1.3); one that chose something else is not APNs.
-            guard negotiated == nil || negotiated == "h2" else { return close(.tlsFailed) }
+            guard negotiated == nil || negotiated == "h2", serverHasExpectedName(context) else { return close(.tlsFailed) }
             start(context)
         }
         context.fireUserInboundEventTriggered(event)
+    }
+
+    /// Nothing, and so no provider token, is sent before this was true.
+    private func serverHasExpectedName(_ context: ChannelHandlerContext) -> Bool {
+        guard let name = configuration.expectedServerName else { return true }
+        let certificate = try? context.channel.pipeline.syncOperations.nioSSL_peerCertificate()
+        return certificate?.isIssued(toName: name) == true
     }
 
     private func start(_ context: ChannelHandlerContext) {
