@@ -66,7 +66,8 @@ struct SendingTests {
             service.apns.invalidate(token: tokens[3], reason: .unregistered, at: moment)
             let large = #"{"aps":{"alert":"\#(String(repeating: "x", count: 5000))"}}"#
             let outcomes = await service.client.send([
-                service.push(tokens[0]), service.push(String(repeating: "ab", count: 32)), service.push(tokens[1], payload: large),
+                service.push(tokens[0]), service.push(String(repeating: "ab", count: 32)),
+                service.push(tokens[1], payload: large),
                 service.push(tokens[2], topic: "com.example.foreign"), service.push(tokens[3]), service.push(tokens[1]),
             ])
             #expect(outcomes[0].isAccepted && outcomes[5].isAccepted)

@@ -30,6 +30,8 @@ extension ServerNode {
         }
         services.append(ClosureService(onShutdown: { dispatcher.shutDown() }) { await dispatcher.run() })
         services.append(ClosureService { await cancelWhenGracefulShutdown { await BackendUpkeep(of: backend).run() } })
+        let telemetry = TelemetryUpkeep(store: storage.hubStores.telemetry, clock: options.clock, logger: logger)
+        services.append(ClosureService { await cancelWhenGracefulShutdown { await telemetry.run() } })
         services.append(application(onListening: onListening))
         return services.map { .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup) }
     }
