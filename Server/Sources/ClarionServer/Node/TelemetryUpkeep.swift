@@ -19,7 +19,7 @@ struct TelemetryUpkeep: Sendable {
             do {
                 while try await store.sweep(endedBefore: clock.now - Self.retention, limit: Self.batch) > 0 {}
             } catch {
-                logger.warning("Old telemetry could not be removed", metadata: ["error-type": "\(type(of: error))"])
+                logger.warning("Old telemetry could not be removed", metadata: ["error_type": "\(type(of: error))"])
             }
             do { try await clock.sleep(for: Self.interval) } catch { return }
         }
