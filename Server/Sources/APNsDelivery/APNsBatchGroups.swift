@@ -19,7 +19,7 @@ struct APNsBatchGroups {
         let headers = batch.headers.map { APNsPush.Headers($0, defaultTopic: defaultTopic) }
         for (position, target) in batch.targets.enumerated() {
             guard let environment = Self.environment(target.environment, default: defaultEnvironment) else {
-                decided[position] = .misconfigured(reason: "unknown APNs environment")
+                decided[position] = .unsupported
                 continue
             }
             guard headers.indices.contains(target.headers), batch.bodies.indices.contains(target.body) else {
@@ -42,6 +42,11 @@ struct APNsBatchGroups {
             }()
         groups[index].targets.append(position)
         groups[index].pushes.append(push)
+    }
+
+    /// The topic that the batch names for a target; `nil` for the transport's own.
+    func topic(of target: PushBatch.Target, in batch: PushBatch) -> String? {
+        batch.headers.indices.contains(target.headers) ? batch.headers[target.headers].topic : nil
     }
 
     private static func environment(_ word: String?, default environment: APNsEnvironment) -> APNsEnvironment? {

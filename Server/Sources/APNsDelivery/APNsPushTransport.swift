@@ -34,14 +34,15 @@ public struct APNsPushTransport: PushTransport {
     public func send(_ batch: PushBatch) async -> [PushOutcome] {
         let groups = APNsBatchGroups(batch, defaultEnvironment: defaultEnvironment, defaultTopic: defaultTopic)
         var outcomes = groups.decided
-        await withTaskGroup(of: (targets: [Int], outcomes: [APNsOutcome]?, environment: APNsEnvironment).self) { tasks in
+        await withTaskGroup(of: (targets: [Int], outcomes: [APNsOutcome]?).self) { tasks in
             for group in groups.groups {
                 let client = clients[group.environment]
-                tasks.addTask { (group.targets, await client?.send(group.pushes), group.environment) }
+                tasks.addTask { (group.targets, await client?.send(group.pushes)) }
             }
             for await result in tasks {
                 for (position, target) in result.targets.enumerated() {
-                    outcomes[target] = outcome(result.outcomes?[position], result.environment)
+                    outcomes[target] = outcome(
+                        result.outcomes?[position], topic: groups.topic(of: batch.targets[target], in: batch))
                 }
             }
         }
@@ -49,8 +50,17 @@ public struct APNsPushTransport: PushTransport {
         return outcomes.map { $0 ?? .unknown(reason: APNsFailure.cancelled.rawValue) }
     }
 
-    private func outcome(_ outcome: APNsOutcome?, _ environment: APNsEnvironment) -> PushOutcome {
-        guard let outcome else { return .misconfigured(reason: "no APNs credential for \(environment.rawValue)") }
+    /// A device of an environment without a credential, or of an app that the credential does not cover, is that device's
+    /// fault and must not stop the others; without any credential, and for the node's own topic, it is the operator's.
+    private func outcome(_ outcome: APNsOutcome?, topic: String?) -> PushOutcome {
+        guard let outcome else {
+            return clients.isEmpty ? .misconfigured(reason: "no APNs credential is set") : .unsupported
+        }
+        if case .rejected(let rejection) = outcome, [.topicDisallowed, .badTopic].contains(rejection.reason),
+            let topic, topic != defaultTopic
+        {
+            return .rejected(reason: rejection.reason.rawValue)
+        }
         return PushOutcome(outcome, advice: advice)
     }
 

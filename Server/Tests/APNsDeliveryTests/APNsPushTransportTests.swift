@@ -50,18 +50,34 @@ struct APNsPushTransportTests {
             ]))
         #expect(
             outcomes == [
-                .accepted, .badToken, .unknown(reason: "deadline"), .badToken,
-                .misconfigured(reason: "unknown APNs environment"),
+                .accepted, .badToken, .unknown(reason: "deadline"), .badToken, .unsupported,
             ])
     }
 
-    @Test("an environment without a credential is misconfigured, the other still sends")
+    @Test("a device of an environment without a credential is skipped, so that it cannot hold up the others")
     func missingEnvironment() async throws {
         let transport = APNsPushTransport(
             clients: [.sandbox: ScriptedClient { _ in .accepted(apnsID: nil, uniqueID: nil) }], defaultEnvironment: .sandbox,
             defaultTopic: "com.example.app", logger: logger)
         let outcomes = await transport.send(batch([try target("AA", environment: "production"), try target("BB")]))
-        #expect(outcomes == [.misconfigured(reason: "no APNs credential for production"), .accepted])
+        #expect(outcomes == [.unsupported, .accepted])
+    }
+
+    @Test("without any credential every push waits for the operator")
+    func noCredential() async throws {
+        let transport = APNsPushTransport(
+            clients: [:], defaultEnvironment: .sandbox, defaultTopic: "com.example.app", logger: logger)
+        let outcomes = await transport.send(batch([try target("AA")]))
+        #expect(outcomes == [.misconfigured(reason: "no APNs credential is set")])
+    }
+
+    @Test("a topic that a device brought and APNs refuses is that device's fault, the node's own is the operator's")
+    func refusedTopic() async throws {
+        let refusing = ScriptedClient { _ in .rejected(APNsRejection(status: 400, reason: .topicDisallowed)) }
+        let transport = APNsPushTransport(
+            clients: [.sandbox: refusing], defaultEnvironment: .sandbox, defaultTopic: "com.example.app", logger: logger)
+        let outcomes = await transport.send(batch([try target("AA", headers: 1), try target("BB")]))
+        #expect(outcomes == [.rejected(reason: "TopicDisallowed"), .misconfigured(reason: "TopicDisallowed")])
     }
 
     @Test("header sets, bodies, ids and the default topic arrive at the client")

@@ -69,6 +69,17 @@ import Testing
         #expect(await code { _ = try await test.backend.authenticate(.bearer(bobPhone), from: .local) } == nil)
     }
 
+    @Test("who was signed in with the old password cannot turn it into a credential after the change")
+    func oldPassword() async throws {
+        let test = try await TestBackend()
+        let ann = try await test.user("ann")
+        try await test.backend.setPassword("another password", ofUser: "ann")
+        let update = InstallationUpdate(handle: Sample.handle(1))
+        let phone = try #require(InstallationID("phone"))
+        let credential = try #require(try await test.backend.putInstallation(id: phone, update: update, for: ann).credential)
+        #expect(await code { _ = try await test.backend.authenticate(.bearer(credential), from: .local) } == .unauthenticated)
+    }
+
     @Test("hand-over ends the old user's credential, on the same record and on another with the same handle")
     func handOver() async throws {
         let test = try await TestBackend()

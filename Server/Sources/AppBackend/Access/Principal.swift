@@ -10,22 +10,26 @@ public struct Principal: Hashable, Sendable {
     public var installation: InstallationID?
     /// When the user was created; what was sent to the same name before belongs to somebody else.
     public var userCreatedAt: Timestamp
+    /// The version of the password that was given; what is issued to the caller ends with it.
+    public var credentialVersion: Int64
 
     /// Creates a principal.
     public init(
         userID: UserID, name: UserName, role: UserRole, installation: InstallationID? = nil,
-        userCreatedAt: Timestamp = Timestamp(milliseconds: 0)
+        userCreatedAt: Timestamp = Timestamp(milliseconds: 0), credentialVersion: Int64 = 0
     ) {
         self.userID = userID
         self.name = name
         self.role = role
         self.installation = installation
         self.userCreatedAt = userCreatedAt
+        self.credentialVersion = credentialVersion
     }
 
     /// The principal of a user who gave a password.
     public init(user: User, installation: InstallationID? = nil) {
         self.init(
-            userID: user.id, name: user.name, role: user.role, installation: installation, userCreatedAt: user.createdAt)
+            userID: user.id, name: user.name, role: user.role, installation: installation, userCreatedAt: user.createdAt,
+            credentialVersion: user.credentialVersion)
     }
 }

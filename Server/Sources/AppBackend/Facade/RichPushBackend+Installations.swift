@@ -18,14 +18,12 @@ extension RichPushBackend {
         }
         let credential = InstallationCredential(for: id)
         let expiry = parts.clock.now + parts.settings.credentialLifetime
-        guard let user = try await parts.stores.users.user(principal.userID) else {
-            throw ServiceError(.unauthenticated, "the user was removed")
-        }
         try await parts.stores.credentials.issue(
             StoredInstallationCredential(
-                installation: id, user: user.id, digest: credential.digest, credentialVersion: user.credentialVersion,
-                expiresAt: expiry))
-        return InstallationAnswer(credential: credential.text, credentialExpiresAt: expiry, user: user.name.text)
+                // The version that was verified, not the newest: a password changed meanwhile must end this credential too.
+                installation: id, user: principal.userID, digest: credential.digest,
+                credentialVersion: principal.credentialVersion, expiresAt: expiry))
+        return InstallationAnswer(credential: credential.text, credentialExpiresAt: expiry, user: principal.name.text)
     }
 
     /// Signs an installation out: its device record and its credential go; a repeat with a password is harmless. Throws

@@ -42,7 +42,8 @@ struct Outbox: Sendable {
     private static let firstCheck: Duration = .seconds(1)
 
     private func handOver(_ notification: RichNotification) async throws -> SendReceipt? {
-        guard let push = try await parts.stores.notifications.push(of: notification.id) else { return nil }
+        let stored = try await confirmed { try await parts.stores.notifications.push(of: notification.id) }
+        guard let push = stored else { return nil }
         let command = SendCommand(
             message: push.message, audience: notification.audience, idempotencyKey: push.hubKey)
         do { return try await parts.hub.send(command) } catch let error as ServiceError where error.isFinalRefusal {

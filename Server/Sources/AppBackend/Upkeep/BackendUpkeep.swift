@@ -26,11 +26,14 @@ public struct BackendUpkeep: Sendable {
     public func run() async {
         var nextSweep = parts.clock.uptime
         while !Task.isCancelled {
-            await attempt("A round of outbox work failed") { _ = try await work() }
+            var tried = 0
+            await attempt("A round of outbox work failed") { tried = try await work() }
             if parts.clock.uptime >= nextSweep {
                 await attempt("A sweep failed") { _ = try await sweep() }
                 nextSweep = parts.clock.uptime + Self.sweepInterval
             }
+            // A full batch means that more is due: go on, or a busy server would never catch up.
+            if tried == Self.batch { continue }
             do { try await parts.clock.sleep(for: Self.interval) } catch { return }
         }
     }

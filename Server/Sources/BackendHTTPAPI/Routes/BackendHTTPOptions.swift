@@ -9,13 +9,17 @@ public struct BackendHTTPOptions: Sendable {
     public var uploadDeadline: Duration
     /// The limits of JSON bodies.
     public var json: JSONLimits
+    /// Whether an address is that of a proxy whose `X-Forwarded-For` is believed.
+    public var isTrustedProxy: @Sendable (String) -> Bool
 
     /// Creates options.
     public init(
-        clock: any ServiceClock = .system, uploadDeadline: Duration = .seconds(600), json: JSONLimits = JSONLimits()
+        clock: any ServiceClock = .system, uploadDeadline: Duration = .seconds(600), json: JSONLimits = JSONLimits(),
+        isTrustedProxy: @escaping @Sendable (String) -> Bool = { _ in false }
     ) {
         self.clock = clock
         self.uploadDeadline = uploadDeadline
         self.json = json
+        self.isTrustedProxy = isTrustedProxy
     }
 }

@@ -48,6 +48,20 @@ public struct BackendRoutes: Sendable {
     /// Who makes the request. Throws `unauthenticated` and what the backend throws.
     func authenticate(_ request: Request, context: ServiceRequestContext) async throws -> Principal {
         let credential = try AuthorizationHeader.credential(in: request.headers)
-        return try await backend.authenticate(credential, from: SourceAddress(context.remoteAddress ?? "local"))
+        return try await backend.authenticate(credential, from: source(of: request, context: context))
     }
+
+    private func source(of request: Request, context: ServiceRequestContext) -> SourceAddress {
+        guard let peer = context.remoteAddress else { return .local }
+        let forwarded = request.headers[values: .forwardedFor]
+        return SourceAddress(CallerAddress.of(peer: peer, forwarded: forwarded, isTrustedProxy: options.isTrustedProxy))
+    }
+}
+
+extension HTTPField.Name {
+    /// `X-Forwarded-For`, as proxies write it.
+    fileprivate static let forwardedFor: HTTPField.Name = {
+        guard let name = HTTPField.Name("X-Forwarded-For") else { preconditionFailure("a valid name") }
+        return name
+    }()
 }

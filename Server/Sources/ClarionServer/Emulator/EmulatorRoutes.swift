@@ -55,8 +55,8 @@ struct EmulatorRoutes: Sendable {
         addDeviceRoutes(to: router)
         router.post("/faults") { request, _ in
             let fault = try await request.readJSON(Fault.self)
-            guard (400...599).contains(fault.status), (1...1_000_000).contains(fault.count ?? 1) else {
-                throw ServiceError(.invalidField, "status is 400 to 599 and count 1 to 1000000")
+            guard !fault.reason.isEmpty, (400...599).contains(fault.status), (1...1_000_000).contains(fault.count ?? 1) else {
+                throw ServiceError(.invalidField, "status is 400 to 599, reason a word of APNs and count 1 to 1000000")
             }
             apns.inject(.status(fault.status, APNsReason(rawValue: fault.reason)), count: fault.count ?? 1)
             return Response(status: .noContent)
@@ -71,6 +71,7 @@ struct EmulatorRoutes: Sendable {
         router.post("/devices/{device}/tokens") { request, context in
             let wanted = try await request.readJSON(TokenRequest.self)
             let device = try name("device", context)
+            guard !wanted.topic.isEmpty else { throw ServiceError(.invalidField, "field 'topic': expected a bundle id") }
             let token =
                 wanted.rotate == true
                 ? apns.rotateToken(device: device, topic: wanted.topic) : apns.issueToken(device: device, topic: wanted.topic)

@@ -43,8 +43,10 @@ public enum EmulatorService {
             announce("  sign     \(folder.signingKeyPath), key \(EmulatorFolder.keyID), team \(EmulatorFolder.teamID)")
             announce("  phones   http://\(options.adminAddress.host):\(port)/apps and /devices, see Documentation/LocalAPNs.md")
         }
-        try await ProcessServices.run(
-            [admin], deadline: .seconds(5), logger: logger)
+        let service = ClosureService {
+            try await ListenerFault.explained(options.adminAddress, setting: "--admin-port") { try await admin.run() }
+        }
+        try await ProcessServices.run([service], deadline: .seconds(5), logger: logger)
         await apns.shutdown()
     }
 

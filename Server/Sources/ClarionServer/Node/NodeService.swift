@@ -22,10 +22,12 @@ public enum NodeService {
         try await ProcessServices.run(
             [
                 ClosureService {
-                    try await node.run { port in
-                        logger.notice(
-                            "Listening", metadata: ["address": "\(settings.listening.address.host)", "port": "\(port)"])
-                        announce("Listening on http://\(settings.listening.address.host):\(port)")
+                    let address = settings.listening.address
+                    try await ListenerFault.explained(address, setting: "listen-port") {
+                        try await node.run { port in
+                            logger.notice("Listening", metadata: ["address": "\(address.host)", "port": "\(port)"])
+                            announce("Listening on http://\(address.host):\(port)")
+                        }
                     }
                 }
             ] + metricsListener(settings, metrics, logger),
@@ -38,12 +40,12 @@ public enum NodeService {
         guard let address = settings.metrics else { return [] }
         let router = Router(context: BasicRequestContext.self)
         MetricsRoutes(metrics: metrics).addRoutes(to: router)
+        let listener = Application(
+            router: router,
+            configuration: ApplicationConfiguration(address: .hostname(address.host, port: address.port), serverName: nil),
+            logger: logger)
         return [
-            Application(
-                router: router,
-                configuration: ApplicationConfiguration(
-                    address: .hostname(address.host, port: address.port), serverName: nil),
-                logger: logger)
+            ClosureService { try await ListenerFault.explained(address, setting: "metrics-port") { try await listener.run() } }
         ]
     }
 }

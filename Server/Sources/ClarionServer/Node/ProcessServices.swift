@@ -13,7 +13,7 @@ enum ProcessServices {
                     failureTerminationBehavior: .gracefullyShutdownGroup)
             },
             gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
-        configuration.maximumGracefulShutdownDuration = deadline + .seconds(10)
+        configuration.maximumGracefulShutdownDuration = deadline + .seconds(2)
         try await ServiceGroup(configuration: configuration).run()
     }
 }

@@ -17,7 +17,7 @@ extension ServerNode {
     public func run(onListening: @escaping @Sendable (_ port: Int) async -> Void = { _ in }) async throws {
         defer { try? storage.database.close() }
         var configuration = ServiceGroupConfiguration(services: services(onListening: onListening), logger: logger)
-        configuration.maximumGracefulShutdownDuration = settings.shutdownDeadline + .seconds(5)
+        configuration.maximumGracefulShutdownDuration = settings.shutdownDeadline
         try await ServiceGroup(configuration: configuration).run()
     }
 
@@ -38,7 +38,7 @@ extension ServerNode {
 
     private func application(onListening: @escaping @Sendable (Int) async -> Void) -> some ApplicationProtocol {
         Application(
-            router: router(),
+            router: router(), server: .http1(configuration: .init(idleTimeout: .seconds(60))),
             configuration: ApplicationConfiguration(
                 address: .hostname(settings.listening.address.host, port: settings.listening.address.port), serverName: nil),
             onServerRunning: { channel in await onListening(channel.localAddress?.port ?? 0) },
@@ -48,7 +48,11 @@ extension ServerNode {
     /// All routes of the node on one router.
     func router() -> ServiceRouter {
         let router = ServiceRouter(options: serviceOptions())
-        BackendRoutes(backend: backend).addRoutes(to: router)
+        let proxies = settings.listening.trustedProxies
+        let backendOptions = BackendHTTPOptions(
+            clock: options.clock, isTrustedProxy: { address in proxies.contains { $0.contains(address) } })
+        BackendRoutes(backend: backend, options: backendOptions).addRoutes(to: router)
+        ErrorReferenceRoute().addRoutes(to: router)
         HealthRoutes(checks: [ReadinessCheck(name: "storage") { _ = try await storage.hubStores.devices.count(in: storage.hub) }])
             .addRoutes(to: router)
         options.addRoutes(router)

@@ -22,7 +22,7 @@ enum SettingCatalog {
         "The port of the HTTP interface.")
     static let publicURL = Setting(
         "public-url", .optional(.siteURL), default: nil, in: .listening,
-        "How phones and people reach the server. Links in answers begin with it; without it they begin with the listening address."
+        "How phones and people reach the server: scheme, host and port. Set it when a proxy stands in front, so that its name is answered to."
     )
     static let behindTLSProxy = Setting(
         "behind-tls-proxy", .flag, default: false, in: .listening,
@@ -46,7 +46,7 @@ enum SettingCatalog {
         "The port of /metrics for Prometheus, customarily 9464. Without it there is no such listener.")
     static let metricsOpen = Setting(
         "metrics-open", .flag, default: false, in: .metrics,
-        "Allows /metrics beyond this machine. The numbers tell how much is sent, never to whom.")
+        "Allows /metrics beyond this machine. The numbers tell how much is asked of the server, never by whom.")
 
     static let logLevel = Setting(
         "log-level", .logLevel, default: .info, in: .logging,

@@ -31,6 +31,9 @@ public enum JSONFields {
         case .typeMismatch(let type, let context): "\(place(context.codingPath)): expected \(words(for: type))"
         case .valueNotFound(let type, let context): "\(place(context.codingPath)): expected \(words(for: type)), not null"
         case .keyNotFound(let key, let context): "\(place(context.codingPath + [key])) is missing"
+        // Foundation names no field for a number that does not fit the type.
+        case .dataCorrupted(let context) where context.codingPath.isEmpty:
+            "a number is not whole or out of range, or a value is not one of those allowed"
         case .dataCorrupted(let context): "\(place(context.codingPath)): \(reason(context.debugDescription))"
         @unknown default: "a field has a value that is not allowed"
         }

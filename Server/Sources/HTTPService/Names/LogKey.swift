@@ -28,6 +28,7 @@ public enum LogKey: String, Sendable, CaseIterable {
     case token
     case hub
     case slice
+    case state
     case count
     // APNs
     case apnsConnection = "apns.connection"

@@ -124,15 +124,16 @@ extension SliceWorker {
         switch trouble {
         case .none: break
         case .unreachable(let reason):
-            logger.warning("The push service cannot be reached", metadata: metadata(hold, ["reason": "\(reason)"]))
+            logger.warning("The push service cannot be reached", metadata: metadata(hold, ["apns.reason": "\(reason)"]))
         case .misconfigured(let reason):
-            logger.error("Pushes are paused until the configuration is mended", metadata: metadata(hold, ["reason": "\(reason)"]))
+            logger.error(
+                "Pushes are paused until the configuration is mended", metadata: metadata(hold, ["apns.reason": "\(reason)"]))
         }
     }
 
     private func metadata(_ hold: Hold, _ more: Logger.Metadata = [:]) -> Logger.Metadata {
         var metadata: Logger.Metadata = [
-            "notification": "\(hold.lease.id.notification)", "slice": "\(hold.lease.id.number)",
+            "notification_id": "\(hold.lease.id.notification)", "slice": "\(hold.lease.id.number)",
         ]
         metadata.merge(more) { _, new in new }
         return metadata

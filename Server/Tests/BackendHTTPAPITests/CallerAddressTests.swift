@@ -1,0 +1,26 @@
+import Testing
+
+@testable import BackendHTTPAPI
+
+struct CallerAddressTests {
+    private func address(_ peer: String, _ forwarded: String...) -> String {
+        CallerAddress.of(peer: peer, forwarded: forwarded) { $0.hasPrefix("10.") }
+    }
+
+    @Test("nobody but a trusted proxy can say that a request came from somebody else")
+    func untrustedPeer() {
+        #expect(address("192.0.2.1", "203.0.113.9") == "192.0.2.1")
+    }
+
+    @Test("behind proxies the caller is the last hop that is no proxy, whatever was written before it")
+    func lastHop() {
+        #expect(address("10.0.0.1", "198.51.100.7, 203.0.113.9, 10.0.0.2") == "203.0.113.9")
+        #expect(address("10.0.0.1", "198.51.100.7", "203.0.113.9") == "203.0.113.9")
+    }
+
+    @Test("a proxy that names nobody is the caller itself")
+    func nobody() {
+        #expect(address("10.0.0.1") == "10.0.0.1")
+        #expect(address("10.0.0.1", "10.0.0.3, 10.0.0.2") == "10.0.0.1")
+    }
+}
