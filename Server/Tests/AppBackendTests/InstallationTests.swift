@@ -58,6 +58,31 @@ import Testing
             await code { _ = try await test.backend.authenticate(.bearer(credential), from: .local) } == .unauthenticated)
     }
 
+    @Test("a sign-out that the hub did not take can be repeated with the same credential, and then nothing is left")
+    func signOutAgain() async throws {
+        let test = try await TestBackend()
+        let ann = try await test.user("ann")
+        let (phone, credential) = try await test.install(ann, "phone", handle: 1)
+        let id = try #require(phone.installation)
+        test.hub.failDevices(times: 1)
+        await #expect(throws: ServiceError.self) { try await test.backend.deleteInstallation(id: id, for: phone) }
+        test.clock.advance(by: .seconds(60))
+        let again = try await test.backend.authenticate(.bearer(credential), from: .local)
+        try await test.backend.deleteInstallation(id: id, for: again)
+        #expect(test.hub.devices.isEmpty)
+    }
+
+    @Test("a user whose removal the hub did not take can be removed again, and no device is left")
+    func removeAgain() async throws {
+        let test = try await TestBackend()
+        let ann = try await test.user("ann")
+        _ = try await test.install(ann, "phone", handle: 1)
+        test.hub.failDevices(times: 1)
+        await #expect(throws: ServiceError.self) { try await test.backend.removeUser(name: "ann") }
+        try await test.backend.removeUser(name: "ann")
+        #expect(test.hub.devices.isEmpty)
+    }
+
     @Test("a password change ends every credential of the user and nobody else's")
     func passwordChange() async throws {
         let test = try await TestBackend()

@@ -130,7 +130,15 @@ final class ScriptedHub: HubSending {
         return state.withLock { $0.devices[id].map { Self.record($0, now) } }
     }
 
-    func removeDevice(_ id: RecordID) async throws -> Bool { state.withLock { $0.devices.removeValue(forKey: id) != nil } }
+    func removeDevice(_ id: RecordID) async throws -> Bool {
+        try state.withLock { state in
+            if state.deviceFailures > 0 {
+                state.deviceFailures -= 1
+                throw ServiceError(.storageUnavailable)
+            }
+            return state.devices.removeValue(forKey: id) != nil
+        }
+    }
 
     private static func record(_ request: DeviceUpsert, _ now: Timestamp) -> DeviceRecord {
         DeviceRecord(

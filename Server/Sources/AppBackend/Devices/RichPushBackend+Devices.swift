@@ -19,7 +19,13 @@ extension RichPushBackend {
     }
 
     /// Ends a device of the caller. Can be repeated.
+    ///
+    /// The hub comes first: if the process dies between the two, nothing is pushed to the device any more, and its credential
+    /// still works for the repeat that ends the binding.
     func unregister(_ record: RecordID, for principal: Principal) async throws {
+        if let binding = try await parts.stores.bindings.current(record), binding.user == principal.userID {
+            _ = try await parts.hub.removeDevice(record)
+        }
         guard try await parts.stores.bindings.unbind(record, from: principal.userID, at: parts.clock.now) else {
             throw ServiceError(.notFound, "there is no such registration")
         }

@@ -41,7 +41,11 @@ extension RichPushBackend {
 
     /// Removes a user with their devices and credentials. What they sent stays. Throws `not-found`.
     public func removeUser(name: String) async throws {
-        guard let records = try await parts.stores.users.remove(try await user(name).id, at: parts.clock.now) else {
+        let id = try await user(name).id
+        // The hub first, as in signing out: a removal that is cut off can be repeated, and no device hears of it meanwhile.
+        let bindings = try await parts.stores.bindings.bindings(of: id, since: parts.clock.now, limit: Self.bindingLimit)
+        for binding in bindings where binding.until == nil { _ = try await parts.hub.removeDevice(binding.device.record) }
+        guard let records = try await parts.stores.users.remove(id, at: parts.clock.now) else {
             throw Self.noUser
         }
         parts.authenticator.forget()
