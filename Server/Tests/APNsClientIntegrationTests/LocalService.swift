@@ -23,7 +23,7 @@ struct LocalService {
     static func run(
         rules: EmulationRules = EmulationRules(), limits: APNsClientLimits = APNsClientLimits(),
         timing: APNsClientTiming = APNsClientTiming(), serverName: String? = "localhost", trustsAuthority: Bool = true,
-        clientKey: P256.Signing.PrivateKey? = nil, strictness: APNsPushRules.Strictness = .wireOnly,
+        clientKey: P256.Signing.PrivateKey? = nil, logger clientLogger: Logger? = nil, strictness: APNsPushRules.Strictness = .wireOnly,
         _ body: (LocalService) async throws -> Void
     ) async throws {
         let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
@@ -42,7 +42,7 @@ struct LocalService {
                 endpoint: .init(host: address.host, port: address.port, serverName: serverName),
                 transport: .tls(trustsAuthority ? .additional(pem: apns.certificateAuthorityPEM) : .system), limits: limits,
                 timing: timing, strictness: strictness),
-            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger)
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: clientLogger ?? logger)
         do {
             try await body(LocalService(apns: apns, client: client, clock: clock))
         } catch {

@@ -36,7 +36,7 @@ public enum EmulatorService {
             configuration: configuration, clock: .system, group: .singletonMultiThreadedEventLoopGroup, logger: logger)
         try apns.registerKey(
             teamID: EmulatorFolder.teamID, keyID: EmulatorFolder.keyID, publicKeyPEM: folder.publicKeyPEM)
-        let address = try await apns.start()
+        let address = try await ListenerFault.explained(options.address, setting: "--port") { try await apns.start() }
         let admin = administration(of: apns, at: options.adminAddress, logger: logger) { port in
             announce("Local APNs (not Apple's) on https://\(address.host):\(address.port)")
             announce("  trust    \(folder.authorityPath)")

@@ -4,6 +4,7 @@ extension Settings.APNs {
         host = resolver.value(SettingCatalog.apnsHost)
         port = resolver.value(SettingCatalog.apnsPort)
         trustRootsPath = resolver.value(SettingCatalog.apnsTrustRootsPath)
+        if let trustRootsPath { resolver.checkTrustRoots(trustRootsPath, for: SettingCatalog.apnsTrustRootsPath) }
         let allowsLocal = resolver.value(SettingCatalog.allowLocalAPNs)
         credential = Settings.Credential(from: &resolver)
         if let host, environment == .production, !host.lowercased().hasSuffix(".push.apple.com"), !allowsLocal {
