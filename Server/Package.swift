@@ -142,7 +142,11 @@ let package = Package(
                 "ServiceErrors", .hummingbird, .httpTypes, .logging, .metrics, .nioCore, .nioConcurrencyHelpers, .nioHTTP1,
                 .richPushModel,
             ]),
-        tests("HTTPServiceTests", ["HTTPService", "ServerObservability", "ClarionTesting", .hummingbirdTesting]),
+        tests(
+            "HTTPServiceTests",
+            [
+                "HTTPService", "ServerObservability", "ClarionTesting", .hummingbirdTesting, .nioCore, .nioEmbedded, .nioHTTP1,
+            ]),
         target("SQLStorage", ["AppBackend", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions", .richPushModel]),
         target("SQLiteDatabase", ["SQLStorage", .grdb, .logging]),
         tests(

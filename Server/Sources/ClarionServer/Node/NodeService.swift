@@ -41,7 +41,7 @@ public enum NodeService {
         let router = Router(context: BasicRequestContext.self)
         MetricsRoutes(metrics: metrics).addRoutes(to: router)
         let listener = Application(
-            router: router,
+            router: router, server: .guarded(allowance: ConnectionAllowance(limit: 64, clock: .system, logger: logger)),
             configuration: ApplicationConfiguration(address: .hostname(address.host, port: address.port), serverName: nil),
             logger: logger)
         return [

@@ -9,6 +9,12 @@ public enum MetricName: String, Sendable, CaseIterable {
     case httpRequestsInFlight = "clarion_http_requests_in_flight"
     /// Requests that failed, by `code` of the error table.
     case httpRequestErrors = "clarion_http_request_errors_total"
+    /// Connections that are open now.
+    case httpConnections = "clarion_http_connections"
+    /// Connections that were refused because too many were open.
+    case httpConnectionsRefused = "clarion_http_connections_refused_total"
+    /// Connections that were ended because the client was too slow, by `reason`.
+    case httpConnectionsStalled = "clarion_http_connections_stalled_total"
 
     /// What the metric says, for its `# HELP` line.
     public var help: String {
@@ -17,6 +23,9 @@ public enum MetricName: String, Sendable, CaseIterable {
         case .httpRequestDuration: "Seconds from the head of a request to the head of its answer."
         case .httpRequestsInFlight: "Requests being handled now."
         case .httpRequestErrors: "Requests that failed, by error code."
+        case .httpConnections: "Connections that are open now."
+        case .httpConnectionsRefused: "Connections refused because too many were open."
+        case .httpConnectionsStalled: "Connections ended because the client was too slow, by what it was slow with."
         }
     }
 }
@@ -31,4 +40,6 @@ public enum MetricLabel: String, Sendable, CaseIterable {
     case status
     /// The wire code of the error table.
     case code
+    /// Why something was ended, from a closed list.
+    case reason
 }
