@@ -6,7 +6,7 @@ import Testing
 public enum SliceQueuePromises {
     /// Every promise.
     public static let all: [StoragePromise<HubStorage>] = [
-        leasesToOne, refusesALostLease, smallFirst, keepsRoomForSmall, walksInOrder, skipsTwins, addsTallies, keepsPendingRows,
+        leasesToOne, refusesALostLease, smallFirst, keepsRoomForSmall, walksInOrder, skipsTwins, addsTallies, keepsPendingRows, takesTurns,
         checksRetriesAgain, forgetsByTimestamp, endsOnce, takesOver,
     ]
 
@@ -129,6 +129,31 @@ public enum SliceQueuePromises {
         settled.settled = [record.sliceKey]
         _ = try await storage.queue.checkpoint(settled)
         #expect(try await storage.queue.page(Sample.page(lease, at: Sample.time(10)))?.pendingCount == 0)
+    }
+
+    private static let takesTurns = StoragePromise<HubStorage>("due retries and the walk take turns as asked") { storage in
+        let record = try await storage.devices.upsert(try Sample.device("a", handle: 1), in: Sample.hub, at: Sample.start).record
+        _ = try await storage.intake.accept(try Sample.send())
+        let lease = try #require(try await storage.queue.lease(Sample.lease(1)).first)
+        var checkpoint = SliceCheckpoint(lease: lease, now: Sample.start, disposition: .keep(until: Sample.time(60)))
+        checkpoint.pending = [
+            PendingTarget(key: record.sliceKey, cause: .retry, attempts: 1, firstAt: Sample.start, notBefore: Sample.start)
+        ]
+        _ = try await storage.queue.checkpoint(checkpoint)
+        var request = Sample.page(lease, at: Sample.time(1))
+        guard case .retries = try await storage.queue.page(request)?.work else {
+            Issue.record("retries are due")
+            return
+        }
+        request.turn = .walk
+        let walk = try #require(try await storage.queue.page(request))
+        #expect(walk.work == .walk(.init(candidates: [.init(record: record, isSkipped: false)], through: lease.last)))
+        #expect(walk.pendingCount == 1 && walk.nextPendingAt == Sample.start)
+        request.pendingLimit = 1
+        guard case .retries = try await storage.queue.page(request)?.work else {
+            Issue.record("the walk has to wait, so the turn goes to the retries")
+            return
+        }
     }
 
     private static let checksRetriesAgain = StoragePromise<HubStorage>(

@@ -77,6 +77,17 @@ struct DispatcherTroubleTests {
         #expect(end.state == .completed && end.outcomes == [.accepted: 10])
     }
 
+    @Test("a send that found the service out of reach is tried once more, however long the node was down")
+    func longStop() async throws {
+        let bench = try await HubBench { _, _ in .notSent(reason: "down") }
+        try await bench.register(0..<250)
+        let receipt = try await bench.send()
+        _ = await bench.dispatcher { $0.window = 100 }.pass()
+        bench.clock.advance(by: .seconds(7200))
+        bench.transport.follow { _, _ in .accepted }
+        #expect(try await bench.settle(receipt, bench.dispatcher { $0.window = 100 }).outcomes == [.accepted: 250])
+    }
+
     @Test("a slice with too many pending rows walks no further")
     func pendingLimit() async throws {
         let bench = try await HubBench { _, attempt in attempt < 3 ? .unknown(reason: "timeout") : .accepted }

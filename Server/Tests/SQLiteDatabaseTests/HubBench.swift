@@ -40,6 +40,9 @@ final class HubBench: Sendable {
         return DeviceHandle(canonical: String(repeating: "0", count: 64 - hexadecimal.count) + hexadecimal)
     }
 
+    /// The number that a handle was made from.
+    static func number(_ handle: DeviceHandle) -> Int { Int(handle.text.suffix(12), radix: 16) ?? 0 }
+
     @discardableResult
     func register(_ number: Int, tags: [String] = [], handle: Int? = nil) async throws -> DeviceRecord {
         try await hub.upsert(

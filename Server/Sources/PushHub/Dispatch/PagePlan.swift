@@ -16,15 +16,16 @@ struct PagePlan: Hashable {
     /// How far the walk is after this page; absent for a page of retries.
     var through: SliceKey?
 
-    /// Plans a page. `horizon` is how long targets are tried when the caller gave no expiry.
-    init(_ page: SlicePage, lease: SliceLease, now: Timestamp, horizon: Duration) {
+    /// Plans a page. `horizon` is how long targets are tried when the caller gave no expiry; only who `isOutOfReach`, having
+    /// just tried in vain, gives targets up untried: the service may be back since the lease was last in hand.
+    init(_ page: SlicePage, lease: SliceLease, now: Timestamp, horizon: Duration, isOutOfReach: Bool = false) {
         let deadlines = RetryDeadline(expiresAt: page.message.expiresAt, horizon: horizon)
         switch page.work {
         case .wait:
             targets = []
         case .walk(let walk):
             through = walk.through
-            let isOver = deadlines.isOver(stalledSince: lease.stalledSince, at: now)
+            let isOver = deadlines.isOver(stalledSince: isOutOfReach ? lease.stalledSince : nil, at: now)
             targets = walk.candidates.map { candidate in
                 Target(
                     key: candidate.record.sliceKey, record: candidate.record,

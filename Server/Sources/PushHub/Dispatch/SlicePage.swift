@@ -11,14 +11,25 @@ public struct PageRequest: Hashable, Sendable {
     public var scanLimit: Int
     /// With so many pending rows the walk waits.
     public var pendingLimit: Int
+    /// What comes first when retries are due and the walk can go on as well.
+    public var turn: Turn
+
+    /// Retries and walk take turns, so that neither holds up the other.
+    public enum Turn: Hashable, Sendable {
+        case retries
+        case walk
+    }
 
     /// Creates a question.
-    public init(lease: SliceLease, now: Timestamp, limit: Int, scanLimit: Int, pendingLimit: Int) {
+    public init(
+        lease: SliceLease, now: Timestamp, limit: Int, scanLimit: Int, pendingLimit: Int, turn: Turn = .retries
+    ) {
         self.lease = lease
         self.now = now
         self.limit = limit
         self.scanLimit = scanLimit
         self.pendingLimit = pendingLimit
+        self.turn = turn
     }
 }
 

@@ -16,6 +16,9 @@ struct SliceWorker: Sendable {
     private struct Hold {
         var lease: SliceLease
         var term: LeaseTerm
+        var turn = PageRequest.Turn.retries
+        /// Whether the last page of the walk was tried in vain.
+        var isOutOfReach = false
     }
 
     /// Returns once the slice is out of hand again.
@@ -37,15 +40,16 @@ struct SliceWorker: Sendable {
             await putBack(hold, notBefore: clock.now)
             return false
         }
-        guard let page = try await queue.page(request(hold.lease)) else { return false }
+        guard let page = try await queue.page(request(hold)) else { return false }
         guard !page.state.isFinal else { return try await store(closing(hold), &hold) }
         guard try await secure(&hold) else { return false }
-        return try await store(try await dispatch(page, hold), &hold)
+        return try await store(try await dispatch(page, &hold), &hold)
     }
 
     /// Sends what the page asks for and decides what becomes of it.
-    private func dispatch(_ page: SlicePage, _ hold: Hold) async throws -> SliceCheckpoint {
-        let plan = PagePlan(page, lease: hold.lease, now: clock.now, horizon: settings.retryHorizon)
+    private func dispatch(_ page: SlicePage, _ hold: inout Hold) async throws -> SliceCheckpoint {
+        let plan = PagePlan(
+            page, lease: hold.lease, now: clock.now, horizon: settings.retryHorizon, isOutOfReach: hold.isOutOfReach)
         var outcomes: [PushOutcome] = []
         if !plan.sends.isEmpty {
             let batch = plan.batch(page.message, of: hold.lease.id)
@@ -57,6 +61,8 @@ struct SliceWorker: Sendable {
             in: PageDecision.Context(
                 lease: hold.lease, message: page.message, pendingCount: page.pendingCount, nextPendingAt: page.nextPendingAt,
                 now: clock.now, settings: settings, jitter: .random(in: 0...1)))
+        hold.turn = plan.through == nil ? .walk : .retries
+        if plan.through != nil, decision.answer != .nothingAsked { hold.isOutOfReach = decision.answer == .none }
         tell(decision.trouble, hold)
         return decision.checkpoint
     }
@@ -98,10 +104,10 @@ struct SliceWorker: Sendable {
         SliceCheckpoint(lease: hold.lease, now: clock.now, disposition: .finish)
     }
 
-    private func request(_ lease: SliceLease) -> PageRequest {
+    private func request(_ hold: Hold) -> PageRequest {
         PageRequest(
-            lease: lease, now: clock.now, limit: settings.window, scanLimit: settings.scanLimit,
-            pendingLimit: settings.pendingLimit(walked: lease.walked))
+            lease: hold.lease, now: clock.now, limit: settings.window, scanLimit: settings.scanLimit,
+            pendingLimit: settings.pendingLimit(walked: hold.lease.walked), turn: hold.turn)
     }
 }
 

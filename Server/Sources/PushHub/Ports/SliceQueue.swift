@@ -12,7 +12,8 @@ public protocol SliceQueue: Sendable {
     /// Lengthens a lease; whether it was still the caller's.
     func renew(_ lease: SliceLease, until: Timestamp) async throws -> Bool
 
-    /// What to do next in a slice, from one snapshot; `nil` when the slice or its send is gone.
+    /// What to do next in a slice, from one snapshot; `nil` when the slice or its send is gone. If retries are due and the
+    /// walk can go on as well, the request's `turn` decides.
     func page(_ request: PageRequest) async throws -> SlicePage?
 
     /// Stores what became of a page: cursor, tallies, pending rows and what was learned of devices, in one transaction, and
