@@ -64,14 +64,14 @@ final class HubBench: Sendable {
     }
 
     func send(
-        to audience: String? = nil, expiresAt: Timestamp? = nil, dueAt: Timestamp? = nil, key: String? = nil,
-        text: String = "hello"
+        to audience: String? = nil, expiresAt: Timestamp? = nil, dueAt: Timestamp? = nil, pace: Int? = nil,
+        key: String? = nil, text: String = "hello"
     ) async throws -> SendReceipt {
         let message = PushMessage(body: Array(#"{"aps":{"alert":"\#(text)"}}"#.utf8), expiresAt: expiresAt)
         return try await hub.send(
             SendCommand(
-                message: message, audience: try audience.map { try TagExpression(parsing: $0) }, dueAt: dueAt, idempotencyKey: key
-            ))
+                message: message, audience: try audience.map { try TagExpression(parsing: $0) }, dueAt: dueAt,
+                pushesPerSecond: pace, idempotencyKey: key))
     }
 
     func telemetry(_ receipt: SendReceipt) async throws -> NotificationTelemetry {

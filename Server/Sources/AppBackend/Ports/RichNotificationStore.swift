@@ -59,12 +59,14 @@ public enum Acceptance: Hashable, Sendable {
 /// A push as the hub gets it.
 public struct OutgoingPush: Hashable, Sendable {
     public var message: PushMessage
+    public var pushesPerSecond: Int?
     /// The hub's idempotency key: the same however often it is handed over.
     public var hubKey: String
 
     /// Creates a push.
-    public init(message: PushMessage, hubKey: String) {
+    public init(message: PushMessage, pushesPerSecond: Int? = nil, hubKey: String) {
         self.message = message
+        self.pushesPerSecond = pushesPerSecond
         self.hubKey = hubKey
     }
 }

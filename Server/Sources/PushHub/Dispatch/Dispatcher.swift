@@ -19,6 +19,7 @@ public final class Dispatcher: Sendable {
     private let logger: Logger
     private let state: Mutex<State>
     private let stop = DispatchSignal()
+    private let pacing = PushPacing()
     private let transport: any PushTransport
     private let observer: (any HubObserver)?
 
@@ -62,7 +63,7 @@ public final class Dispatcher: Sendable {
     func pass() async -> Int {
         let leases = await lease()
         await withDiscardingTaskGroup { group in
-            for (lease, term) in leases { group.addTask { await self.work(lease, term) } }
+            for (lease, term) in leases { group.addTask { _ = await self.work(lease, term) } }
         }
         return leases.count
     }
@@ -91,12 +92,20 @@ public final class Dispatcher: Sendable {
                 if isStopping { break }
                 for (lease, term) in await lease() {
                     group.addTask {
-                        await self.work(lease, term)
+                        let wait = await self.work(lease, term)
                         self.signal.wake()
+                        await self.wake(after: wait)
                     }
                 }
             }
         }
+    }
+
+    /// The poll comes once a second, and a paced send has something to do more often.
+    private func wake(after wait: Duration) async {
+        guard wait > .zero, wait < settings.pollInterval, !isStopping else { return }
+        try? await clock.sleep(for: wait)
+        signal.wake()
     }
 
     private func tick() async {
@@ -130,11 +139,11 @@ public final class Dispatcher: Sendable {
         }
     }
 
-    private func work(_ lease: SliceLease, _ term: LeaseTerm) async {
-        await SliceWorker(
-            queue: queue, transport: transport, clock: clock, settings: settings, observer: observer, logger: logger,
+    private func work(_ lease: SliceLease, _ term: LeaseTerm) async -> Duration {
+        defer { state.withLock { $0.slots.give(lease.weight) } }
+        return await SliceWorker(
+            queue: queue, transport: transport, clock: clock, settings: settings, pacing: pacing, observer: observer, logger: logger,
             isStopping: { self.isStopping }
         ).work(lease, term: term)
-        state.withLock { $0.slots.give(lease.weight) }
     }
 }

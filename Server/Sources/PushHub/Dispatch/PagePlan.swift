@@ -15,6 +15,8 @@ struct PagePlan: Hashable {
     var targets: [Target]
     /// How far the walk is after this page; absent for a page of retries.
     var through: SliceKey?
+    /// Whether targets of the page were left for another one.
+    private(set) var isLimited = false
 
     /// Plans a page. `horizon` is how long targets are tried when the caller gave no expiry; only who `isOutOfReach`, having
     /// just tried in vain, gives targets up untried: the service may be back since the lease was last in hand.
@@ -38,6 +40,17 @@ struct PagePlan: Hashable {
 
     /// Indices of the targets that a push is sent to.
     var sends: [Int] { targets.indices.filter { targets[$0].settled == nil } }
+
+    /// The plan with the first `count` of its pushes only; what comes after them is left for another page.
+    func limited(toPushes count: Int) -> PagePlan {
+        let sends = sends
+        guard count < sends.count else { return self }
+        var plan = self
+        plan.targets = Array(targets.prefix(sends[count]))
+        if through != nil { plan.through = plan.targets.last?.key }
+        plan.isLimited = true
+        return plan
+    }
 
     private static func target(_ due: SlicePage.DueTarget, isOver: Bool) -> Target {
         let cause = due.target.cause

@@ -87,6 +87,8 @@ public struct SlicePage: Hashable, Sendable {
 
     public var state: NotificationState
     public var message: AcceptedMessage
+    /// The pace of the send, if it has one.
+    public var pushesPerSecond: Int?
     public var work: Work
     /// All pending rows of the slice, those in `work` included.
     public var pendingCount: Int
@@ -95,10 +97,12 @@ public struct SlicePage: Hashable, Sendable {
 
     /// Creates a page.
     public init(
-        state: NotificationState, message: AcceptedMessage, work: Work, pendingCount: Int, nextPendingAt: Timestamp?
+        state: NotificationState, message: AcceptedMessage, pushesPerSecond: Int? = nil, work: Work, pendingCount: Int,
+        nextPendingAt: Timestamp?
     ) {
         self.state = state
         self.message = message
+        self.pushesPerSecond = pushesPerSecond
         self.work = work
         self.pendingCount = pendingCount
         self.nextPendingAt = nextPendingAt

@@ -37,7 +37,8 @@ public struct SQLRichNotificationStore: RichNotificationStore {
                 body: try row.bytes(0), pushType: try row.text(1), priority: Int(try row.integer(2)),
                 collapseID: try row.optionalText(3),
                 expiresAt: try row.optionalInteger(4).map(Timestamp.init(milliseconds:)))
-            return OutgoingPush(message: message, hubKey: try row.text(5))
+            return OutgoingPush(
+                message: message, pushesPerSecond: try row.optionalInteger(6).map(Int.init), hubKey: try row.text(5))
         }
     }
 
@@ -109,7 +110,8 @@ extension SQLRichNotificationStore {
             """)
     private static let selectPush = SQLStatement(
         """
-        SELECT push_body, push_type, priority, collapse_id, expires_at, hub_key FROM rich_notifications
+        SELECT push_body, push_type, priority, collapse_id, expires_at, hub_key, pushes_per_second
+        FROM rich_notifications
         WHERE app_id = $1 AND rich_id = $2
         """)
     private static let selectUserTags = SQLStatement(

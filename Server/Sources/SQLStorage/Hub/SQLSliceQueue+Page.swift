@@ -8,7 +8,9 @@ extension SQLSliceQueue {
             guard let row = try connection.row(Self.selectSend, Self.key(request.lease)) else { return nil }
             let send = try Send(row)
             let filter = AudienceFilter(audience: send.audience, dueAt: send.dueAt, now: request.now)
-            var page = SlicePage(state: send.state, message: send.message, work: .wait, pendingCount: 0, nextPendingAt: nil)
+            var page = SlicePage(
+                state: send.state, message: send.message, pushesPerSecond: send.pushesPerSecond, work: .wait, pendingCount: 0,
+                nextPendingAt: nil)
             guard !send.state.isFinal else { return page }
             page.pendingCount = try Self.countPending(request, connection)
             let canWalk = page.pendingCount < request.pendingLimit && request.lease.cursor < request.lease.last
@@ -33,6 +35,7 @@ extension SQLSliceQueue {
         let message: AcceptedMessage
         let audience: TagExpression?
         let dueAt: Timestamp
+        let pushesPerSecond: Int?
 
         init(_ row: SQLRow) throws {
             guard let state = NotificationState(rawValue: try row.text(0)) else { throw SQLFault.unexpectedColumn(0) }
@@ -47,6 +50,7 @@ extension SQLSliceQueue {
                 throw SQLFault.unexpectedColumn(7)
             }
             dueAt = Timestamp(milliseconds: try row.integer(8))
+            pushesPerSecond = try row.optionalInteger(9).map(Int.init)
         }
     }
 
@@ -94,7 +98,8 @@ extension SQLSliceQueue {
 
     private static let selectSend = SQLStatement(
         """
-        SELECT n.state, n.body, n.push_type, n.priority, n.collapse_id, n.topic, n.expires_at, n.audience, n.due_at
+        SELECT n.state, n.body, n.push_type, n.priority, n.collapse_id, n.topic, n.expires_at, n.audience, n.due_at,
+            n.pushes_per_second
         FROM slices s JOIN notifications n ON n.hub_id = s.hub_id AND n.notification_id = s.notification_id
         WHERE s.hub_id = $1 AND s.notification_id = $2 AND s.slice = $3 AND s.epoch = $4 AND s.owner IS NOT NULL
         """)
