@@ -6,7 +6,7 @@ import Testing
 public enum SliceQueuePromises {
     /// Every promise.
     public static let all: [StoragePromise<HubStorage>] = [
-        leasesToOne, refusesALostLease, smallFirst, keepsRoomForSmall, walksInOrder, skipsTwins, addsTallies, keepsPendingRows, takesTurns,
+        leasesToOne, refusesALostLease, smallFirst, keepsRoomForSmall, walksInOrder, skipsTwins, addsTallies, keepsPendingRows, takesTurns, countsBacklog,
         checksRetriesAgain, forgetsByTimestamp, endsOnce, takesOver,
     ]
 
@@ -154,6 +154,21 @@ public enum SliceQueuePromises {
             Issue.record("the walk has to wait, so the turn goes to the retries")
             return
         }
+    }
+
+    private static let countsBacklog = StoragePromise<HubStorage>("the backlog counts what is due, waits and is in hand") {
+        storage in
+        _ = try await storage.intake.accept(try Sample.send(size: 20_000))
+        _ = try await storage.intake.accept(try Sample.send())
+        _ = try await storage.intake.accept(try Sample.send(due: Sample.time(50)))
+        #expect(
+            try await storage.telemetry.backlog(at: Sample.start) == .init(due: [.small: 1, .large: SlicePlan.split], waiting: 1))
+        _ = try await storage.queue.lease(Sample.lease(3))
+        #expect(
+            try await storage.telemetry.backlog(at: Sample.time(1))
+                == .init(due: [.large: SlicePlan.split - 2], waiting: 1, leased: 3))
+        #expect(
+            try await storage.telemetry.backlog(at: Sample.time(60)) == .init(due: [.small: 2, .large: SlicePlan.split]))
     }
 
     private static let checksRetriesAgain = StoragePromise<HubStorage>(

@@ -32,6 +32,11 @@ extension ServerNode {
         services.append(ClosureService { await cancelWhenGracefulShutdown { await BackendUpkeep(of: backend).run() } })
         let telemetry = TelemetryUpkeep(store: storage.hubStores.telemetry, clock: options.clock, logger: logger)
         services.append(ClosureService { await cancelWhenGracefulShutdown { await telemetry.run() } })
+        let delivery = delivery
+        let metrics = MetricsUpkeep(
+            telemetry: storage.hubStores.telemetry, client: { delivery.client?.metrics }, tokenAge: { delivery.tokens?.age },
+            factory: options.metrics, clock: options.clock, logger: logger)
+        services.append(ClosureService { await cancelWhenGracefulShutdown { await metrics.run() } })
         services.append(application(onListening: onListening))
         return services.map { .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup) }
     }
@@ -60,7 +65,7 @@ extension ServerNode {
     }
 
     private func serviceOptions() -> ServiceOptions {
-        var service = ServiceOptions(clock: options.clock)
+        var service = ServiceOptions(clock: options.clock, metrics: options.metrics)
         service.maximumBodyBytes = Int(clamping: settings.contentLimit + (1 << 20))
         let isForThisMachineAlone =
             AddressRange.isLoopback(host: settings.listening.address.host) && settings.listening.publicURL == nil

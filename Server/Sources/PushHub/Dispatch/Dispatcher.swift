@@ -140,7 +140,11 @@ public final class Dispatcher: Sendable {
     }
 
     private func work(_ lease: SliceLease, _ term: LeaseTerm) async -> Duration {
-        defer { state.withLock { $0.slots.give(lease.weight) } }
+        observer?.leased(lease.weight)
+        defer {
+            observer?.released(lease.weight)
+            state.withLock { $0.slots.give(lease.weight) }
+        }
         return await SliceWorker(
             queue: queue, transport: transport, clock: clock, settings: settings, pacing: pacing, observer: observer, logger: logger,
             isStopping: { self.isStopping }

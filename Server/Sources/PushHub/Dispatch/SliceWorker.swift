@@ -67,6 +67,8 @@ struct SliceWorker: Sendable {
         var outcomes: [PushOutcome] = []
         if !plan.sends.isEmpty {
             let batch = plan.batch(page.message, of: hold.lease.id)
+            let retries = plan.through == nil ? batch.targets.count : 0
+            observer?.sending(batch, of: hold.lease.id.notification, retries: retries)
             outcomes = await transport.send(batch)
             observer?.sent(batch, of: hold.lease.id.notification, outcomes: outcomes)
         }
