@@ -6,7 +6,7 @@ import Testing
 public enum SliceQueuePromises {
     /// Every promise.
     public static let all: [StoragePromise<HubStorage>] = [
-        leasesToOne, refusesALostLease, smallFirst, keepsRoomForSmall, walksInOrder, skipsTwins, addsTallies, keepsPendingRows, takesTurns, countsBacklog,
+        leasesToOne, refusesALostLease, smallFirst, keepsRoomForSmall, singleBesides, walksInOrder, skipsTwins, addsTallies, keepsPendingRows, takesTurns, countsBacklog,
         checksRetriesAgain, forgetsByTimestamp, endsOnce, takesOver,
     ]
 
@@ -57,9 +57,19 @@ public enum SliceQueuePromises {
         let leases = try await storage.queue.lease(request)
         #expect(leases.map(\.weight).sorted() == [.small, .large, .large])
         request.limit = 1
-        request.largeFirst = 1
+        request.smallLimit = 0
         _ = try await storage.intake.accept(try Sample.send(at: Sample.time(1)))
         #expect(try await storage.queue.lease(request).map(\.weight) == [.large])
+    }
+
+    private static let singleBesides = StoragePromise<HubStorage>("single slices are leased besides the others, up to their limit") {
+        storage in
+        for size in [20_000, 500, 8, 1, 0] { _ = try await storage.intake.accept(try Sample.send(size: size)) }
+        var request = Sample.lease(1)
+        request.singleLimit = 2
+        #expect(try await storage.queue.lease(request).map(\.weight) == [.small, .single, .single])
+        request.limit = 0
+        #expect(try await storage.queue.lease(request).map(\.weight) == [.single])
     }
 
     private static let walksInOrder = StoragePromise<HubStorage>("a walk passes every match once, in order of key") { storage in

@@ -139,7 +139,9 @@ struct PageDecisionTests {
     @Test("a target that alone cannot be sent to does not make its slice wait")
     func oneBadTarget() {
         let wrong = PushOutcome.misconfigured(reason: "x")
-        let checkpoint = decide(walk: [.accepted, wrong, .accepted]).checkpoint
+        let decision = decide(walk: [.accepted, wrong, .accepted])
+        let checkpoint = decision.checkpoint
+        #expect(decision.trouble == nil && decision.answer == .some)
         #expect(checkpoint.disposition == .keep(until: Self.now + .seconds(60)) && checkpoint.lease.cursor == SliceKey(100))
         #expect(checkpoint.pending.map(\.cause) == [.unsent] && checkpoint.lease.failures == 0)
         #expect(decide(walk: Array(repeating: .accepted, count: 38) + [wrong, wrong, .accepted]).checkpoint.disposition

@@ -28,11 +28,15 @@ final class HubBench: Sendable {
 
     static var logger: Logger { Logger(label: "test") { _ in SwiftLogNoOpLogHandler() } }
 
-    func dispatcher(_ queue: (any SliceQueue)? = nil, _ change: (inout DispatchSettings) -> Void = { _ in }) -> Dispatcher {
+    func dispatcher(
+        _ queue: (any SliceQueue)? = nil, signal: DispatchSignal = DispatchSignal(),
+        _ change: (inout DispatchSettings) -> Void = { _ in }
+    ) -> Dispatcher {
         var settings = DispatchSettings()
         change(&settings)
         return Dispatcher(
-            queue: queue ?? store.hub.queue, transport: transport, clock: clock, settings: settings, logger: Self.logger)
+            queue: queue ?? store.hub.queue, transport: transport, clock: clock, settings: settings, signal: signal,
+            logger: Self.logger)
     }
 
     static func handle(_ number: Int) -> DeviceHandle {

@@ -93,9 +93,9 @@ public enum MetricLabel: String, Sendable, CaseIterable {
     case result
     /// Why, in the words of APNs or of the client; `other` for a word that is in neither list, `none` without one.
     case reason
-    /// `small` or `large`.
+    /// `single`, `small` or `large`.
     case weight
-    /// `due_small`, `due_large`, `waiting` or `leased`.
+    /// `due_single`, `due_small`, `due_large`, `waiting` or `leased`.
     case stage
     /// `ready`, `connecting` or `draining`.
     case phase

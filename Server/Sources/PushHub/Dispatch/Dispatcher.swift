@@ -36,7 +36,8 @@ public final class Dispatcher: Sendable {
         self.signal = signal
         self.observer = observer
         self.logger = logger
-        state = Mutex(State(slots: DispatchSlots(limit: settings.slots, largeLimit: settings.largeSlots)))
+        state = Mutex(State(slots: DispatchSlots(
+                    limit: settings.slots, largeLimit: settings.largeSlots, singleLimit: settings.singleSlots)))
     }
 
     /// Dispatches. Call it once.
@@ -122,7 +123,7 @@ public final class Dispatcher: Sendable {
 
     private func lease() async -> [(SliceLease, LeaseTerm)] {
         let slots = state.withLock { $0.slots }
-        guard slots.free > 0 else { return [] }
+        guard slots.free + slots.freeForSingle > 0 else { return [] }
         let term = LeaseTerm(
             askedAt: clock.uptime, duration: settings.leaseDuration, pushDeadline: settings.pushDeadline)
         let now = clock.now
@@ -130,7 +131,7 @@ public final class Dispatcher: Sendable {
             let leases = try await queue.lease(
                 LeaseRequest(
                     owner: settings.owner, now: now, until: now + settings.leaseDuration, limit: slots.free,
-                    largeLimit: slots.freeForLarge, largeFirst: slots.largeFirst))
+                    smallLimit: slots.freeForSmall, largeLimit: slots.freeForLarge, singleLimit: slots.freeForSingle))
             state.withLock { state in for lease in leases { state.slots.take(lease.weight) } }
             return leases.map { ($0, term) }
         } catch {

@@ -2,7 +2,7 @@ import RichPushModel
 
 /// What is stored after a page, and what the operator is told: decided from the outcomes alone, without I/O.
 struct PageDecision: Hashable {
-    /// Why nothing, or not everything, could be sent.
+    /// Why nothing, or much less than everything, could be sent.
     enum Trouble: Hashable {
         case unreachable(reason: String)
         case misconfigured(reason: String)
@@ -38,7 +38,8 @@ extension PageDecision {
         let trouble = Self.trouble(outcomes)
         var reading = PageReading(plan, outcomes: outcomes)
         answer = reading.answer
-        var pause = reading.isBroadlyUnsent ? trouble : nil
+        let isInTrouble = reading.isBroadlyUnsent
+        var pause = isInTrouble ? trouble : nil
         // Retries wait by their own rows, not as a slice: the walk goes on between them.
         if plan.through == nil { pause = nil }
         if plan.through != nil, reading.answer == .none, context.isStalledTooLong {
@@ -53,7 +54,7 @@ extension PageDecision {
             draft.note(reading.answer, isTroubled: pause != nil)
         }
         draft.learn(plan, outcomes: outcomes)
-        self.trouble = trouble
+        self.trouble = isInTrouble ? trouble : nil
         checkpoint = draft.finished(pause: pause)
     }
 

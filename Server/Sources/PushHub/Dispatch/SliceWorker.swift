@@ -42,7 +42,7 @@ struct SliceWorker: Sendable {
 
     /// One page; whether there is more to do now.
     private func step(_ hold: inout Hold, pages: Int) async throws -> Bool {
-        if Task.isCancelled || isStopping() || (hold.lease.weight == .large && pages >= settings.pagesPerTurn) {
+        if Task.isCancelled || isStopping() || pages >= settings.pagesPerTurn {
             await putBack(hold, notBefore: clock.now)
             return false
         }

@@ -5,8 +5,8 @@ import RichPushModel
 ///
 /// Errors are `ServiceError` (`storage-unavailable`, `outcome-unknown`).
 public protocol SliceQueue: Sendable {
-    /// Takes slices that are due and free: up to `largeFirst` large ones, then small ones, then more large ones; of each kind
-    /// those that waited longest. Their sends become `dispatching`.
+    /// Takes slices that are due and free: small ones, then large ones, and single ones besides; of each kind those that waited longest.
+    /// Their sends become `dispatching`.
     func lease(_ request: LeaseRequest) async throws -> [SliceLease]
 
     /// Lengthens a lease; whether it was still the caller's.
@@ -30,21 +30,26 @@ public struct LeaseRequest: Hashable, Sendable {
     public var owner: String
     public var now: Timestamp
     public var until: Timestamp
-    /// At most so many in all.
+    /// At most so many small and large ones together.
     public var limit: Int
+    /// At most so many of them small.
+    public var smallLimit: Int
     /// At most so many of them large.
     public var largeLimit: Int
-    /// So many large ones before any small one, so that a stream of small sends cannot starve a broadcast.
-    public var largeFirst: Int
+    /// At most so many single ones, besides the others.
+    public var singleLimit: Int
 
     /// Creates a request.
-    public init(owner: String, now: Timestamp, until: Timestamp, limit: Int, largeLimit: Int, largeFirst: Int = 0) {
+    public init(
+        owner: String, now: Timestamp, until: Timestamp, limit: Int, smallLimit: Int, largeLimit: Int, singleLimit: Int
+    ) {
         self.owner = owner
         self.now = now
         self.until = until
         self.limit = limit
+        self.smallLimit = smallLimit
         self.largeLimit = largeLimit
-        self.largeFirst = largeFirst
+        self.singleLimit = singleLimit
     }
 }
 
