@@ -3,5 +3,6 @@ extension Migration {
     public static let all: [Migration] = [
         .hubTables,
         .backendTables,
+        .retention,
     ]
 }
