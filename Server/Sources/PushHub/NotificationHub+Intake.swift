@@ -37,7 +37,8 @@ extension NotificationHub {
             command.audience, in: id, limit: SlicePlan.singleSliceLimit + 1)
         return AcceptedSend(
             hub: id, id: notification, message: message, audience: command.audience, enqueuedAt: now, dueAt: dueAt,
-            slices: SlicePlan(audience: size, isScheduled: dueAt > now), pushesPerSecond: command.pushesPerSecond, idempotency: idempotency)
+            slices: SlicePlan(audience: size, isScheduled: dueAt > now), pushesPerSecond: command.pushesPerSecond,
+            idempotency: idempotency)
     }
 
     private func dueAt(_ command: SendCommand, _ now: Timestamp) throws -> Timestamp {

@@ -6,7 +6,8 @@ import Testing
 public enum SliceQueuePromises {
     /// Every promise.
     public static let all: [StoragePromise<HubStorage>] = [
-        leasesToOne, refusesALostLease, smallFirst, keepsRoomForSmall, singleBesides, walksInOrder, skipsTwins, addsTallies, keepsPendingRows, takesTurns, countsBacklog,
+        leasesToOne, refusesALostLease, smallFirst, keepsRoomForSmall, singleBesides, walksInOrder, skipsTwins, addsTallies,
+        keepsPendingRows, takesTurns, countsBacklog,
         checksRetriesAgain, forgetsByTimestamp, endsOnce, takesOver,
     ]
 
@@ -62,7 +63,9 @@ public enum SliceQueuePromises {
         #expect(try await storage.queue.lease(request).map(\.weight) == [.large])
     }
 
-    private static let singleBesides = StoragePromise<HubStorage>("single slices are leased besides the others, up to their limit") {
+    private static let singleBesides = StoragePromise<HubStorage>(
+        "single slices are leased besides the others, up to their limit"
+    ) {
         storage in
         for size in [20_000, 500, 8, 1, 0] { _ = try await storage.intake.accept(try Sample.send(size: size)) }
         var request = Sample.lease(1)

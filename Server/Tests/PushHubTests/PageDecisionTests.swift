@@ -144,10 +144,12 @@ struct PageDecisionTests {
         #expect(decision.trouble == nil && decision.answer == .some)
         #expect(checkpoint.disposition == .keep(until: Self.now + .seconds(60)) && checkpoint.lease.cursor == SliceKey(100))
         #expect(checkpoint.pending.map(\.cause) == [.unsent] && checkpoint.lease.failures == 0)
-        #expect(decide(walk: Array(repeating: .accepted, count: 38) + [wrong, wrong, .accepted]).checkpoint.disposition
-            == .keep(until: Self.now + .seconds(60)))
-        #expect(decide(walk: Array(repeating: .accepted, count: 37) + [wrong, wrong, wrong]).checkpoint.disposition
-            == .release(notBefore: Self.now + .seconds(30)))
+        #expect(
+            decide(walk: Array(repeating: .accepted, count: 38) + [wrong, wrong, .accepted]).checkpoint.disposition
+                == .keep(until: Self.now + .seconds(60)))
+        #expect(
+            decide(walk: Array(repeating: .accepted, count: 37) + [wrong, wrong, wrong]).checkpoint.disposition
+                == .release(notBefore: Self.now + .seconds(30)))
     }
 
     @Test("a configuration fault waits longer and is told as such")

@@ -97,7 +97,8 @@ struct PlanningTests {
         let changes: [(inout SendCommand) -> Void] = [
             { $0.message.body = [1] }, { $0.message.pushType = "alert" }, { $0.message.priority = 5 },
             { $0.message.collapseID = "c" },
-            { $0.message.expiresAt = now }, { $0.message.topic = "c" }, { $0.audience = .tag(Tag("t")!) }, { $0.dueAt = now }, { $0.pushesPerSecond = 3 },
+            { $0.message.expiresAt = now }, { $0.message.topic = "c" }, { $0.audience = .tag(Tag("t")!) }, { $0.dueAt = now },
+            { $0.pushesPerSecond = 3 },
         ]
         let digests = changes.map { change in
             var command = base

@@ -8,7 +8,9 @@ import Testing
 struct PushPaceTests {
     private func send() -> PushPace.Send { .init(SliceID(hub: HubID(1), notification: NotificationID(), number: 0)) }
 
-    @Test("whoever asks and whenever, no second has more than 1.25 times the rate and one push", arguments: [1, 3, 40, 999, 100_000])
+    @Test(
+        "whoever asks and whenever, no second has more than 1.25 times the rate and one push",
+        arguments: [1, 3, 40, 999, 100_000])
     func bound(rate: Int) {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SeededGenerator(seed: seed)

@@ -10,7 +10,8 @@ import Testing
 @Suite("Paced sends")
 struct DispatcherPaceTests {
     /// Works in steps of 50 ms until the send has ended; how many pushes had left after each.
-    private func run(_ bench: HubBench, _ receipt: SendReceipt, _ change: (inout DispatchSettings) -> Void = { _ in }) async throws
+    private func run(_ bench: HubBench, _ receipt: SendReceipt, _ change: (inout DispatchSettings) -> Void = { _ in })
+        async throws
         -> [Int]
     {
         let dispatcher = bench.dispatcher(nil, change)

@@ -36,7 +36,9 @@ public final class Dispatcher: Sendable {
         self.signal = signal
         self.observer = observer
         self.logger = logger
-        state = Mutex(State(slots: DispatchSlots(
+        state = Mutex(
+            State(
+                slots: DispatchSlots(
                     limit: settings.slots, largeLimit: settings.largeSlots, singleLimit: settings.singleSlots)))
     }
 
@@ -147,7 +149,8 @@ public final class Dispatcher: Sendable {
             state.withLock { $0.slots.give(lease.weight) }
         }
         return await SliceWorker(
-            queue: queue, transport: transport, clock: clock, settings: settings, pacing: pacing, observer: observer, logger: logger,
+            queue: queue, transport: transport, clock: clock, settings: settings, pacing: pacing, observer: observer,
+            logger: logger,
             isStopping: { self.isStopping }
         ).work(lease, term: term)
     }

@@ -62,7 +62,8 @@ struct SliceWorker: Sendable {
             page, lease: hold.lease, now: clock.now, horizon: settings.retryHorizon, isOutOfReach: hold.isOutOfReach)
         guard let plan = paced(whole, page.pushesPerSecond, hold) else {
             // Another slice of the send was faster; nothing was done, and the next look at the pace says how long to wait.
-            return SliceCheckpoint(lease: hold.lease, now: clock.now, disposition: .keep(until: clock.now + settings.leaseDuration))
+            return SliceCheckpoint(
+                lease: hold.lease, now: clock.now, disposition: .keep(until: clock.now + settings.leaseDuration))
         }
         var outcomes: [PushOutcome] = []
         if !plan.sends.isEmpty {

@@ -62,17 +62,19 @@ struct PushMetricsTests {
         metrics.leased(.large)
         metrics.sending(batch(3), of: notification, retries: 0)
         metrics.sending(batch(2), of: notification, retries: 2)
-        #expect(lines.isSuperset(of: [
-            "clarion_pushes_in_flight 5", "clarion_push_retries_total 2", #"clarion_slices_in_hand{weight="large"} 2"#,
-        ]))
+        #expect(
+            lines.isSuperset(of: [
+                "clarion_pushes_in_flight 5", "clarion_push_retries_total 2", #"clarion_slices_in_hand{weight="large"} 2"#,
+            ]))
         metrics.sent(batch(2), of: notification, outcomes: [])
         metrics.sent(batch(3), of: notification, outcomes: [])
         metrics.released(.large)
         metrics.ended(notification, in: HubID(1), state: .completed)
-        #expect(lines.isSuperset(of: [
-            "clarion_pushes_in_flight 0", #"clarion_slices_in_hand{weight="large"} 1"#,
-            #"clarion_sends_ended_total{state="completed"} 1"#,
-        ]))
+        #expect(
+            lines.isSuperset(of: [
+                "clarion_pushes_in_flight 0", #"clarion_slices_in_hand{weight="large"} 1"#,
+                #"clarion_sends_ended_total{state="completed"} 1"#,
+            ]))
     }
 
     @Test("the client's totals become counters that only grow, its levels gauges, and a strange GOAWAY reason is no label")
@@ -90,12 +92,13 @@ struct PushMetricsTests {
         numbers.requests = 9
         gauges.write(numbers)
         gauges.write(tokenAge: .seconds(61))
-        #expect(lines.isSuperset(of: [
-            #"clarion_apns_connections{phase="ready"} 1"#, "clarion_apns_stream_limit 1000", "clarion_apns_requests_total 9",
-            "clarion_apns_stream_resets_total 1", #"clarion_apns_goaways_total{reason="Shutdown"} 2"#,
-            #"clarion_apns_goaways_total{reason="none"} 1"#, "clarion_apns_token_age_seconds 61",
-            "clarion_apns_connect_failures_total 0",
-        ]))
+        #expect(
+            lines.isSuperset(of: [
+                #"clarion_apns_connections{phase="ready"} 1"#, "clarion_apns_stream_limit 1000", "clarion_apns_requests_total 9",
+                "clarion_apns_stream_resets_total 1", #"clarion_apns_goaways_total{reason="Shutdown"} 2"#,
+                #"clarion_apns_goaways_total{reason="none"} 1"#, "clarion_apns_token_age_seconds 61",
+                "clarion_apns_connect_failures_total 0",
+            ]))
     }
 
     @Test("the backlog is read with everything else, and a store that fails leaves the rest alone")
@@ -108,11 +111,13 @@ struct PushMetricsTests {
             var gauges = NodeGauges(factory: registry)
             await upkeep.collect(into: &gauges)
         }
-        #expect(lines.isSuperset(of: [
-            #"clarion_slices{stage="due_single"} 4"#, #"clarion_slices{stage="due_small"} 3"#,
-            #"clarion_slices{stage="due_large"} 0"#, #"clarion_slices{stage="waiting"} 2"#, #"clarion_slices{stage="leased"} 1"#,
-            "clarion_apns_token_age_seconds 5",
-        ]))
+        #expect(
+            lines.isSuperset(of: [
+                #"clarion_slices{stage="due_single"} 4"#, #"clarion_slices{stage="due_small"} 3"#,
+                #"clarion_slices{stage="due_large"} 0"#, #"clarion_slices{stage="waiting"} 2"#,
+                #"clarion_slices{stage="leased"} 1"#,
+                "clarion_apns_token_age_seconds 5",
+            ]))
     }
 
     @Test("Documentation/Metrics.md names every metric and no other")

@@ -13,7 +13,8 @@ struct NodeGauges {
 
     func write(_ backlog: DispatchBacklog) {
         let stages = [
-            ("due_single", backlog.due[.single] ?? 0), ("due_small", backlog.due[.small] ?? 0), ("due_large", backlog.due[.large] ?? 0), 
+            ("due_single", backlog.due[.single] ?? 0), ("due_small", backlog.due[.small] ?? 0),
+            ("due_large", backlog.due[.large] ?? 0),
             ("waiting", backlog.waiting), ("leased", backlog.leased),
         ]
         for (stage, count) in stages { set(.slices, (.stage, stage), Double(count)) }
