@@ -209,7 +209,7 @@ let package = Package(
             "EndToEndTests",
             [
                 "APNsEmulation", "ClarionServer", "ClarionTesting", "DeviceSimulation", "PushHub", "SQLStorage", "SQLiteDatabase",
-                .asyncHTTPClient, .logging, .nioCore, .nioPosix, .richPushModel,
+                "ServerObservability", .asyncHTTPClient, .logging, .nioCore, .nioPosix, .richPushModel,
             ]),
     ],
     swiftLanguageModes: [.v6]

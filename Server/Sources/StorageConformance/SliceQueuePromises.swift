@@ -6,7 +6,7 @@ import Testing
 public enum SliceQueuePromises {
     /// Every promise.
     public static let all: [StoragePromise<HubStorage>] = [
-        leasesToOne, refusesALostLease, smallFirst, keepsRoomForSmall, singleBesides, walksInOrder, skipsTwins, addsTallies,
+        leasesToOne, refusesALostLease, keepsTheCursor, smallFirst, keepsRoomForSmall, singleBesides, walksInOrder, skipsTwins, addsTallies,
         keepsPendingRows, takesTurns, countsBacklog,
         checksRetriesAgain, forgetsByTimestamp, endsOnce, takesOver,
     ]
@@ -38,6 +38,25 @@ public enum SliceQueuePromises {
         #expect(try await storage.queue.page(Sample.page(lost)) == nil)
         #expect(try await storage.queue.page(Sample.page(current)) != nil)
         #expect(try await storage.telemetry.telemetry(of: send.id, in: Sample.hub, at: Sample.time(61))?.outcomes == [:])
+    }
+
+    private static let keepsTheCursor = StoragePromise<HubStorage>("a checkpoint never takes the cursor back") { storage in
+        let send = try Sample.send()
+        _ = try await storage.intake.accept(send)
+        let old = try #require(try await storage.queue.lease(Sample.lease(1)).first)
+        var lease = old
+        lease.cursor = SliceKey(7)
+        var further = SliceCheckpoint(lease: lease, now: Sample.start, disposition: .keep(until: Sample.time(60)))
+        further.tallies = [.accepted: 5]
+        #expect(try await storage.queue.checkpoint(further) == .stored(ended: nil))
+        for disposition in [SliceCheckpoint.Disposition.keep(until: Sample.time(90)), .release(notBefore: Sample.start)] {
+            var back = SliceCheckpoint(lease: old, now: Sample.start, disposition: disposition)
+            back.tallies = [.accepted: 5]
+            #expect(try await storage.queue.checkpoint(back) == .refused)
+        }
+        let next = try #require(try await storage.queue.lease(Sample.lease(1, at: Sample.time(60))).first)
+        #expect(next.cursor == SliceKey(7))
+        #expect(try await storage.telemetry.telemetry(of: send.id, in: Sample.hub, at: Sample.start)?.outcomes == [.accepted: 5])
     }
 
     private static let smallFirst = StoragePromise<HubStorage>("small slices go first, then the longest waiting") { storage in

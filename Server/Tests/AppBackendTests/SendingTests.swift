@@ -63,13 +63,13 @@ import Testing
         let ann = try await test.user("ann")
         var request = SendRequest(message: "slowly")
         request.pushesPerSecond = 25
-        _ = try await test.backend.send(request, for: ann)
+        _ = try await test.backend.send(request, idempotencyKey: nil, for: ann)
         request.pushesPerSecond = nil
-        _ = try await test.backend.send(request, for: ann)
+        _ = try await test.backend.send(request, idempotencyKey: nil, for: ann)
         #expect(test.hub.sends.map(\.command.pushesPerSecond) == [25, nil])
         for wrong in [0, -3, 100_001] {
             request.pushesPerSecond = wrong
-            #expect(await code { _ = try await test.backend.send(request, for: ann) } == .invalidField)
+            #expect(await code { _ = try await test.backend.send(request, idempotencyKey: nil, for: ann) } == .invalidField)
         }
     }
 

@@ -115,6 +115,16 @@ struct DispatcherTroubleTests {
         #expect(bench.transport.count(.accepted) == 600 && bench.transport.outcomes.values.allSatisfy { $0.count <= 2 })
     }
 
+    @Test("a checkpoint whose answer is lost counts nobody twice", arguments: 0..<5)
+    func lostAnswer(checkpoints: Int) async throws {
+        let bench = try await HubBench()
+        try await bench.register(0..<500)
+        let receipt = try await bench.send()
+        let queue = DyingQueue(bench.store.hub.queue, checkpointsBeforeDeath: checkpoints, losesAnswerOnly: true)
+        let end = try await bench.settle(receipt, bench.dispatcher(queue) { $0.window = 100 })
+        #expect(end.state == .completed && end.outcomes == [.accepted: 500] && bench.transport.count(.accepted) == 500)
+    }
+
     @Test("a node that lost its lease has its checkpoint refused and tallies stay right")
     func lostLease() async throws {
         let bench = try await HubBench()

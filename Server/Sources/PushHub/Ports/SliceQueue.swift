@@ -17,7 +17,7 @@ public protocol SliceQueue: Sendable {
     func page(_ request: PageRequest) async throws -> SlicePage?
 
     /// Stores what became of a page: cursor, tallies, pending rows and what was learned of devices, in one transaction, and
-    /// only if the lease is still the caller's.
+    /// only if the lease is still the caller's and the cursor does not go back.
     func checkpoint(_ checkpoint: SliceCheckpoint) async throws -> CheckpointAnswer
 
     /// Frees every lease, at the start of the one process that may use the store. Returns how many there were.
@@ -55,7 +55,7 @@ public struct LeaseRequest: Hashable, Sendable {
 
 /// What storage says to a checkpoint.
 public enum CheckpointAnswer: Hashable, Sendable {
-    /// The lease is another's by now; nothing was written.
+    /// The lease is another's by now, or an earlier checkpoint was further; nothing was written.
     case refused
     /// Written. `ended` is the final state if this was the last of the send.
     case stored(ended: NotificationState?)
