@@ -6,7 +6,8 @@ import Testing
 public enum SliceQueuePromises {
     /// Every promise.
     public static let all: [StoragePromise<HubStorage>] = [
-        leasesToOne, refusesALostLease, keepsTheCursor, smallFirst, keepsRoomForSmall, singleBesides, walksInOrder, skipsTwins, addsTallies,
+        leasesToOne, refusesALostLease, keepsTheCursor, smallFirst, keepsRoomForSmall, singleBesides, walksInOrder, skipsTwins,
+        addsTallies,
         keepsPendingRows, takesTurns, countsBacklog,
         checksRetriesAgain, forgetsByTimestamp, endsOnce, takesOver,
     ]
