@@ -1,4 +1,5 @@
 import APNsHTTP2
+import APNsProtocol
 import HTTPService
 import Metrics
 import PushHub
@@ -32,8 +33,9 @@ struct NodeGauges {
         raise(.apnsResets, to: client.resets)
         raise(.apnsRequests, to: client.requests)
         raise(.apnsResends, to: client.resends)
-        raise(.apnsGoAways, reason: "none", to: 0)
-        for (reason, count) in client.goAwaysByReason {
+        // The series is there from the start, so that the first GOAWAY is seen as a rise.
+        let reasons = [APNsReason(rawValue: ""): 0].merging(client.goAwaysByReason) { $1 }
+        for (reason, count) in reasons {
             raise(.apnsGoAways, reason: OutcomeClass.reason(reason.rawValue), to: count)
         }
     }
