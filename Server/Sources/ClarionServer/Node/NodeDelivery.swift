@@ -43,11 +43,11 @@ struct NodeDelivery: Sendable {
     }
 
     private static func tokens(_ credential: Settings.Credential, clock: any ServiceClock) throws -> ProviderTokenCache {
-        do {
+        do throws(ProviderTokenKeyFault) {
             let key = try ProviderTokenKey(pem: credential.key.reveal(), keyID: credential.keyID, teamID: credential.teamID)
             return ProviderTokenCache(key: key, clock: clock)
-        } catch let fault as ProviderTokenKeyFault {
-            throw ServiceError(.notReady, "apns-key: \(fault)")
+        } catch {
+            throw ServiceError(.notReady, "apns-key: \(error)")
         }
     }
 
