@@ -168,7 +168,12 @@ let package = Package(
                 .hummingbird,
                 .logging, .metrics, .nioCore, .nioPosix, .richPushDevice, .richPushModel, .serviceLifecycle, .unixSignals, .yams,
             ], resources: [.embedInCode("Resources")]),
-        tests("ClarionServerTests", ["ClarionServer", "ClarionTesting", .crypto]),
+        tests(
+            "ClarionServerTests",
+            [
+                "APNsHTTP2", "APNsProtocol", "ClarionServer", "ClarionTesting", "HTTPService", "PushHub", "ServerObservability",
+                .crypto, .logging, .richPushModel,
+            ]),
         target(
             "SimulatedPhonePage",
             [
@@ -204,7 +209,7 @@ let package = Package(
             "EndToEndTests",
             [
                 "APNsEmulation", "ClarionServer", "ClarionTesting", "DeviceSimulation", "PushHub", "SQLStorage", "SQLiteDatabase",
-                .asyncHTTPClient, .logging, .nioCore, .nioPosix, .richPushModel,
+                "ServerObservability", .asyncHTTPClient, .logging, .nioCore, .nioPosix, .richPushModel,
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -59,6 +59,9 @@ public final class ProviderTokenCache: Sendable {
         }
     }
 
+    /// How old the token in use is; `nil` before the first.
+    public var age: Duration? { state.withLock { $0.schedule.age(at: clock.uptime) } }
+
     /// Tells that APNs answered `ExpiredProviderToken` to the token of this generation.
     public func reportExpired(generation: UInt64) -> Renewal {
         state.withLock { state in

@@ -30,11 +30,15 @@ extension NotificationHub {
         } catch {
             throw ServiceError(.invalidAudience, error.description)
         }
+        if let pace = command.pushesPerSecond, !SendCommand.paceRange.contains(pace) {
+            throw ServiceError(.invalidField, "pushesPerSecond: it must be a whole number from 1 to 100000")
+        }
         let size = try await stores.intake.audienceSize(
             command.audience, in: id, limit: SlicePlan.singleSliceLimit + 1)
         return AcceptedSend(
             hub: id, id: notification, message: message, audience: command.audience, enqueuedAt: now, dueAt: dueAt,
-            slices: SlicePlan(audience: size), idempotency: idempotency)
+            slices: SlicePlan(audience: size, isScheduled: dueAt > now), pushesPerSecond: command.pushesPerSecond,
+            idempotency: idempotency)
     }
 
     private func dueAt(_ command: SendCommand, _ now: Timestamp) throws -> Timestamp {

@@ -44,11 +44,13 @@ public struct BackendStores: Sendable {
     public var notifications: any RichNotificationStore
     public var readMarks: any ReadMarkStore
     public var receipts: any ReceiptStore
+    public var retention: any RetentionStore
 
     /// Creates a set of stores.
     public init(
         users: any UserStore, credentials: any CredentialStore, bindings: any BindingStore, contents: any ContentCatalog,
-        notifications: any RichNotificationStore, readMarks: any ReadMarkStore, receipts: any ReceiptStore
+        notifications: any RichNotificationStore, readMarks: any ReadMarkStore, receipts: any ReceiptStore,
+        retention: any RetentionStore
     ) {
         self.users = users
         self.credentials = credentials
@@ -57,5 +59,6 @@ public struct BackendStores: Sendable {
         self.notifications = notifications
         self.readMarks = readMarks
         self.receipts = receipts
+        self.retention = retention
     }
 }

@@ -16,6 +16,8 @@ public struct BackendSettings: Sendable, Hashable {
     public var defaultMessage = "Check this image out!"
     /// How long an installation credential lives without being used.
     public var credentialLifetime: Duration = .seconds(90 * 24 * 3600)
+    /// How long what was sent is kept.
+    public var retention = RetentionSettings()
     /// How long a repeat key is remembered.
     public var repeatKeyLifetime: Duration = .seconds(7 * 24 * 3600)
     /// The fewest bytes of a new password.

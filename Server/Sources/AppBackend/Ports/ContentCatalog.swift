@@ -16,9 +16,26 @@ public protocol ContentCatalog: Sendable {
     /// becomes an orphan in the same transaction.
     func removeExpired(before moment: Timestamp, limit: Int) async throws -> Int
 
-    /// Digests whose bytes nobody refers to, at most `limit`.
-    func orphans(limit: Int) async throws -> [ContentDigest]
+    /// Digests whose bytes no content refers to, in order after `digest`; at most `limit` are looked at. An orphan that has a
+    /// content again is none any more.
+    func orphans(after digest: ContentDigest?, limit: Int) async throws -> OrphanPage
+
+    /// Makes orphans of those of the digests that no content refers to.
+    func noteStrays(among digests: [ContentDigest]) async throws
 
     /// Notes that the bytes of an orphan are gone from the content store.
     func forgetOrphan(_ digest: ContentDigest) async throws
+}
+
+/// A piece of the orphans.
+public struct OrphanPage: Hashable, Sendable {
+    public var digests: [ContentDigest]
+    /// Where the next piece begins; absent after the last.
+    public var next: ContentDigest?
+
+    /// Creates a page.
+    public init(digests: [ContentDigest], next: ContentDigest?) {
+        self.digests = digests
+        self.next = next
+    }
 }

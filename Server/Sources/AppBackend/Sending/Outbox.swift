@@ -45,9 +45,10 @@ struct Outbox: Sendable {
         let stored = try await confirmed { try await parts.stores.notifications.push(of: notification.id) }
         guard let push = stored else { return nil }
         let command = SendCommand(
-            message: push.message, audience: notification.audience, idempotencyKey: push.hubKey)
+            message: push.message, audience: notification.audience, pushesPerSecond: push.pushesPerSecond,
+            idempotencyKey: push.hubKey)
         do { return try await parts.hub.send(command) } catch let error as ServiceError where error.isFinalRefusal {
-            try await parts.stores.notifications.markRefused(notification.id)
+            try await parts.stores.notifications.markRefused(notification.id, at: parts.clock.now)
             throw error
         } catch {
             parts.logger.warning("The hub did not confirm a send; it stays stored", metadata: ["rich_id": "\(notification.id)"])

@@ -48,12 +48,7 @@ struct NodeStorage: Sendable {
     }
 
     /// The storage ports of the app backend.
-    var backendStores: BackendStores {
-        BackendStores(
-            users: SQLUserStore(database), credentials: SQLCredentialStore(database), bindings: SQLBindingStore(database),
-            contents: SQLContentCatalog(database), notifications: SQLRichNotificationStore(database),
-            readMarks: SQLReadMarkStore(database), receipts: SQLReceiptStore(database))
-    }
+    var backendStores: BackendStores { .sql(database) }
 
     /// The storage ports of the hub.
     var hubStores: NotificationHub.Stores {

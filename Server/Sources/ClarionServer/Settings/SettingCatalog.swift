@@ -11,6 +11,22 @@ enum SettingCatalog {
         "content-limit", .size(1...10_000_000_000), default: 25_000_000, in: .storage,
         "The largest picture, sound, video or file that is accepted. Uploads are streamed, so this bounds disk and not memory.")
 
+    static let retentionContent = Setting(
+        "retention-content", .duration(.seconds(86_400) ... .seconds(3650 * 86_400)), default: .seconds(30 * 86_400), in: .retention,
+        """
+        How long a send is kept after it ended: content, places in inboxes, receipts. One whose own expiry comes sooner goes at that. \
+        Documentation/Retention.md says it for everything that is stored.
+        """)
+    static let retentionGrace = Setting(
+        "retention-grace", .duration(.zero ... .seconds(30 * 86_400)), default: .seconds(86_400), in: .retention,
+        """
+        How much longer a send stays that would go. Apple keeps a push for up to 30 days; the phone that gets it at the last moment \
+        has to be able to fetch.
+        """)
+    static let retentionAudit = Setting(
+        "retention-audit", .duration(.seconds(86_400) ... .seconds(3650 * 86_400)), default: .seconds(180 * 86_400), in: .retention,
+        "How long it is remembered which device changed hands or was replaced, and which user was removed.")
+
     static let listenHost = Setting(
         "listen-host", .host, default: "127.0.0.1", in: .listening,
         """
@@ -118,6 +134,7 @@ enum SettingCatalog {
     /// Every setting, in the order of the reference page.
     static let all: [SettingDeclaration] = [
         dataDirectory.declaration, contentLimit.declaration,
+        retentionContent.declaration, retentionGrace.declaration, retentionAudit.declaration,
         listenHost.declaration, listenPort.declaration, publicURL.declaration, behindTLSProxy.declaration, insecure.declaration,
         trustedProxies.declaration,
         metricsHost.declaration, metricsPort.declaration, metricsOpen.declaration,

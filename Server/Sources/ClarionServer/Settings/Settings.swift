@@ -1,4 +1,5 @@
 import APNsProtocol
+import AppBackend
 import Logging
 
 /// What a node was told to do: plain values, checked one by one and against each other. Made by `SettingsLoader`.
@@ -7,6 +8,8 @@ public struct Settings: Hashable, Sendable {
     public var dataDirectory: String
     /// The largest content, in bytes.
     public var contentLimit: Int64
+    /// How long what was sent is kept.
+    public var retention: RetentionSettings
     public var listening: Listening
     /// Where `/metrics` answers; absent means nowhere.
     public var metrics: Address?

@@ -68,6 +68,16 @@ extension SQLBindingStore {
         return held.map(\.device.record)
     }
 
+    /// Removes the tags of a user that none of their bindings remembers.
+    static func pruneTags(of user: UserID, _ app: AppID, _ connection: any SQLConnection) throws {
+        let key: [SQLValue] = [.integer(app.number), .integer(user.number)]
+        let remembered = try connection.rows(selectAll, key).map(binding)
+        let kept = Set(remembered.flatMap { $0.device.matchingTags.map { AudienceKey.tag($0).text } })
+        for row in try connection.rows(selectTags, key) where !kept.contains(try row.text(0)) {
+            try connection.run(deleteTag, key + row.values)
+        }
+    }
+
     private static func current(_ record: RecordID, _ app: AppID, _ connection: any SQLConnection) throws -> Binding? {
         try connection.row(selectCurrent, [.integer(app.number), .text(record.text)]).map(binding)
     }
@@ -139,7 +149,7 @@ extension SQLBindingStore {
 
 extension SQLBindingStore {
     static let all = [
-        selectCurrent, selectLast, selectOthers, selectSince, selectHeld, insertOne, insertTag, closeOne,
+        selectCurrent, selectLast, selectOthers, selectSince, selectHeld, selectAll, selectTags, insertOne, insertTag, deleteTag, closeOne,
     ]
 
     private static let columns =
@@ -161,6 +171,11 @@ extension SQLBindingStore {
             """)
     private static let selectHeld = SQLStatement(
         composed: "SELECT \(columns) FROM bindings WHERE app_id = $1 AND user_id = $2 AND until_at IS NULL")
+    private static let selectAll = SQLStatement(
+        composed: "SELECT \(columns) FROM bindings WHERE app_id = $1 AND user_id = $2")
+    private static let selectTags = SQLStatement("SELECT audience_key FROM user_tags WHERE app_id = $1 AND user_id = $2")
+    private static let deleteTag = SQLStatement(
+        "DELETE FROM user_tags WHERE app_id = $1 AND user_id = $2 AND audience_key = $3")
     private static let insertOne = SQLStatement(
         composed: """
             INSERT INTO bindings (app_id, \(columns)) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, NULL)

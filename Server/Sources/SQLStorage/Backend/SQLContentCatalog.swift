@@ -28,8 +28,10 @@ public struct SQLContentCatalog: ContentCatalog {
     }
 
     public func keep(_ content: ContentRecord, at now: Timestamp) async throws {
-        _ = try await database.writing { [app] connection in
+        try await database.writing { [app] connection in
+            let old = try connection.row(Self.selectDigest, [.integer(app.number), .text(content.id)])?.text(0)
             try connection.run(Self.upsert, Self.values(content, app, now))
+            if let old, old != content.digest.text { try connection.run(Self.insertOrphan, [.text(old)]) }
         }
     }
 
@@ -54,10 +56,27 @@ public struct SQLContentCatalog: ContentCatalog {
         }
     }
 
-    public func orphans(limit: Int) async throws -> [ContentDigest] {
+    public func orphans(after digest: ContentDigest?, limit: Int) async throws -> OrphanPage {
         try await database.writing { connection in
-            try connection.run(Self.deleteAdopted, [])
-            return try connection.rows(Self.selectOrphans, [.integer(Int64(limit))]).compactMap { ContentDigest(try $0.text(0)) }
+            let rows = try connection.rows(Self.selectOrphans, [.text(digest?.text ?? ""), .integer(Int64(limit))])
+            var page = OrphanPage(digests: [], next: nil)
+            for row in rows {
+                let isAdopted = try row.integer(1) != 0
+                if isAdopted { try connection.run(Self.deleteOrphan, [row.values[0]]) }
+                if !isAdopted, let digest = ContentDigest(try row.text(0)) { page.digests.append(digest) }
+            }
+            page.next = rows.count == limit ? try rows.last.flatMap { ContentDigest(try $0.text(0)) } : nil
+            return page
+        }
+    }
+
+    public func noteStrays(among digests: [ContentDigest]) async throws {
+        let strays = try await database.reading { connection in
+            try digests.filter { try connection.row(Self.selectByDigest, [.text($0.text)]) == nil }
+        }
+        guard !strays.isEmpty else { return }
+        try await database.writing { connection in
+            for digest in strays { try connection.run(Self.insertOrphan, [.text(digest.text)]) }
         }
     }
 
@@ -76,7 +95,8 @@ extension SQLContentCatalog {
     }
 
     static let all = [
-        sumOfWaiting, upsert, select, selectExpired, delete, insertOrphan, deleteAdopted, selectOrphans, deleteOrphan,
+        sumOfWaiting, upsert, select, selectDigest, selectExpired, delete, insertOrphan, selectByDigest,
+        selectOrphans, deleteOrphan,
     ]
 
     private static let sumOfWaiting = SQLStatement(
@@ -94,14 +114,18 @@ extension SQLContentCatalog {
         """)
     private static let select = SQLStatement(
         composed: "SELECT \(ContentRows.columns(of: "contents")) FROM contents WHERE app_id = $1 AND content_id = $2")
+    private static let selectDigest = SQLStatement("SELECT digest FROM contents WHERE app_id = $1 AND content_id = $2")
     private static let selectExpired = SQLStatement(
         """
         SELECT content_id, digest FROM contents WHERE app_id = $1 AND expires_at <= $2 ORDER BY expires_at LIMIT $3
         """)
     private static let delete = SQLStatement("DELETE FROM contents WHERE app_id = $1 AND content_id = $2")
     private static let insertOrphan = SQLStatement("INSERT INTO content_orphans (digest) VALUES ($1) ON CONFLICT DO NOTHING")
-    private static let deleteAdopted = SQLStatement(
-        "DELETE FROM content_orphans WHERE EXISTS (SELECT 1 FROM contents WHERE contents.digest = content_orphans.digest)")
-    private static let selectOrphans = SQLStatement("SELECT digest FROM content_orphans ORDER BY digest LIMIT $1")
+    private static let selectByDigest = SQLStatement("SELECT digest FROM contents WHERE digest = $1 LIMIT 1")
+    private static let selectOrphans = SQLStatement(
+        """
+        SELECT digest, CASE WHEN EXISTS (SELECT 1 FROM contents WHERE contents.digest = content_orphans.digest) THEN 1 ELSE 0 END
+        FROM content_orphans WHERE digest > $1 ORDER BY digest LIMIT $2
+        """)
     private static let deleteOrphan = SQLStatement("DELETE FROM content_orphans WHERE digest = $1")
 }

@@ -74,7 +74,7 @@ extension SQLIntakeStore {
             .integer(Int64(send.message.priority)), .optional(send.message.collapseID), .optional(send.message.topic),
             .optional(send.message.expiresAt?.milliseconds), .optional(send.audience?.description), .text(state.rawValue),
             .integer(send.enqueuedAt.milliseconds), .integer(send.dueAt.milliseconds),
-            .integer(Int64(send.slices.ranges.count)),
+            .integer(Int64(send.slices.ranges.count)), .optional(send.pushesPerSecond.map(Int64.init)),
         ]
     }
 
@@ -92,8 +92,8 @@ extension SQLIntakeStore {
     private static let insert = SQLStatement(
         """
         INSERT INTO notifications (hub_id, notification_id, body, push_type, priority, collapse_id, topic, expires_at, audience,
-            state, enqueued_at, due_at, open_slices)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+            state, enqueued_at, due_at, open_slices, pushes_per_second)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
         """)
     private static let insertSlice = SQLStatement(
         """

@@ -15,6 +15,18 @@ struct SettingsRulesTests {
         }
     }
 
+    @Test("a retention has its unit and its limits")
+    func retention() throws {
+        let settings = try #require(
+            SettingsFixture(file: "retention-content: 7d\nretention-grace: 0s\nretention-audit: 365d").read().settings)
+        #expect(settings.retention.content == .seconds(7 * 86_400))
+        #expect(settings.retention.grace == .zero)
+        #expect(settings.retention.audit == .seconds(365 * 86_400))
+        for line in ["retention-content: 30", "retention-content: 1h", "retention-grace: 31d", "retention-audit: 0s"] {
+            #expect(SettingsFixture(file: line).problems.count == 1, "\(line)")
+        }
+    }
+
     @Test("metrics beyond this machine need to be told that it is meant")
     func metrics() {
         #expect(SettingsFixture(file: "metrics-host: 0.0.0.0\nmetrics-port: 9464").problems.count == 1)
