@@ -172,7 +172,7 @@ let package = Package(
             "ClarionServerTests",
             [
                 "APNsHTTP2", "APNsProtocol", "ClarionServer", "ClarionTesting", "HTTPService", "PushHub", "ServerObservability",
-                .crypto, .logging, .richPushModel,
+                "ServiceErrors", "SQLStorage", "SQLiteDatabase", .crypto, .logging, .richPushModel,
             ]),
         target(
             "SimulatedPhonePage",

@@ -15,6 +15,7 @@ public struct SQLBindingStore: BindingStore {
 
     public func bind(_ device: BoundDevice, to user: UserID, at now: Timestamp) async throws -> BindingOutcome {
         try await database.writing { [app] connection in
+            try BackendRows.requireUser(user, app, connection)
             let old = try Self.current(device.record, app, connection)
             if let old, old.user != user {
                 guard let handle = old.device.handle, handle == device.handle, old.device.platform == device.platform else {
@@ -149,7 +150,8 @@ extension SQLBindingStore {
 
 extension SQLBindingStore {
     static let all = [
-        selectCurrent, selectLast, selectOthers, selectSince, selectHeld, selectAll, selectTags, insertOne, insertTag, deleteTag, closeOne,
+        selectCurrent, selectLast, selectOthers, selectSince, selectHeld, selectAll, selectTags, insertOne, insertTag, deleteTag,
+        closeOne,
     ]
 
     private static let columns =

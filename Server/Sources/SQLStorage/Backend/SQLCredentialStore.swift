@@ -13,7 +13,8 @@ public struct SQLCredentialStore: CredentialStore {
     }
 
     public func issue(_ credential: StoredInstallationCredential) async throws {
-        _ = try await database.writing { [app] connection in
+        try await database.writing { [app] connection in
+            try BackendRows.requireUser(credential.user, app, connection)
             try connection.run(
                 Self.upsert,
                 [
