@@ -45,7 +45,11 @@ extension ServerNode {
 
     private func application(onListening: @escaping @Sendable (Int) async -> Void) -> some ApplicationProtocol {
         Application(
-            router: router(), server: .http1(configuration: .init(idleTimeout: .seconds(60))),
+            router: router(),
+            server: .guarded(
+                allowance: ConnectionAllowance(
+                    limit: FileDescriptors.connectionLimit(settings.listening.connectionLimit, logger: logger),
+                    clock: options.clock, logger: logger)),
             configuration: ApplicationConfiguration(
                 address: .hostname(settings.listening.address.host, port: settings.listening.address.port), serverName: nil),
             onServerRunning: { channel in await onListening(channel.localAddress?.port ?? 0) },

@@ -63,6 +63,13 @@ enum SettingCatalog {
         no caller can blame another.
         """)
 
+    static let connectionLimit = Setting(
+        "connection-limit", .integer(16...1_000_000), default: 10_000, in: .listening,
+        """
+        How many connections may be open at once; more are answered 503. Where the system allows the process fewer open files \
+        than twice this number, the limit is lower, and a line in the log says so.
+        """)
+
     static let metricsHost = Setting(
         "metrics-host", .host, default: "127.0.0.1", in: .metrics,
         "The address on which /metrics answers. It asks for no password; anything but this machine needs metrics-open.")
@@ -145,7 +152,7 @@ enum SettingCatalog {
         dataDirectory.declaration, contentLimit.declaration, contentQuota.declaration,
         retentionContent.declaration, retentionGrace.declaration, retentionAudit.declaration,
         listenHost.declaration, listenPort.declaration, publicURL.declaration, behindTLSProxy.declaration, insecure.declaration,
-        trustedProxies.declaration,
+        trustedProxies.declaration, connectionLimit.declaration,
         metricsHost.declaration, metricsPort.declaration, metricsOpen.declaration,
         logLevel.declaration, logFormat.declaration,
         apnsEnvironment.declaration, apnsTopic.declaration, apnsTeamID.declaration, apnsKeyID.declaration, apnsKey.declaration,

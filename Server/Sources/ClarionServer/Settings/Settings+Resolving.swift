@@ -49,6 +49,7 @@ extension Settings.Listening {
         publicURL = resolver.value(SettingCatalog.publicURL)
         isBehindTLSProxy = resolver.value(SettingCatalog.behindTLSProxy)
         trustedProxies = resolver.value(SettingCatalog.trustedProxies)
+        connectionLimit = resolver.value(SettingCatalog.connectionLimit)
         let isInsecure = resolver.value(SettingCatalog.insecure)
         if !AddressRange.isLoopback(host: address.host), !isBehindTLSProxy, !isInsecure {
             resolver.complain(

@@ -43,6 +43,8 @@ public struct Settings: Hashable, Sendable {
         public var isBehindTLSProxy: Bool
         /// Whose `X-Forwarded-For` is believed.
         public var trustedProxies: [AddressRange]
+        /// How many connections may be open at once.
+        public var connectionLimit: Int
     }
 
     public struct Logging: Hashable, Sendable {

@@ -9,6 +9,12 @@ public enum MetricName: String, Sendable, CaseIterable {
     case httpRequestsInFlight = "clarion_http_requests_in_flight"
     /// Requests that failed, by `code` of the error table.
     case httpRequestErrors = "clarion_http_request_errors_total"
+    /// Connections that are open now.
+    case httpConnections = "clarion_http_connections"
+    /// Connections that were refused because too many were open.
+    case httpConnectionsRefused = "clarion_http_connections_refused_total"
+    /// Connections that were ended because the client was too slow, by `reason`.
+    case httpConnectionsStalled = "clarion_http_connections_stalled_total"
 
     /// Sends that the hub accepted.
     case sendsAccepted = "clarion_sends_accepted_total"
@@ -73,6 +79,9 @@ public enum MetricName: String, Sendable, CaseIterable {
         case .apnsRequests: "Requests written to APNs, resends included."
         case .apnsResends: "Pushes sent again because APNs provably had not processed them."
         case .apnsTokenAge: "Age of the provider token in use, in seconds; APNs refuses one older than an hour."
+        case .httpConnections: "Connections that are open now."
+        case .httpConnectionsRefused: "Connections refused because too many were open."
+        case .httpConnectionsStalled: "Connections ended because the client was too slow, by what it was slow with."
         }
     }
 }
@@ -99,4 +108,6 @@ public enum MetricLabel: String, Sendable, CaseIterable {
     case stage
     /// `ready`, `connecting` or `draining`.
     case phase
+    /// Why something was ended, from a closed list.
+    case reason
 }
