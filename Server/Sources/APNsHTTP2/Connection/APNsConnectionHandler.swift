@@ -188,7 +188,13 @@ extension APNsConnectionHandler {
                 writeOut(context)
                 guard context.channel.isWritable else { break }
             }
-            guard let stream = connection.open(ticket, push, authorization: authorization) else { break }
+            let stream =
+                if let request = ticket.submission.request {
+                    connection.open(ticket, request, authorization: authorization)
+                } else {
+                    connection.open(ticket, push, authorization: authorization)
+                }
+            guard let stream else { break }
             queue.removeFirst()
             count += 1
             if let observer = configuration.observer { observer.clientDidSend(report(ticket, stream: stream)) }

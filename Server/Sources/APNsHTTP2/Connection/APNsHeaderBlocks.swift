@@ -61,6 +61,20 @@ struct APNsHeaderBlocks {
         }
     }
 
+    /// The header block of a request that is no device push.
+    mutating func block(_ request: APNsRequest, authorization: APNsAuthorization?) -> [UInt8] {
+        var bytes: [UInt8] = []
+        encoder.beginBlock(&bytes)
+        encoder.append(
+            ":method", request.method.rawValue, request.method == .delete ? .nameOnly : .indexed, to: &bytes)
+        encoder.append(":scheme", "https", .indexed, to: &bytes)
+        encoder.append(":path", request.path, .nameOnly, to: &bytes)
+        encoder.append(":authority", authority, .indexed, to: &bytes)
+        if let authorization { encoder.append("authorization", authorization.value, .indexed, to: &bytes) }
+        for field in request.fields { encoder.append(field.name, field.value, field.indexing, to: &bytes) }
+        return bytes
+    }
+
     @inline(__always)
     private func isPrepared(for headers: APNsPush.Headers, _ authorization: APNsAuthorization?) -> Bool {
         latest < prepared.count && isPrepared(latest, for: headers, authorization)

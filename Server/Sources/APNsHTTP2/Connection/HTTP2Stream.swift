@@ -10,6 +10,11 @@ struct HTTP2Stream<Ticket> {
     var received = 0
     var head: APNsAnswerHead?
     var body: [UInt8] = []
+    /// Where the whole answer goes, when the request is no device push.
+    var response: APNsResponse?
+
+    /// More of a body is not kept.
+    var maximumBody: Int { response == nil ? APNsAnswer.maximumBody : APNsResponse.maximumBody }
 
     init(id: UInt32, ticket: Ticket, window: Int, unsent: ArraySlice<UInt8>? = nil) {
         self.id = id

@@ -7,6 +7,8 @@ import NIOCore
 /// changes it from there on, up to the one resume of the continuation.
 final class PushSubmission: @unchecked Sendable {
     let pushes: [APNsPush]
+    /// What to send instead of a device push; then there is one push, which only carries the body.
+    let request: APNsRequest?
     let start: NIODeadline
     let deadline: NIODeadline
     private var outcomes: [APNsOutcome?]
@@ -18,11 +20,26 @@ final class PushSubmission: @unchecked Sendable {
     /// - Parameter outcomes: as many as there are pushes; those already decided are not sent.
     init(pushes: [APNsPush], outcomes: [APNsOutcome?], start: NIODeadline, deadline: NIODeadline) {
         self.pushes = pushes
+        request = nil
         self.outcomes = outcomes
         self.start = start
         self.deadline = deadline
         remaining = outcomes.reduce(0) { $1 == nil ? $0 + 1 : $0 }
     }
+
+    /// A submission of one request that is no device push.
+    init(request: APNsRequest, start: NIODeadline, deadline: NIODeadline) {
+        let headers = APNsPush.Headers(topic: "", pushType: APNsPushType(rawValue: ""))
+        pushes = [APNsPush(deviceToken: "", headers: headers, payload: request.body)]
+        self.request = request
+        outcomes = [nil]
+        self.start = start
+        self.deadline = deadline
+        remaining = 1
+    }
+
+    /// What the answer to the request carried; to be read when the submission is complete.
+    var response: APNsResponse? { request?.response }
 
     /// Whether every push has its outcome.
     var isComplete: Bool { remaining == 0 }
