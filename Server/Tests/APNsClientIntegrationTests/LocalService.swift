@@ -16,6 +16,8 @@ struct LocalService {
 
     let apns: LocalAPNs
     let client: APNsClient
+    let address: LocalAPNs.Address
+    let configuration: APNsClientConfiguration
     /// The time of both sides' tokens; connections live in real time.
     let clock: ManualClock
 
@@ -36,15 +38,16 @@ struct LocalService {
         try apns.registerApp(bundleID: topic, teamID: teamID)
         let address = try await apns.start()
         let tokenKey = try ProviderTokenKey(privateKey: clientKey ?? key, keyID: keyID, teamID: teamID)
+        let configuration = APNsClientConfiguration(
+            environment: .sandbox, credential: .token(ProviderTokenCache(key: tokenKey, clock: clock)),
+            endpoint: .init(host: address.host, port: address.port, serverName: serverName),
+            transport: .tls(trustsAuthority ? .additional(pem: apns.certificateAuthorityPEM) : .system), limits: limits,
+            timing: timing, strictness: strictness)
         let client = try APNsClient(
-            configuration: APNsClientConfiguration(
-                environment: .sandbox, credential: .token(ProviderTokenCache(key: tokenKey, clock: clock)),
-                endpoint: .init(host: address.host, port: address.port, serverName: serverName),
-                transport: .tls(trustsAuthority ? .additional(pem: apns.certificateAuthorityPEM) : .system), limits: limits,
-                timing: timing, strictness: strictness),
-            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger)
+            configuration: configuration, eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger)
         do {
-            try await body(LocalService(apns: apns, client: client, clock: clock))
+            try await body(
+                LocalService(apns: apns, client: client, address: address, configuration: configuration, clock: clock))
         } catch {
             await client.shutdown(within: .seconds(1))
             await apns.shutdown()
@@ -52,6 +55,17 @@ struct LocalService {
         }
         await client.shutdown(within: .seconds(5))
         await apns.shutdown()
+    }
+
+    /// A second client of the same service, set up a little differently. Whoever makes it shuts it down.
+    func otherClient(
+        resolver: (any APNsNameResolver)? = nil, _ change: (inout APNsClientConfiguration) -> Void
+    ) throws -> APNsClient {
+        var configuration = configuration
+        change(&configuration)
+        return try APNsClient(
+            configuration: configuration, eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
+            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), resolver: resolver)
     }
 
     func tokens(_ count: Int) -> [String] { (0..<count).map { apns.issueToken(device: "device \($0)", topic: Self.topic) } }

@@ -1,4 +1,5 @@
 import APNsProtocol
+import RichPushModel
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -15,6 +16,8 @@ struct APNsAnswerHead: HPACKFieldSink {
     private(set) var channelID: APNsChannel.ID?
     /// Seconds.
     private(set) var retryAfter: Int?
+    /// With status 403 only; nobody wants it otherwise.
+    private(set) var serverDate: Timestamp?
     /// Breaks the form of a response (RFC 9113, 8.2 and 8.3).
     private(set) var isMalformed = false
     private var hasRegularField = false
@@ -34,6 +37,7 @@ struct APNsAnswerHead: HPACKFieldSink {
             let id = APNsChannel.ID(rawValue: String(decoding: value, as: UTF8.self))
             channelID = id.isWellFormed ? id : nil
         case 14 where Self.isSame(name, "apns-unique-id"): uniqueID = APNsUUID.parse(value)
+        case 4 where status == 403 && Self.isSame(name, "date"): serverDate = HTTPDate.parse(value)
         case 11 where Self.isSame(name, "retry-after"): retryAfter = Self.number(value, digits: 1...6)
         default: break
         }

@@ -18,7 +18,7 @@ final class APNsConnectionPool {
     var counters = APNsClientMetrics()
     private var isPumpScheduled = false
     private var nextHandler = 0
-    private var authorization: APNsAuthorization?
+    var rollout = ProviderTokenRollout()
     private var wakeUp: (timer: Scheduled<Void>, at: NIODeadline)?
     var sweep: (timer: Scheduled<Void>, at: NIODeadline)?
     var stopTimer: Scheduled<Void>?
@@ -87,7 +87,15 @@ final class APNsConnectionPool {
     }
 
     func fill(_ handler: APNsConnectionHandler, _ authorization: APNsAuthorization?) {
-        counters.requests += handler.fill(from: queue, authorization: authorization)
+        if handler.connection.needsSuccess { queue.bringLikeliestToFront() }
+        let now = eventLoop.now
+        let own = authorization.flatMap { _ in
+            rollout.authorization(
+                for: handler.id, carried: handler.authorizationGeneration, inFlight: handler.inFlight, at: now)
+        }
+        counters.requests += handler.fill(from: queue, authorization: own)
+        // It was its turn to take the new token, and it could not take a push.
+        if let own, handler.authorizationGeneration != own.generation { rollout.gone(handler.id) }
         guard handler.connection.streams.isExhausted, state.phase(of: handler.id) != .draining else { return }
         state.draining(handler.id)
         handler.drain(within: configuration.drain)
@@ -122,10 +130,11 @@ final class APNsConnectionPool {
         guard let cache = configuration.tokens else { return .some(nil) }
         do {
             let token = try cache.current()
-            if authorization?.generation != token.generation {
-                authorization = APNsAuthorization(value: token.authorization, generation: token.generation)
+            if rollout.current?.generation != token.generation {
+                rollout.offer(
+                    APNsAuthorization(value: token.authorization, generation: token.generation), at: eventLoop.now)
             }
-            return authorization
+            return rollout.current
         } catch {
             logger.error("The APNs provider token could not be signed")
             for ticket in queue.removeAll(where: { _ in true }) { resolve(ticket, .notSent(.credentialRefused)) }
