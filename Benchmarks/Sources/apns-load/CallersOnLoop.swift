@@ -12,7 +12,7 @@ actor CallersOnLoop {
         executor = load.loop.executor
     }
 
-    func send() async -> LoadResult {
+    nonisolated func send() async -> LoadResult {
         await withTaskGroup(of: LoadResult.self) { group in
             for caller in 0..<load.options.window { group.addTask { await self.sendShare(of: caller) } }
             return await group.reduce(into: LoadResult()) { $0.add($1) }
