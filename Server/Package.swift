@@ -50,7 +50,11 @@ extension Target.Dependency {
 let package = Package(
     name: "clarion-server",
     platforms: [.macOS(.v15)],
-    products: [.executable(name: "clarion", targets: ["clarion"])],
+    products: [
+        .executable(name: "clarion", targets: ["clarion"]),
+        // For the measurements in Benchmarks.
+        .library(name: "APNsHTTP2", targets: ["APNsHTTP2", "APNsProtocol"]),
+    ],
     dependencies: [
         .package(name: "clarion", path: ".."),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),

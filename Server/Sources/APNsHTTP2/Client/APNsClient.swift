@@ -24,6 +24,8 @@ public final class APNsClient: Sendable {
     private let pushDeadline: TimeAmount
     private let drain: TimeAmount
     private let numbers: NIOLockedValueBox<APNsClientMetrics>
+    /// What was handed over from other threads and not yet taken by the event loop, so that many calls wake it once.
+    private let inbox = NIOLockedValueBox<[PushSubmission]>([])
 
     /// Creates a client. Nothing is connected yet.
     ///
@@ -76,7 +78,9 @@ public final class APNsClient: Sendable {
     }
 
     /// Sends one push and returns how it ended.
-    public func send(_ push: APNsPush) async -> APNsOutcome {
+    ///
+    /// Runs where the caller runs: on the executor of the client's event loop, nothing changes threads.
+    public nonisolated(nonsending) func send(_ push: APNsPush) async -> APNsOutcome {
         await send([push]).first ?? .notSent(.cancelled)
     }
 
@@ -84,13 +88,13 @@ public final class APNsClient: Sendable {
     ///
     /// A push that breaks a rule of APNs is not sent; its outcome is the refusal that APNs would have given. Cancelling the
     /// task ends what is not answered yet: `notSent` if it was not written, else `unknown`.
-    public func send(_ pushes: [APNsPush]) async -> [APNsOutcome] {
+    public nonisolated(nonsending) func send(_ pushes: [APNsPush]) async -> [APNsOutcome] {
         if let quarantine, pushes.contains(where: { $0.standing.isDoubtful }) { return await sendApart(pushes, quarantine) }
         return await sendTogether(pushes)
     }
 
     /// Sends pushes over the connections of this client, whatever their standing.
-    func sendTogether(_ pushes: [APNsPush]) async -> [APNsOutcome] {
+    nonisolated(nonsending) func sendTogether(_ pushes: [APNsPush]) async -> [APNsOutcome] {
         guard !pushes.isEmpty else { return [] }
         let now = eventLoop.now
         let submission = PushSubmission(
@@ -107,17 +111,34 @@ public final class APNsClient: Sendable {
         return (outcome, submission.response?.channelID, submission.response?.body ?? [])
     }
 
-    private func perform(_ submission: PushSubmission) async -> [APNsOutcome] {
+    private nonisolated(nonsending) func perform(_ submission: PushSubmission) async -> [APNsOutcome] {
         let pool = pool
         return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                onLoop {
-                    submission.attach(continuation)
-                    if !submission.isComplete { pool.value.submit(submission) }
-                }
+            await withUnsafeContinuation { continuation in
+                submission.attach(continuation)
+                // From here on the submission belongs to the event loop.
+                if !submission.isComplete { handOver(submission) }
             }
         } onCancel: {
             onLoop { pool.value.cancel(submission) }
+        }
+    }
+
+    private func handOver(_ submission: PushSubmission) {
+        let pool = pool
+        if eventLoop.inEventLoop { return pool.value.submit(submission) }
+        let isFirst = inbox.withLockedValue { inbox in
+            inbox.append(submission)
+            return inbox.count == 1
+        }
+        guard isFirst else { return }
+        let inbox = inbox
+        eventLoop.execute {
+            let submissions = inbox.withLockedValue { inbox in
+                defer { inbox = [] }
+                return inbox
+            }
+            for submission in submissions { pool.value.submit(submission) }
         }
     }
 

@@ -18,6 +18,8 @@ final class APNsConnectionHandler: ChannelInboundHandler {
     private var owner: (any APNsConnectionOwner)?
     var context: ChannelHandlerContext?
     private var input = ByteBuffer()
+    /// Working memory, kept to save allocations.
+    private var successes: [HTTP2Success<PushTicket>] = []
     private var isStarted = false
     private var isClosed = false
     private var failure: APNsFailure?
@@ -90,7 +92,9 @@ final class APNsConnectionHandler: ChannelInboundHandler {
         if input.readableBytes == 0 { input = bytes } else { input.writeBuffer(&bytes) }
         do throws(HTTP2Fault) {
             let now = now
-            while !isClosed, let frame = try HTTP2FrameReader.next(&input) {
+            while !isClosed {
+                takeSuccesses()
+                guard !isClosed, let frame = try HTTP2FrameReader.next(&input) else { break }
                 obey(try connection.receive(frame, at: now))
             }
         } catch {
@@ -104,6 +108,18 @@ final class APNsConnectionHandler: ChannelInboundHandler {
         }
         // Keeps at most the beginning of one frame, without the memory of a large read behind it.
         if input.readableBytes == 0 { input = ByteBuffer() } else { input.discardReadBytes() }
+    }
+
+    /// Nearly everything that APNs says: successes, handed on together.
+    private func takeSuccesses() {
+        var batch = successes
+        successes = []
+        let size = input.withUnsafeReadableBytes { connection.receiveSuccesses($0, into: &batch) }
+        guard size > 0 else { return successes = batch }
+        input.moveReaderIndex(forwardBy: size)
+        owner?.connection(id, accepted: batch)
+        batch.removeAll(keepingCapacity: true)
+        successes = batch
     }
 
     private func obey(_ event: HTTP2Event<PushTicket>) {
@@ -173,7 +189,7 @@ extension APNsConnectionHandler {
     /// Writes as many pushes from the queue as the connection takes now. Returns how many.
     func fill(from queue: PushQueue, authorization: APNsAuthorization?) -> Int {
         guard !isClosed, let context, context.channel.isWritable, let first = queue.first,
-            connection.canOpen(bodySize: first.push.payload.count)
+            connection.canOpen(bodySize: first.bodySize)
         else { return 0 }
         let now = now
         lastUse = now
@@ -181,10 +197,10 @@ extension APNsConnectionHandler {
         connection.probeAfterSilence(at: now)
         var count = 0
         while let ticket = queue.first {
-            let push = ticket.push
-            guard connection.canOpen(bodySize: push.payload.count) else { break }
+            let size = ticket.bodySize
+            guard connection.canOpen(bodySize: size) else { break }
             // A request in steady state has about 110 bytes besides its body (APNs reference 9.2).
-            if connection.output.readableBytes + push.payload.count + 128 > Self.recordSize {
+            if connection.output.readableBytes + size + 128 > Self.recordSize {
                 writeOut(context)
                 guard context.channel.isWritable else { break }
             }
@@ -192,7 +208,11 @@ extension APNsConnectionHandler {
                 if let request = ticket.submission.request {
                     connection.open(ticket, request, authorization: authorization)
                 } else {
-                    connection.open(ticket, push, authorization: authorization)
+                    ticket.submission.pushes.withUnsafeBufferPointer { pushes in
+                        pushes.baseAddress.flatMap {
+                            connection.open(ticket, $0 + Int(ticket.index), authorization: authorization)
+                        }
+                    }
                 }
             guard let stream else { break }
             queue.removeFirst()

@@ -28,6 +28,20 @@ extension APNsConnectionPool: APNsConnectionOwner {
         }
     }
 
+    func connection(_ id: Int, accepted successes: [HTTP2Success<PushTicket>]) {
+        rollout.answered(id)
+        state.answered(id, at: eventLoop.now)
+        let isObserved = configuration.connection.observer != nil
+        for success in successes {
+            let ticket = success.ticket
+            if isObserved {
+                resolve(ticket, .accepted(apnsID: success.apnsID, uniqueID: nil))
+            } else if ticket.submission.accept(Int(ticket.index), success.apnsID) {
+                counters.accepted += 1
+            }
+        }
+    }
+
     func connection(_ id: Int, received goAway: HTTP2GoAway, notProcessed: [PushTicket]) {
         let now = eventLoop.now
         if state.phase(of: id) != .draining {
