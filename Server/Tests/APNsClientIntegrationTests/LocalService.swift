@@ -7,6 +7,7 @@ import Foundation
 import Logging
 import NIOPosix
 import RichPushModel
+import Testing
 
 /// The local APNs and a client of it over real TLS, on a port that the system chose.
 struct LocalService {
@@ -66,6 +67,14 @@ struct LocalService {
         return try APNsClient(
             configuration: configuration, eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), resolver: resolver)
+    }
+
+    /// Waits until the client's numbers, which are published once per turn of its loop, are as they should be.
+    func expect(
+        sourceLocation: SourceLocation = #_sourceLocation, _ condition: (APNsClientMetrics) -> Bool
+    ) async {
+        for _ in 0..<500 where !condition(client.metrics) { try? await Task.sleep(for: .milliseconds(10)) }
+        #expect(condition(client.metrics), "\(client.metrics)", sourceLocation: sourceLocation)
     }
 
     func tokens(_ count: Int) -> [String] { (0..<count).map { apns.issueToken(device: "device \($0)", topic: Self.topic) } }

@@ -10,7 +10,7 @@ import RichPushModel
 import Testing
 
 /// A server that has nothing to do with this product: `nghttpd` of nghttp2.
-@Suite("The client against nghttpd", .timeLimit(.minutes(2)))
+@Suite("The client against nghttpd", .serialized, .timeLimit(.minutes(2)))
 struct NGHTTPDTests {
     private func freePort() async throws -> Int {
         let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -46,7 +46,7 @@ struct NGHTTPDTests {
                 payload: [UInt8](repeating: 0x20, count: number % 4000 + 1), apnsID: UUID())
         }
         let outcomes = await client.send(pushes)
-        #expect(outcomes.filter(\.isAccepted).count == 3000)
+        #expect(outcomes.filter(\.isAccepted).count == 3000, "\(outcomes.first.map { "\($0)" } ?? ""), \(client.metrics)")
         #expect(client.metrics.unknown == 0 && client.metrics.goAways == 0)
         await client.shutdown(within: .seconds(2))
         server.signal(SIGKILL)

@@ -22,7 +22,7 @@ struct QuarantineTests {
             let refused = Set(exchanges.filter { $0.answer?.status == 400 }.map(\.connection))
             let accepted = Set(exchanges.filter { $0.answer?.status == 200 }.map(\.connection))
             #expect(refused.count == 1 && refused.isDisjoint(with: accepted))
-            #expect(service.client.metrics.accepted == 300 && service.client.metrics.rejected == 30)
+            await service.expect { $0.accepted == 300 && $0.rejected == 30 }
         }
     }
 }

@@ -33,13 +33,13 @@ struct RecordedTraffic: Decodable {
     /// What broke HTTP/2, by the decoders' judgement.
     var violations: [String]
 
-    /// Decodes what a tunnel recorded, with `python3` and Debian's `python3-h2`.
+    /// Decodes what a tunnel recorded, with the system's `python3` and Debian's `python3-h2`.
     static func decode(_ recording: [UInt8]) async throws -> RecordedTraffic {
         let base = NSTemporaryDirectory() + "clarion-traffic-" + UUID().uuidString
         defer { for end in [".bytes", ".json"] { try? FileManager.default.removeItem(atPath: base + end) } }
         try Data(recording).write(to: URL(fileURLWithPath: base + ".bytes"))
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("decode.py").path
-        let status = try await ChildProcess(.init("python3", [script, base + ".bytes"], output: base + ".json")).exitStatus()
+        let status = try await ChildProcess(.init("/usr/bin/python3", [script, base + ".bytes"], output: base + ".json")).exitStatus()
         let output = try Data(contentsOf: URL(fileURLWithPath: base + ".json"))
         guard status == 0 else { throw Failure(description: String(decoding: output, as: UTF8.self)) }
         return try JSONDecoder().decode(RecordedTraffic.self, from: output)
