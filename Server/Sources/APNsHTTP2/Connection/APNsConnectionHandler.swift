@@ -186,16 +186,17 @@ final class APNsConnectionHandler: ChannelInboundHandler {
 }
 
 extension APNsConnectionHandler {
-    /// Writes as many pushes from the queue as the connection takes now. Returns how many.
-    func fill(from queue: PushQueue, authorization: APNsAuthorization?) -> Int {
+    /// Writes as many pushes from the queue as the connection takes now. Returns how many, and the bytes of their bodies.
+    func fill(from queue: PushQueue, authorization: APNsAuthorization?) -> (count: Int, bytes: Int) {
         guard !isClosed, let context, context.channel.isWritable, let first = queue.first,
             connection.canOpen(bodySize: first.bodySize)
-        else { return 0 }
+        else { return (0, 0) }
         let now = now
         lastUse = now
         authorizationGeneration = authorization?.generation ?? 0
         connection.probeAfterSilence(at: now)
         var count = 0
+        var bytes = 0
         while let ticket = queue.first {
             let size = ticket.bodySize
             guard connection.canOpen(bodySize: size) else { break }
@@ -217,11 +218,12 @@ extension APNsConnectionHandler {
             guard let stream else { break }
             queue.removeFirst()
             count += 1
+            bytes += size
             if let observer = configuration.observer { observer.clientDidSend(report(ticket, stream: stream)) }
         }
         writeOut(context)
         context.flush()
-        return count
+        return (count, bytes)
     }
 
     /// Gives up the pushes that satisfy the condition. `true` marks those that cannot have been processed.
