@@ -66,17 +66,28 @@ struct PushBenchmark {
     private func peer(_ window: Int, body: String, _ sink: Sink) throws -> Sample {
         let count = [1: 10_000, 10: 60_000, 100: 200_000][window] ?? 400_000
         let before = try sink.totals()
-        let command = [
+        let run = try CommandRun.client(peerCommand(window, count, body, sink))
+        guard run.output.contains("\(count) succeeded") else { throw CommandRun.Fault("h2load did not succeed") }
+        let bytes = Double(try sink.totals().bytesIn - before.bytesIn) / Double(count)
+        // Another run, because writing down every request takes time.
+        let log = folder.appending(path: "h2load.log")
+        try? FileManager.default.removeItem(at: log)
+        _ = try CommandRun.client(peerCommand(window, count / 4, body, sink) + ["--log-file=\(log.path)"])
+        let latencies = try String(contentsOf: log, encoding: .utf8).split(separator: "\n")
+            .compactMap { $0.split(separator: "\t").last.flatMap { Double($0) } }.sorted()
+        return Sample(
+            perProcessorSecond: Double(count) / run.processor, perSecond: Double(count) / run.seconds,
+            p50: latencies.isEmpty ? nil : latencies[latencies.count / 2] / 1000,
+            p99: latencies.isEmpty ? nil : latencies[latencies.count * 99 / 100] / 1000, bytes: bytes)
+    }
+
+    private func peerCommand(_ window: Int, _ count: Int, _ body: String, _ sink: Sink) -> [String] {
+        [
             "h2load", "-n", "\(count)", "-c", "1", "-m", "\(window)", "-d", body, "-H", "apns-topic: com.example.app", "-H",
             "apns-push-type: alert", "-H", "apns-priority: 10", "-H", "apns-expiration: 0", "-H",
             "authorization: bearer " + String(repeating: "a1", count: 92),
             "https://127.0.0.1:\(sink.port)/3/device/" + String(repeating: "0f", count: 32),
         ]
-        let run = try CommandRun.client(command)
-        guard run.output.contains("\(count) succeeded") else { throw CommandRun.Fault("h2load did not succeed") }
-        let bytes = Double(try sink.totals().bytesIn - before.bytesIn) / Double(count)
-        return Sample(
-            perProcessorSecond: Double(count) / run.processor, perSecond: Double(count) / run.seconds, bytes: bytes)
     }
 
     private func ours(_ mode: String, _ window: Int, _ sink: Sink) throws -> Sample {
