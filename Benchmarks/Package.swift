@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 // Every figure of time and memory is measured here and nowhere else: a test that times fails on the wrong day.
 //
-// The driver has no dependencies; it measures programs from outside. Only `apns-load`, which is measured, contains the client. Built by
-// scripts/bench in the server's build folder and with its flags, so that nothing is compiled twice.
+// The driver has no dependencies; it measures programs from outside. Only `apns-load`, which is measured, contains the client.
+// scripts/bench builds it with the flags of the server.
 import PackageDescription
 
 let package = Package(

@@ -111,10 +111,15 @@ public final class APNsClient: Sendable {
         return (outcome, submission.response?.channelID, submission.response?.body ?? [])
     }
 
-    private nonisolated(nonsending) func perform(_ submission: PushSubmission) async -> [APNsOutcome] {
+    /// Stays on the caller's actor, so that callers on the event loop do not change threads.
+    private func perform(
+        _ submission: PushSubmission, isolation: isolated (any Actor)? = #isolation
+    ) async -> [APNsOutcome] {
         let pool = pool
         return await withTaskCancellationHandler {
-            await withUnsafeContinuation { continuation in
+            // A closure runs where it was made only if it holds on to that place.
+            _ = isolation
+            return await withUnsafeContinuation { continuation in
                 submission.attach(continuation)
                 // From here on the submission belongs to the event loop.
                 if !submission.isComplete { handOver(submission) }

@@ -9,9 +9,6 @@ final class APNsConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// NIOSSL makes one TLS record of each write, so writes are as large as a record and no larger.
-    static let recordSize = 16_384
-
     let id: Int
     let configuration: APNsConnectionConfiguration
     var connection: HTTP2Connection<PushTicket>
@@ -186,42 +183,29 @@ final class APNsConnectionHandler: ChannelInboundHandler {
 }
 
 extension APNsConnectionHandler {
-    /// Writes as many pushes from the queue as the connection takes now. Returns how many.
-    func fill(from queue: PushQueue, authorization: APNsAuthorization?) -> Int {
-        guard !isClosed, let context, context.channel.isWritable, let first = queue.first,
-            connection.canOpen(bodySize: first.bodySize)
-        else { return 0 }
+    /// Writes as many pushes from the queue as the connection takes now. Returns how many, and the bytes of their bodies.
+    func fill(from queue: PushQueue, authorization: APNsAuthorization?) -> (count: Int, bytes: Int) {
+        guard !isClosed, let context, context.channel.isWritable, let size = queue.firstBodySize,
+            connection.canOpen(bodySize: size)
+        else { return (0, 0) }
         let now = now
         lastUse = now
         authorizationGeneration = authorization?.generation ?? 0
         connection.probeAfterSilence(at: now)
         var count = 0
-        while let ticket = queue.first {
-            let size = ticket.bodySize
-            guard connection.canOpen(bodySize: size) else { break }
-            // A request in steady state has about 110 bytes besides its body (APNs reference 9.2).
-            if connection.output.readableBytes + size + 128 > Self.recordSize {
-                writeOut(context)
-                guard context.channel.isWritable else { break }
+        var bytes = 0
+        while context.channel.isWritable {
+            let record = connection.fillRecord(from: queue, authorization: authorization) { [self] ticket, stream in
+                if let observer = configuration.observer { observer.clientDidSend(report(ticket, stream: stream)) }
             }
-            let stream =
-                if let request = ticket.submission.request {
-                    connection.open(ticket, request, authorization: authorization)
-                } else {
-                    ticket.submission.pushes.withUnsafeBufferPointer { pushes in
-                        pushes.baseAddress.flatMap {
-                            connection.open(ticket, $0 + Int(ticket.index), authorization: authorization)
-                        }
-                    }
-                }
-            guard let stream else { break }
-            queue.removeFirst()
-            count += 1
-            if let observer = configuration.observer { observer.clientDidSend(report(ticket, stream: stream)) }
+            guard record.count > 0 else { break }
+            count += record.count
+            bytes += record.bytes
+            writeOut(context)
         }
         writeOut(context)
         context.flush()
-        return count
+        return (count, bytes)
     }
 
     /// Gives up the pushes that satisfy the condition. `true` marks those that cannot have been processed.

@@ -45,7 +45,7 @@ struct APNsHeaderBlocks {
             latestHeaders = push.pointee.headers
             latestBits = APNsHeaderBits(push)
         }
-        guard isShort(push.pointee), prepared[latest].idPrefix != nil else {
+        guard isShort(push), push.pointee.apnsID == nil || prepared[latest].idPrefix != nil else {
             return write(prepared[latest], push, stream, withBody, to: &output)
         }
         APNsRequestWriter(
@@ -54,7 +54,9 @@ struct APNsHeaderBlocks {
         ).write(push, withBody: withBody, to: &output)
     }
 
-    private func isShort(_ push: APNsPush) -> Bool { push.deviceToken.utf8.count <= HuffmanHex.longestToken }
+    private func isShort(_ push: UnsafePointer<APNsPush>) -> Bool {
+        push.pointee.deviceToken.utf8.count <= HuffmanHex.longestToken
+    }
 
     /// The general way, for what has no prepared block.
     private mutating func write(

@@ -30,10 +30,17 @@ enum HuffmanUUID {
             var offset = 0
             var halves: (UInt64, UInt64) = (0, 0)
             for position in 0..<36 {
-                while available < 7, offset < coded.count {
-                    bits = bits << 8 | UInt64(coded[offset])
-                    offset += 1
-                    available += 8
+                if available < 7 {
+                    if coded.count - offset >= 4 {
+                        let word = coded.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
+                        bits = bits << 32 | UInt64(UInt32(bigEndian: word))
+                        offset += 4
+                        available += 32
+                    } else if offset < coded.count {
+                        bits = bits << 8 | UInt64(coded[offset])
+                        offset += 1
+                        available += 8
+                    }
                 }
                 // Past the end the code goes on with ones, as the padding does.
                 let next = available >= 7 ? bits >> UInt64(available - 7) : bits << UInt64(7 - available) | 0x7F >> UInt64(available)

@@ -16,6 +16,7 @@ final class APNsConnectionPool {
     let queue: PushQueue
     var handlers: [(id: Int, handler: APNsConnectionHandler)] = []
     var counters = APNsClientMetrics()
+    var demand = PoolDemand()
     private var isPumpScheduled = false
     private var nextHandler = 0
     var rollout = ProviderTokenRollout()
@@ -46,7 +47,9 @@ final class APNsConnectionPool {
             let ticket = PushTicket(submission: submission, index: Int32(index))
             if let refusal {
                 resolve(ticket, .notSent(refusal))
-            } else if !queue.append(ticket) {
+            } else if queue.append(ticket) {
+                demand.offer(ticket.bodySize)
+            } else {
                 resolve(ticket, .notSent(.queueFull))
             }
         }
@@ -81,6 +84,7 @@ final class APNsConnectionPool {
                 fill(current[(nextHandler + offset) % current.count].handler, authorization)
             }
         }
+        demand.note(isBacklogged: !queue.isEmpty, connections: state.count { $0 == .ready(hasAnswered: true) }, at: eventLoop.now)
         decide()
         publishMetrics()
         finishStopping()
@@ -93,7 +97,9 @@ final class APNsConnectionPool {
             rollout.authorization(
                 for: handler.id, carried: handler.authorizationGeneration, inFlight: handler.inFlight, at: now)
         }
-        counters.requests += handler.fill(from: queue, authorization: own)
+        let filled = handler.fill(from: queue, authorization: own)
+        counters.requests += filled.count
+        demand.write(filled.bytes)
         // It was its turn to take the new token, and it could not take a push.
         if let own, handler.authorizationGeneration != own.generation { rollout.gone(handler.id) }
         guard handler.connection.streams.isExhausted, state.phase(of: handler.id) != .draining else { return }
@@ -102,7 +108,8 @@ final class APNsConnectionPool {
     }
 
     private func decide() {
-        switch state.decide(waitingSince: queue.waitingSince, at: eventLoop.now) {
+        let wanted = demand.wanted(backlog: queue.count * demand.meanSize)
+        switch state.decide(waitingSince: queue.waitingSince, wanted: wanted, at: eventLoop.now) {
         case .none: break
         case .connect(let id): connect(id)
         case .wait(let until): wake(at: until)

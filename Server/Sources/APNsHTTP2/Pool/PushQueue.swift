@@ -42,6 +42,11 @@ final class PushQueue {
 
     func removeFirst() { tickets.removeFirst() }
 
+    /// The size of the body that is next; `nil` when nothing waits.
+    var firstBodySize: Int? { tickets.first?.bodySize }
+
+    func popFirst() -> PushTicket? { tickets.popFirst() }
+
     /// Takes out the tickets that satisfy the condition.
     func removeAll(where condition: (PushTicket) -> Bool) -> [PushTicket] {
         guard !tickets.isEmpty else { return [] }
