@@ -49,7 +49,11 @@ extension Target.Dependency {
 let package = Package(
     name: "clarion-server",
     platforms: [.macOS(.v15)],
-    products: [.executable(name: "clarion", targets: ["clarion"])],
+    products: [
+        .executable(name: "clarion", targets: ["clarion"]),
+        // For the measurements in Benchmarks.
+        .library(name: "APNsHTTP2", targets: ["APNsHTTP2", "APNsProtocol"]),
+    ],
     dependencies: [
         .package(name: "clarion", path: ".."),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
@@ -115,8 +119,8 @@ let package = Package(
         tests(
             "APNsClientIntegrationTests",
             [
-                "APNsEmulation", "APNsHTTP2", "APNsProtocol", "ClarionTesting", .crypto, .logging, .nioCore, .nioPosix,
-                .richPushModel,
+                "APNsEmulation", "APNsHTTP2", "APNsProtocol", "ClarionTesting", .crypto, .logging, .nioCore, .nioConcurrencyHelpers,
+                .nioPosix, .nioSSL, .richPushModel, .x509,
             ]),
         target(
             "BackendHTTPAPI",

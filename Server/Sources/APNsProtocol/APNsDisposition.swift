@@ -24,18 +24,22 @@ extension APNsRejection {
 
     fileprivate static let byReason: [APNsReason: APNsDisposition] = {
         let groups: [APNsDisposition: [APNsReason]] = [
-            .drop: [.deviceTokenNotForTopic],
+            .drop: [.deviceTokenNotForTopic, .channelNotRegistered],
             .removeToken: [.expiredToken, .unregistered],
             .badToken: [.badDeviceToken],
             .fixRequest: [
                 .badCollapseID, .badExpirationDate, .badMessageID, .badPriority, .badTopic, .duplicateHeaders, .invalidPushType,
-                .missingDeviceToken, .missingTopic, .payloadEmpty, .badPath, .methodNotAllowed, .payloadTooLarge,
+                .missingDeviceToken, .missingTopic, .payloadEmpty, .badPath, .methodNotAllowed, .payloadTooLarge, .missingChannelID,
+                .badChannelID, .badRequestParams, .badRequestPayload, .missingPushType,
             ],
             .fixConfiguration: [
                 .topicDisallowed, .badCertificate, .badCertificateEnvironment, .forbidden, .invalidProviderToken,
-                .missingProviderToken, .badEnvironmentKeyInToken, .badEnvironmentKeyIDInToken,
+                .missingProviderToken, .badEnvironmentKeyInToken, .badEnvironmentKeyIDInToken, .featureNotEnabled, .topicMismatch,
             ],
-            .later: [.tooManyRequests, .internalServerError, .serviceUnavailable, APNsReason(rawValue: "Service Unavailable")],
+            .later: [
+                .tooManyRequests, .internalServerError, .serviceUnavailable, APNsReason(rawValue: "Service Unavailable"),
+                .cannotCreateChannelConfig,
+            ],
             .newConnection: [.idleTimeout, .unrelatedKeyIDInToken, .tooManyProviderTokenUpdates, .shutdown],
             .newToken: [.expiredProviderToken],
         ]

@@ -7,6 +7,7 @@ import Foundation
 import Logging
 import NIOPosix
 import RichPushModel
+import Testing
 
 /// The local APNs and a client of it over real TLS, on a port that the system chose.
 struct LocalService {
@@ -16,6 +17,8 @@ struct LocalService {
 
     let apns: LocalAPNs
     let client: APNsClient
+    let address: LocalAPNs.Address
+    let configuration: APNsClientConfiguration
     /// The time of both sides' tokens; connections live in real time.
     let clock: ManualClock
 
@@ -36,15 +39,16 @@ struct LocalService {
         try apns.registerApp(bundleID: topic, teamID: teamID)
         let address = try await apns.start()
         let tokenKey = try ProviderTokenKey(privateKey: clientKey ?? key, keyID: keyID, teamID: teamID)
+        let configuration = APNsClientConfiguration(
+            environment: .sandbox, credential: .token(ProviderTokenCache(key: tokenKey, clock: clock)),
+            endpoint: .init(host: address.host, port: address.port, serverName: serverName),
+            transport: .tls(trustsAuthority ? .additional(pem: apns.certificateAuthorityPEM) : .system), limits: limits,
+            timing: timing, strictness: strictness)
         let client = try APNsClient(
-            configuration: APNsClientConfiguration(
-                environment: .sandbox, credential: .token(ProviderTokenCache(key: tokenKey, clock: clock)),
-                endpoint: .init(host: address.host, port: address.port, serverName: serverName),
-                transport: .tls(trustsAuthority ? .additional(pem: apns.certificateAuthorityPEM) : .system), limits: limits,
-                timing: timing, strictness: strictness),
-            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger)
+            configuration: configuration, eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger)
         do {
-            try await body(LocalService(apns: apns, client: client, clock: clock))
+            try await body(
+                LocalService(apns: apns, client: client, address: address, configuration: configuration, clock: clock))
         } catch {
             await client.shutdown(within: .seconds(1))
             await apns.shutdown()
@@ -52,6 +56,25 @@ struct LocalService {
         }
         await client.shutdown(within: .seconds(5))
         await apns.shutdown()
+    }
+
+    /// A second client of the same service, set up a little differently. Whoever makes it shuts it down.
+    func otherClient(
+        resolver: (any APNsNameResolver)? = nil, _ change: (inout APNsClientConfiguration) -> Void
+    ) throws -> APNsClient {
+        var configuration = configuration
+        change(&configuration)
+        return try APNsClient(
+            configuration: configuration, eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
+            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), resolver: resolver)
+    }
+
+    /// Waits until the client's numbers, which are published once per turn of its loop, are as they should be.
+    func expect(
+        sourceLocation: SourceLocation = #_sourceLocation, _ condition: (APNsClientMetrics) -> Bool
+    ) async {
+        for _ in 0..<500 where !condition(client.metrics) { try? await Task.sleep(for: .milliseconds(10)) }
+        #expect(condition(client.metrics), "\(client.metrics)", sourceLocation: sourceLocation)
     }
 
     func tokens(_ count: Int) -> [String] { (0..<count).map { apns.issueToken(device: "device \($0)", topic: Self.topic) } }

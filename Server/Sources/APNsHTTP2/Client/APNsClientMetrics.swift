@@ -26,6 +26,8 @@ public struct APNsClientMetrics: Sendable, Hashable {
     public var resets = 0
     /// The reason in the last GOAWAY, if it had one.
     public var lastGoAwayReason: APNsReason?
+    /// How far APNs' clock is ahead of this machine's, seen when APNs called a young token expired.
+    public var clockSkew: Duration?
     /// Since the start: pushes that were sent again because they were provably not processed.
     public var resends = 0
     /// Since the start: requests written, resends included.

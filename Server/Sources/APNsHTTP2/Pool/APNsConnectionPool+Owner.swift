@@ -17,6 +17,7 @@ extension APNsConnectionPool: APNsConnectionOwner {
     }
 
     func connection(_ id: Int, finished ticket: PushTicket, _ end: HTTP2StreamEnd) {
+        rollout.answered(id)
         switch end {
         case .answered(let outcome):
             state.answered(id, at: eventLoop.now)
@@ -26,6 +27,20 @@ extension APNsConnectionPool: APNsConnectionOwner {
         case .lost(let failure):
             if failure == .streamReset { counters.resets += 1 }
             resolve(ticket, .unknown(failure))
+        }
+    }
+
+    func connection(_ id: Int, accepted successes: [HTTP2Success<PushTicket>]) {
+        rollout.answered(id, count: successes.count)
+        state.answered(id, at: eventLoop.now)
+        let isObserved = configuration.connection.observer != nil
+        for success in successes {
+            let ticket = success.ticket
+            if isObserved {
+                resolve(ticket, .accepted(apnsID: success.apnsID, uniqueID: nil))
+            } else if ticket.submission.accept(Int(ticket.index), success.apnsID) {
+                counters.accepted += 1
+            }
         }
     }
 
@@ -62,6 +77,7 @@ extension APNsConnectionPool: APNsConnectionOwner {
     func connection(_ id: Int, closed failure: APNsFailure, unanswered: [(ticket: PushTicket, isIncomplete: Bool)]) {
         if state.phase(of: id) == .connecting { counters.connectFailures += 1 }
         handlers.removeAll { $0.id == id }
+        rollout.gone(id)
         state.closed(id, failure: failure, at: eventLoop.now, chance: configuration.chance())
         for (ticket, isIncomplete) in unanswered {
             if isIncomplete {
@@ -78,6 +94,7 @@ extension APNsConnectionPool: APNsConnectionOwner {
     private func handleTokenFault(_ rejection: APNsRejection, of ticket: PushTicket, on id: Int) -> Bool {
         guard rejection.reason == .expiredProviderToken || rejection.reason == .tooManyProviderTokenUpdates else { return false }
         let generation = handler(id)?.authorizationGeneration
+        rollout.gone(id)
         if state.phase(of: id) != .draining {
             state.draining(id)
             // A pause before the next connection: neither fault is mended by haste.
@@ -86,12 +103,22 @@ extension APNsConnectionPool: APNsConnectionOwner {
         }
         guard rejection.reason == .expiredProviderToken, let cache = configuration.tokens, let generation else { return false }
         guard cache.reportExpired(generation: generation) == .renewed else {
-            logger.error("APNs calls a young provider token expired; the clock of this machine is likely wrong")
+            reportYoungToken(rejection, cache)
             return false
         }
+        rollout.forgetPrevious()
         guard ticket.resends < configuration.resends else { return false }
         sendAgain([ticket])
         return true
+    }
+
+    /// Minting another token would not help: says what is likely wrong, and by how much if the answer shows it.
+    private func reportYoungToken(_ rejection: APNsRejection, _ cache: ProviderTokenCache) {
+        counters.clockSkew = rejection.serverDate.map { cache.skew(ofServerDate: $0) } ?? counters.clockSkew
+        let skew = counters.clockSkew.map { "APNs' clock is \($0.components.seconds) seconds ahead" } ?? "no date in the answer"
+        logger.error(
+            "APNs calls a young provider token expired; the clock of this machine is likely wrong",
+            metadata: ["error_detail": "\(skew)"])
     }
 
     func handler(_ id: Int) -> APNsConnectionHandler? { handlers.first { $0.id == id }?.handler }

@@ -59,7 +59,7 @@ struct NodeDelivery: Sendable {
             var configuration = APNsClientConfiguration(
                 environment: settings.apns.environment, credential: .token(tokens),
                 endpoint: settings.apns.host.map { APNsClientConfiguration.Endpoint(host: $0, port: settings.apns.port) },
-                transport: .tls(try trust(settings.apns)))
+                transport: .tls(try trust(settings.apns)), proxy: settings.apns.proxy)
             configuration.timing.pushDeadline = settings.pushDeadline
             return try APNsClient(configuration: configuration, eventLoopGroup: group, logger: logger, observer: observer)
         } catch let fault as APNsConfigurationFault {

@@ -112,6 +112,12 @@ enum SettingCatalog {
     static let apnsPort = Setting(
         "apns-port", .remotePort, default: 443, in: .apns,
         "The port at that host. Apple also answers on 2197, for networks that let 443 through for browsers only.")
+    static let apnsProxy = Setting(
+        "apns-proxy", .optional(.proxy), default: nil, in: .apns, secret: true,
+        """
+        An HTTP proxy that lets connections to Apple out by CONNECT, such as http://proxy.example:3128; name and password may \
+        stand before the host. It resolves Apple's name; TLS runs through it untouched.
+        """)
     static let apnsTrustRootsPath = Setting(
         "apns-trust-roots-path", .optional(.path), default: nil, in: .apns,
         "The certificates (PEM) that vouch for apns-host in place of the system's. A local APNs writes its own beside its data.")
@@ -156,7 +162,8 @@ enum SettingCatalog {
         metricsHost.declaration, metricsPort.declaration, metricsOpen.declaration,
         logLevel.declaration, logFormat.declaration,
         apnsEnvironment.declaration, apnsTopic.declaration, apnsTeamID.declaration, apnsKeyID.declaration, apnsKey.declaration,
-        apnsKeyPath.declaration, apnsHost.declaration, apnsPort.declaration, apnsTrustRootsPath.declaration,
+        apnsKeyPath.declaration, apnsHost.declaration, apnsPort.declaration, apnsProxy.declaration,
+        apnsTrustRootsPath.declaration,
         allowLocalAPNs.declaration,
         hubName.declaration, protectedTagPrefixes.declaration, neutralText.declaration, defaultPicturePath.declaration,
         pushDeadline.declaration, shutdownDeadline.declaration,

@@ -1,3 +1,4 @@
+import APNsHTTP2
 import APNsProtocol
 import AppBackend
 import Logging
@@ -60,6 +61,8 @@ public struct Settings: Hashable, Sendable {
         /// In place of Apple's host; absent means Apple's.
         public var host: String?
         public var port: Int
+        /// The way out of the network; absent means a direct one.
+        public var proxy: APNsProxy?
         /// A PEM file with the certificates that vouch for `host`.
         public var trustRootsPath: String?
     }

@@ -100,7 +100,8 @@ public enum MetricLabel: String, Sendable, CaseIterable {
     case state
     /// What became of a push, in the hub's words.
     case result
-    /// Why, in the words of APNs or of the client; `other` for a word that is in neither list, `none` without one.
+    /// Why, in the words of APNs or of the client; `other` for a word that is in neither list, `none` without one. Or what a
+    /// slow client was slow with.
     case reason
     /// `single`, `small` or `large`.
     case weight
@@ -108,6 +109,4 @@ public enum MetricLabel: String, Sendable, CaseIterable {
     case stage
     /// `ready`, `connecting` or `draining`.
     case phase
-    /// Why something was ended, from a closed list.
-    case reason
 }

@@ -58,6 +58,16 @@ struct SettingsRulesTests {
         #expect(dispatch.drainDeadline < settings.shutdownDeadline)
     }
 
+    @Test("a proxy is an address, perhaps with a name and a password")
+    func proxy() {
+        for good in ["http://proxy.example:3128", "http://10.0.0.1:80/", "http://clarion:open%3Asesame@proxy.example:3128"] {
+            #expect(SettingsFixture(file: "apns-proxy: \(good)").problems.isEmpty, "\(good)")
+        }
+        for bad in ["proxy.example:3128", "https://proxy.example:3128", "http://proxy.example", "http://proxy.example:3128/x"] {
+            #expect(SettingsFixture(file: "apns-proxy: \(bad)").problems.count == 1, "\(bad)")
+        }
+    }
+
     @Test("the parts of a credential belong together")
     func credential() {
         let problems = SettingsFixture(file: "apns-topic: com.example.app\n").problems
