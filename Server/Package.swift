@@ -176,8 +176,9 @@ let package = Package(
         tests(
             "ClarionServerTests",
             [
-                "APNsHTTP2", "APNsProtocol", "ClarionServer", "ClarionTesting", "HTTPService", "PushHub", "ServerObservability",
-                "ServiceErrors", "SQLStorage", "SQLiteDatabase", .crypto, .logging, .richPushModel,
+                "APNsEmulation", "APNsHTTP2", "APNsProtocol", "ClarionServer", "ClarionTesting", "HTTPService", "PushHub",
+                "ServerObservability", "ServiceErrors", "SQLStorage", "SQLiteDatabase", .crypto, .httpTypes, .hummingbird,
+                .hummingbirdTesting, .logging, .nioPosix, .richPushModel,
             ]),
         target(
             "SimulatedPhonePage",
