@@ -64,6 +64,13 @@ extension NotificationHub: HubSending {
         return stopped
     }
 
+    public func cancel(idempotencyKey: String) async throws -> Bool {
+        try Self.check(idempotencyKey: idempotencyKey)
+        guard let id = try await stores.intake.cancel(key: idempotencyKey, in: self.id, at: clock.now) else { return false }
+        observer?.ended(id, in: self.id, state: .cancelled)
+        return true
+    }
+
     public func upsert(_ request: DeviceUpsert) async throws -> DeviceRecord {
         let now = clock.now
         let stored = try await stores.devices.upsert(try request.checked(at: now), in: id, at: now)

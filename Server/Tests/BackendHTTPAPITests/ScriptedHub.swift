@@ -41,6 +41,14 @@ final class ScriptedHub: HubSending {
         return true
     }
 
+    func cancel(idempotencyKey: String) async throws -> Bool {
+        state.withLockedValue { state in
+            guard let receipt = state.receipts[idempotencyKey] else { return false }
+            state.cancelled.append(receipt.id)
+            return true
+        }
+    }
+
     func upsert(_ request: DeviceUpsert) async throws -> DeviceRecord {
         let record = DeviceRecord(
             id: request.id, kind: request.kind, platform: request.platform, handle: request.handle,

@@ -16,6 +16,10 @@ public protocol IntakeStore: Sendable {
     /// Ends a send that has not ended; whether there was one. Slices that nobody works on go at once; a worker notices
     /// before its next batch.
     func cancel(_ id: NotificationID, in hub: HubID, at now: Timestamp) async throws -> Bool
+
+    /// The same for the send that was accepted under a key; returns its id if there was one to end. A new key is closed in the
+    /// same transaction: what comes under it later is a `mismatch`.
+    func cancel(key: String, in hub: HubID, at now: Timestamp) async throws -> NotificationID?
 }
 
 /// What storage says to a send.
