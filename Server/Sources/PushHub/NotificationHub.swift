@@ -58,6 +58,10 @@ extension NotificationHub: HubSending {
         try await stores.telemetry.telemetry(of: id, in: self.id, at: clock.now)
     }
 
+    public func notification(idempotencyKey: String) async throws -> NotificationID? {
+        try await stores.intake.notification(key: idempotencyKey, in: id)
+    }
+
     public func cancel(_ id: NotificationID) async throws -> Bool {
         let stopped = try await stores.intake.cancel(id, in: self.id, at: clock.now)
         if stopped { observer?.ended(id, in: self.id, state: .cancelled) }

@@ -107,6 +107,10 @@ final class ScriptedHub: HubSending {
         }
     }
 
+    func notification(idempotencyKey: String) async throws -> NotificationID? {
+        sends.first { $0.command.idempotencyKey == idempotencyKey }?.receipt.id
+    }
+
     func cancel(_ id: NotificationID) async throws -> Bool { try cancel { $0.receipt.id == id } }
 
     func cancel(idempotencyKey: String) async throws -> Bool {

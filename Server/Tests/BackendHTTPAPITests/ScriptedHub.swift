@@ -36,6 +36,10 @@ final class ScriptedHub: HubSending {
         NotificationTelemetry(id: id, state: .completed, enqueuedAt: clock.now, dueAt: clock.now, outcomes: [.accepted: 2])
     }
 
+    func notification(idempotencyKey: String) async throws -> NotificationID? {
+        state.withLockedValue { $0.receipts[idempotencyKey]?.id }
+    }
+
     func cancel(_ id: NotificationID) async throws -> Bool {
         state.withLockedValue { $0.cancelled.append(id) }
         return true

@@ -10,6 +10,9 @@ public protocol IntakeStore: Sendable {
     /// What was answered to this key before: `accepted` never, else `repeated` or `mismatch`; `nil` for a new key.
     func earlier(_ idempotency: AcceptedSend.Idempotency, in hub: HubID) async throws -> IntakeAnswer?
 
+    /// The id that is kept under this key; `nil` for a new key.
+    func notification(key: String, in hub: HubID) async throws -> NotificationID?
+
     /// Stores notification, slices and idempotency key in one transaction; from then on the send is kept.
     func accept(_ send: AcceptedSend) async throws -> IntakeAnswer
 

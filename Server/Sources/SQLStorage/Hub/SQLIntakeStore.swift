@@ -17,6 +17,12 @@ public struct SQLIntakeStore: IntakeStore {
         try await database.reading { try Self.find(idempotency, hub, $0) }
     }
 
+    public func notification(key: String, in hub: HubID) async throws -> NotificationID? {
+        try await database.reading {
+            try $0.row(Self.selectKey, [.integer(hub.number), .text(key)]).flatMap { NotificationID(try $0.text(1)) }
+        }
+    }
+
     public func accept(_ send: AcceptedSend) async throws -> IntakeAnswer {
         try await database.writing { connection in
             if let idempotency = send.idempotency, try connection.run(Self.insertKey, Self.values(idempotency, send)) == 0,
