@@ -31,6 +31,7 @@ final class ScriptedHub: HubSending {
         var cancelFailures = 0
         var beforeSend: (@Sendable () async -> Void)?
         var duringSend: (@Sendable () async -> Void)?
+        var duringRemoval: (@Sendable () async -> Void)?
         var closedKeys: Set<String> = []
     }
 
@@ -50,6 +51,9 @@ final class ScriptedHub: HubSending {
 
     /// Runs once, before the next send is taken.
     func beforeNextSend(_ work: @escaping @Sendable () async -> Void) { state.withLock { $0.beforeSend = work } }
+
+    /// Runs once, before the next device is removed.
+    func duringNextRemoval(_ work: @escaping @Sendable () async -> Void) { state.withLock { $0.duringRemoval = work } }
 
     /// Ends every send.
     func completeAll() {
@@ -154,7 +158,12 @@ final class ScriptedHub: HubSending {
     }
 
     func removeDevice(_ id: RecordID) async throws -> Bool {
-        try state.withLock { state in
+        let work = state.withLock { state in
+            defer { state.duringRemoval = nil }
+            return state.duringRemoval
+        }
+        await work?()
+        return try state.withLock { state in
             if state.deviceFailures > 0 {
                 state.deviceFailures -= 1
                 throw ServiceError(.storageUnavailable)
