@@ -51,10 +51,14 @@ extension NotificationHub {
 
     private func idempotency(of command: SendCommand) throws -> AcceptedSend.Idempotency? {
         guard let key = command.idempotencyKey else { return nil }
+        try Self.check(idempotencyKey: key)
+        return AcceptedSend.Idempotency(key: key, digest: command.digest)
+    }
+
+    static func check(idempotencyKey key: String) throws {
         guard (1...128).contains(key.utf8.count), key.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
             throw ServiceError(.invalidHeader, "an idempotency key has 1 to 128 printable ASCII characters")
         }
-        return AcceptedSend.Idempotency(key: key, digest: command.digest)
     }
 
     private func receipt(_ answer: IntakeAnswer, for send: AcceptedSend?) throws -> SendReceipt {
