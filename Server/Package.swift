@@ -168,7 +168,9 @@ let package = Package(
                 .hummingbird,
                 .logging, .metrics, .nioCore, .nioPosix, .richPushDevice, .richPushModel, .serviceLifecycle, .unixSignals, .yams,
             ], resources: [.embedInCode("Resources")]),
-        tests("ClarionServerTests", ["ClarionServer", "ClarionTesting", .crypto]),
+        tests(
+            "ClarionServerTests",
+            ["ClarionServer", "ClarionTesting", "ServiceErrors", "SQLStorage", "SQLiteDatabase", .crypto, .richPushModel]),
         target(
             "SimulatedPhonePage",
             [

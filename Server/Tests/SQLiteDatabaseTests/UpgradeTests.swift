@@ -75,8 +75,26 @@ struct UpgradeTests {
     func ends() async throws {
         let old = try await Old(schema: 2)
         try await SchemaMigrator().migrate(old.database, at: Timestamp(seconds: 9))
-        let ends = try await old.rows("SELECT ended_at FROM rich_notifications ORDER BY rich_id").map { try $0.optionalInteger(0) }
+        let ends = try await old.rows("SELECT ended_at FROM rich_notifications ORDER BY rich_id").map {
+            try $0.optionalInteger(0)
+        }
         #expect(ends == [1_780_000_003_000, 1_780_000_002_000, 1_780_000_005_000, nil])
+    }
+
+    @Test("a command changes no schema: it refuses an older and a newer one, and begins an empty one")
+    func commands() async throws {
+        let old = try await Old(schema: 2)
+        let known = Migration.all.count
+        await #expect(throws: SQLFault.olderSchema(found: 2, known: known)) {
+            try await SchemaMigrator().requireCurrent(old.database, at: Timestamp(seconds: 9))
+        }
+        #expect(try await old.rows("SELECT MAX(number) FROM schema_steps").first?.values == [.integer(2)])
+        #expect(try await old.rows("SELECT name FROM pragma_table_info('rich_notifications') WHERE name = 'ended_at'").isEmpty)
+        try await SchemaMigrator().migrate(old.database, at: Timestamp(seconds: 9))
+        try await SchemaMigrator().requireCurrent(old.database, at: Timestamp(seconds: 9))
+        await #expect(throws: SQLFault.newerSchema(found: known, known: 2)) {
+            try await SchemaMigrator(Array(Migration.all.prefix(2))).requireCurrent(old.database, at: Timestamp(seconds: 9))
+        }
     }
 
     @Test("every released schema but the last has its fixture")

@@ -54,7 +54,7 @@ struct BackendSweep {
 
     /// The bytes go last: first the row, with the digest noted as an orphan in the same transaction, then the file, then the
     /// note. A crash in between leaves a note or, at worst, a file that the walk finds.
-    private func removeOrphans() async throws {
+    func removeOrphans() async throws {
         try await strays.step(parts)
         var next: ContentDigest?
         for _ in 0..<Self.mostBatches {

@@ -11,8 +11,16 @@ enum SettingCatalog {
         "content-limit", .size(1...10_000_000_000), default: 25_000_000, in: .storage,
         "The largest picture, sound, video or file that is accepted. Uploads are streamed, so this bounds disk and not memory.")
 
+    static let contentQuota = Setting(
+        "content-quota", .size(1_000_000...1_000_000_000_000_000), default: 1_000_000_000, in: .storage,
+        """
+        How many bytes the contents of one user may have together, those that wait to be sent and those that were. What is recalled \
+        or refused or has had its time counts no more. At least content-limit.
+        """)
+
     static let retentionContent = Setting(
-        "retention-content", .duration(.seconds(86_400) ... .seconds(3650 * 86_400)), default: .seconds(30 * 86_400), in: .retention,
+        "retention-content", .duration(.seconds(86_400) ... .seconds(3650 * 86_400)), default: .seconds(30 * 86_400),
+        in: .retention,
         """
         How long a send is kept after it ended: content, places in inboxes, receipts. One whose own expiry comes sooner goes at that. \
         Documentation/Retention.md says it for everything that is stored.
@@ -24,7 +32,8 @@ enum SettingCatalog {
         has to be able to fetch.
         """)
     static let retentionAudit = Setting(
-        "retention-audit", .duration(.seconds(86_400) ... .seconds(3650 * 86_400)), default: .seconds(180 * 86_400), in: .retention,
+        "retention-audit", .duration(.seconds(86_400) ... .seconds(3650 * 86_400)), default: .seconds(180 * 86_400),
+        in: .retention,
         "How long it is remembered which device changed hands or was replaced, and which user was removed.")
 
     static let listenHost = Setting(
@@ -133,7 +142,7 @@ enum SettingCatalog {
 
     /// Every setting, in the order of the reference page.
     static let all: [SettingDeclaration] = [
-        dataDirectory.declaration, contentLimit.declaration,
+        dataDirectory.declaration, contentLimit.declaration, contentQuota.declaration,
         retentionContent.declaration, retentionGrace.declaration, retentionAudit.declaration,
         listenHost.declaration, listenPort.declaration, publicURL.declaration, behindTLSProxy.declaration, insecure.declaration,
         trustedProxies.declaration,

@@ -5,6 +5,11 @@ extension Settings {
     init(from resolver: inout SettingsResolver) {
         dataDirectory = resolver.value(SettingCatalog.dataDirectory)
         contentLimit = resolver.value(SettingCatalog.contentLimit)
+        contentQuota = resolver.value(SettingCatalog.contentQuota)
+        if contentQuota < contentLimit {
+            resolver.complain(
+                SettingCatalog.contentQuota, "is less than content-limit, so the largest content could never be stored")
+        }
         retention = Self.retention(from: &resolver)
         listening = Listening(from: &resolver)
         metrics = Self.metrics(from: &resolver)

@@ -8,6 +8,8 @@ public struct Settings: Hashable, Sendable {
     public var dataDirectory: String
     /// The largest content, in bytes.
     public var contentLimit: Int64
+    /// How many bytes the contents of one user may have together.
+    public var contentQuota: Int64
     /// How long what was sent is kept.
     public var retention: RetentionSettings
     public var listening: Listening

@@ -15,12 +15,22 @@ enum NotificationRemoval {
             if left <= 0 { return limit }
         }
         guard let contents = try connection.row(selectContents, key) else { return limit - left }
+        if let tracking = try contents.optionalText(2) { try blank(tracking, connection) }
         left -= try connection.run(deleteKeys, key)
         left -= try connection.run(delete, key)
         for column in 0...1 {
             if let content = try contents.optionalText(column) { try release(content, app, at: now, connection) }
         }
         return limit - left
+    }
+
+    /// A hub of the same database keeps the numbers of an ended send longer than its words. `nobody` stands for whom it was for.
+    private static func blank(_ tracking: String, _ connection: any SQLConnection) throws {
+        for hub in try connection.rows(selectHubs, []) {
+            try connection.run(
+                blankSend,
+                [.bytes(Array("{}".utf8)), .text(PersonTraces.nobody), hub.values[0], .text(tracking)])
+        }
     }
 
     /// A content that no notification uses any more expires now; its owner has the bytes back, and the sweeper removes it.
@@ -37,7 +47,7 @@ enum NotificationRemoval {
         }
     }
 
-    static let all = [deleteReceipts, deleteReadMarks, selectContents, deleteKeys, delete, releaseContent]
+    static let all = [deleteReceipts, deleteReadMarks, selectContents, selectHubs, blankSend, deleteKeys, delete, releaseContent]
 
     private static let deleteReceipts = SQLStatement(
         """
@@ -50,7 +60,13 @@ enum NotificationRemoval {
             SELECT user_id FROM read_marks WHERE app_id = $1 AND rich_id = $2 LIMIT $3)
         """)
     private static let selectContents = SQLStatement(
-        "SELECT content_id, thumb_id FROM rich_notifications WHERE app_id = $1 AND rich_id = $2")
+        "SELECT content_id, thumb_id, tracking_id FROM rich_notifications WHERE app_id = $1 AND rich_id = $2")
+    static let selectHubs = SQLStatement("SELECT hub_id FROM hubs ORDER BY hub_id")
+    private static let blankSend = SQLStatement(
+        """
+        UPDATE notifications SET body = $1, audience = $2, collapse_id = NULL
+        WHERE hub_id = $3 AND notification_id = $4 AND ended_at IS NOT NULL
+        """)
     private static let deleteKeys = SQLStatement("DELETE FROM audience_index WHERE app_id = $1 AND rich_id = $2")
     private static let delete = SQLStatement("DELETE FROM rich_notifications WHERE app_id = $1 AND rich_id = $2")
     private static let releaseContent = SQLStatement(

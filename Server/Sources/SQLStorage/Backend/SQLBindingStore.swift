@@ -17,6 +17,7 @@ public struct SQLBindingStore: BindingStore {
         _ device: BoundDevice, to user: UserID, with credential: BindingCredential, at now: Timestamp
     ) async throws -> BindingOutcome {
         try await database.writing { [app] connection in
+            try BackendRows.requireUser(user, app, connection)
             if case .presented(let digest) = credential,
                 try SQLCredentialStore.digest(of: device.record, app, connection) != digest
             {
@@ -181,7 +182,8 @@ extension SQLBindingStore {
 
 extension SQLBindingStore {
     static let all = [
-        selectCurrent, selectLast, selectOthers, selectSince, selectHeld, selectAll, selectTags, insertOne, insertTag, deleteTag, closeOne,
+        selectCurrent, selectLast, selectOthers, selectSince, selectHeld, selectAll, selectTags, insertOne, insertTag, deleteTag,
+        closeOne,
     ]
 
     private static let columns =

@@ -15,16 +15,19 @@ public struct SQLContentCatalog: ContentCatalog {
 
     public func stage(_ content: ContentRecord, quota: Int64, at now: Timestamp) async throws {
         try await database.writing { [app] connection in
+            try BackendRows.requireUser(content.owner, app, connection)
             // The counter's row orders uploads at the same moment, on engines with many writers too.
             _ = try BackendRows.next(.content, of: app, connection)
-            let waiting = try connection.row(
-                Self.sumOfWaiting, [.integer(app.number), .integer(content.owner.number), .integer(now.milliseconds)])
-            guard try (waiting?.integer(0) ?? 0) + content.byteCount <= quota else {
-                throw ServiceError(
-                    .quotaExceeded, "your contents that wait to be sent have more than \(quota) bytes with this one")
+            let used = try Self.byteCount(of: content.owner, app, at: now, connection)
+            guard used + content.byteCount <= quota else {
+                throw ContentQuota(limit: quota, used: used).exceeded(by: "has \(content.byteCount) bytes")
             }
             try connection.run(Self.upsert, Self.values(content, app, now))
         }
+    }
+
+    public func byteCount(of owner: UserID, at now: Timestamp) async throws -> Int64 {
+        try await database.reading { [app] in try Self.byteCount(of: owner, app, at: now, $0) }
     }
 
     public func keep(_ content: ContentRecord, at now: Timestamp) async throws {
@@ -48,10 +51,7 @@ public struct SQLContentCatalog: ContentCatalog {
         try await database.writing { [app] connection in
             let rows = try connection.rows(
                 Self.selectExpired, [.integer(app.number), .integer(moment.milliseconds), .integer(Int64(limit))])
-            for row in rows {
-                try connection.run(Self.delete, [.integer(app.number), .text(try row.text(0))])
-                try connection.run(Self.insertOrphan, [.text(try row.text(1))])
-            }
+            for row in rows { try Self.remove(row, app, connection) }
             return rows.count
         }
     }
@@ -86,6 +86,19 @@ public struct SQLContentCatalog: ContentCatalog {
 }
 
 extension SQLContentCatalog {
+    /// Removes a content, given as id and digest, and notes its bytes.
+    static func remove(_ row: SQLRow, _ app: AppID, _ connection: any SQLConnection) throws {
+        try connection.run(delete, [.integer(app.number), .text(try row.text(0))])
+        try connection.run(insertOrphan, [.text(try row.text(1))])
+    }
+
+    private static func byteCount(
+        of owner: UserID, _ app: AppID, at now: Timestamp, _ connection: any SQLConnection
+    ) throws -> Int64 {
+        let values: [SQLValue] = [.integer(app.number), .integer(owner.number), .integer(now.milliseconds)]
+        return try connection.row(sumOfBytes, values)?.integer(0) ?? 0
+    }
+
     private static func values(_ content: ContentRecord, _ app: AppID, _ now: Timestamp) -> [SQLValue] {
         [
             .integer(app.number), .text(content.id), .integer(content.owner.number), .text(content.digest.text),
@@ -95,14 +108,15 @@ extension SQLContentCatalog {
     }
 
     static let all = [
-        sumOfWaiting, upsert, select, selectDigest, selectExpired, delete, insertOrphan, selectByDigest,
+        sumOfBytes, upsert, select, selectDigest, selectExpired, delete, insertOrphan, selectByDigest,
         selectOrphans, deleteOrphan,
     ]
 
-    private static let sumOfWaiting = SQLStatement(
+    /// Answered from the index alone.
+    private static let sumOfBytes = SQLStatement(
         """
         SELECT CAST(COALESCE(SUM(byte_count), 0) AS BIGINT) FROM contents
-        WHERE app_id = $1 AND owner_id = $2 AND expires_at > $3
+        WHERE app_id = $1 AND owner_id = $2 AND (expires_at IS NULL OR expires_at > $3)
         """)
     private static let upsert = SQLStatement(
         """

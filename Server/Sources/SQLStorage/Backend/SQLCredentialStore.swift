@@ -57,6 +57,7 @@ extension SQLCredentialStore {
     static func issue(
         _ credential: StoredInstallationCredential, _ app: AppID, _ connection: any SQLConnection
     ) throws {
+        try BackendRows.requireUser(credential.user, app, connection)
         try connection.run(
             upsert,
             [

@@ -19,6 +19,7 @@ public struct SQLReadMarkStore: ReadMarkStore {
                 try connection.run(Self.delete, row)
                 return
             }
+            try BackendRows.requireUser(user, app, connection)
             guard try SQLRichNotificationStore.exists(id, app, connection) else { return }
             try connection.run(Self.insert, row + [.integer(now.milliseconds)])
         }

@@ -7,6 +7,7 @@ extension SQLRichNotificationStore {
     static func insert(
         _ draft: RichNotificationDraft, _ app: AppID, at now: Timestamp, _ connection: any SQLConnection
     ) throws -> RichNotification {
+        try BackendRows.requireUser(draft.sender, app, connection)
         for (content, field) in [(draft.contentID, "contentId"), (draft.thumbID, "thumbId")] {
             if let content { try claim(content, field, draft.sender, app, at: now, connection) }
         }

@@ -106,7 +106,8 @@ extension SQLRichNotificationStore {
 
 extension SQLRichNotificationStore {
     static let all =
-        [select, selectPresence, selectPush, selectUserTags, find, findUnread, selectRepeatKey, deleteRepeatKeys] + acceptStatements
+        [select, selectPresence, selectPush, selectUserTags, find, findUnread, selectRepeatKey, deleteRepeatKeys]
+        + acceptStatements
         + workStatements
 
     private static let select = SQLStatement(

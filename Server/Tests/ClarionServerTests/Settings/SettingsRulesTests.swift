@@ -27,6 +27,13 @@ struct SettingsRulesTests {
         }
     }
 
+    @Test("a quota must have room for the largest content")
+    func quota() {
+        #expect(SettingsFixture(file: "content-quota: 1MB").problems.count == 1)
+        #expect(SettingsFixture(file: "content-quota: 1MB\ncontent-limit: 1MB").problems.isEmpty)
+        #expect(SettingsFixture(file: "content-limit: 2GB").problems.count == 1)
+    }
+
     @Test("metrics beyond this machine need to be told that it is meant")
     func metrics() {
         #expect(SettingsFixture(file: "metrics-host: 0.0.0.0\nmetrics-port: 9464").problems.count == 1)
