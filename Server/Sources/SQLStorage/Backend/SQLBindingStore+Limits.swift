@@ -27,7 +27,8 @@ extension SQLBindingStore {
         guard try isOverfull(user, app, connection) else { return }
         throw ServiceError(
             .quotaExceeded,
-            "tags: your devices have or had \(BindingLimits.tags) different tags; use those, or wait until old ones are forgotten")
+            "tags: your devices have or had \(BindingLimits.tags) different tags; use those, or wait until old ones are forgotten"
+        )
     }
 
     /// A tag opens nothing when no notification names it and every device that had it lost it long enough ago: what is sent

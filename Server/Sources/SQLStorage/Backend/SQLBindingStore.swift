@@ -179,10 +179,12 @@ extension SQLBindingStore {
 }
 
 extension SQLBindingStore {
-    static let all = limitStatements + [
-        selectCurrent, selectLast, selectOthers, selectSince, selectHeld, selectAll, selectTags, insertOne, insertTag, deleteTag,
-        closeOne,
-    ]
+    static let all =
+        limitStatements + [
+            selectCurrent, selectLast, selectOthers, selectSince, selectHeld, selectAll, selectTags, insertOne, insertTag,
+            deleteTag,
+            closeOne,
+        ]
 
     private static let columns =
         "binding_id, user_id, record_id, kind, platform, handle, environment, topic, tags, from_at, until_at"
