@@ -68,7 +68,8 @@ import Testing
             request.audience = audience
             if let content {
                 request.contentID = try await backend.storeContent(
-                    declaredType: nil, fileName: sender.userID == zed.userID ? "zaphod.png" : "b.png", chunks: Chunks(content), for: sender
+                    declaredType: nil, fileName: sender.userID == zed.userID ? "zaphod.png" : "b.png", chunks: Chunks(content),
+                    for: sender
                 ).id
             }
             return try await backend.send(

@@ -120,7 +120,8 @@ final class ScriptedHub: HubSending {
     func cancel(idempotencyKey: String) async throws -> Bool {
         let stopped = try cancel { $0.command.idempotencyKey == idempotencyKey }
         state.withLock { state in
-            if !state.sends.contains(where: { $0.command.idempotencyKey == idempotencyKey }) { state.closedKeys.insert(idempotencyKey) }
+            let isKnown = state.sends.contains { $0.command.idempotencyKey == idempotencyKey }
+            if !isKnown { state.closedKeys.insert(idempotencyKey) }
         }
         return stopped
     }

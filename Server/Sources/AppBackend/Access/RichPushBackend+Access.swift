@@ -2,8 +2,8 @@ import RichPushModel
 import ServiceErrors
 
 extension RichPushBackend {
-    /// The most bindings of one user that access looks at.
-    static let bindingLimit = 1000
+    /// The most bindings of one user that access looks at: all that there can be.
+    static let bindingLimit = BindingLimits.bindings
 
     /// What everything that the caller may not see looks like.
     static let unseen = ServiceError(.notFound, "there is no such notification")

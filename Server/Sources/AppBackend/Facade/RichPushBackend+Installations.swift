@@ -12,7 +12,7 @@ extension RichPushBackend {
         id: InstallationID, update: InstallationUpdate, for principal: Principal
     ) async throws -> InstallationAnswer {
         try Self.requireOwn(id, of: principal)
-        let device = try device(id, update, for: principal)
+        let device = try self.device(id, update, for: principal)
         if principal.installation != nil {
             guard let digest = principal.credentialDigest else { throw BearerAuthenticator.notValid }
             try await register(device, with: .presented(digest), for: principal)

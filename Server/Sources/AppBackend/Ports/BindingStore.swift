@@ -9,6 +9,7 @@ public protocol BindingStore: Sendable {
     ///   is closed and the record's credential deleted.
     /// - A binding that says the same already stays as it is; another of the same record is closed and a new one begins.
     /// - Every other record with the platform and handle is closed, its credential deleted, with an audit entry.
+    /// - More bindings or tags of one user than `BindingLimits` allows throw `quota-exceeded`, and nothing has changed.
     /// - A credential that is to be issued takes the place of the record's; one that was presented must still be the record's.
     func bind(
         _ device: BoundDevice, to user: UserID, with credential: BindingCredential, at now: Timestamp

@@ -44,9 +44,11 @@ public struct SQLBindingStore: BindingStore {
         let replaced = try closeOthers(of: device, user, app, at: now, connection)
         if let old, old.user == user, old.device == device { return .bound(old, replaced: replaced) }
         if let old { try close(old, app, at: now, connection) }
+        try requireRoom(of: user, app, connection)
         let binding = Binding(
             number: try BackendRows.next(.binding, of: app, connection), user: user, device: device, from: now, until: nil)
         try insert(binding, app, connection)
+        try remember(device.matchingTags, of: user, app, at: now, connection)
         return .bound(binding, replaced: replaced)
     }
 
@@ -160,13 +162,9 @@ extension SQLBindingStore {
                 .optional(device.environment), .optional(device.topic),
                 .text(device.tags.map(\.text).joined(separator: ",")), .integer(binding.from.milliseconds),
             ])
-        for tag in device.matchingTags {
-            try connection.run(
-                insertTag, [.integer(app.number), .integer(binding.user.number), .text(AudienceKey.tag(tag).text)])
-        }
     }
 
-    private static func binding(_ row: SQLRow) throws -> Binding {
+    static func binding(_ row: SQLRow) throws -> Binding {
         guard let record = RecordID(try row.text(2)) else { throw SQLFault.unexpectedColumn(2) }
         guard let kind = DeviceRecord.Kind(rawValue: try row.text(3)) else { throw SQLFault.unexpectedColumn(3) }
         let device = BoundDevice(
@@ -181,10 +179,12 @@ extension SQLBindingStore {
 }
 
 extension SQLBindingStore {
-    static let all = [
-        selectCurrent, selectLast, selectOthers, selectSince, selectHeld, selectAll, selectTags, insertOne, insertTag, deleteTag,
-        closeOne,
-    ]
+    static let all =
+        limitStatements + [
+            selectCurrent, selectLast, selectOthers, selectSince, selectHeld, selectAll, selectTags, insertOne, insertTag,
+            deleteTag,
+            closeOne,
+        ]
 
     private static let columns =
         "binding_id, user_id, record_id, kind, platform, handle, environment, topic, tags, from_at, until_at"
@@ -198,7 +198,7 @@ extension SQLBindingStore {
             SELECT \(columns) FROM bindings
             WHERE app_id = $1 AND platform = $2 AND handle = $3 AND record_id <> $4 AND until_at IS NULL
             """)
-    private static let selectSince = SQLStatement(
+    static let selectSince = SQLStatement(
         composed: """
             SELECT \(columns) FROM bindings
             WHERE app_id = $1 AND user_id = $2 AND (until_at IS NULL OR until_at >= $3) ORDER BY binding_id DESC LIMIT $4
@@ -208,13 +208,13 @@ extension SQLBindingStore {
     private static let selectAll = SQLStatement(
         composed: "SELECT \(columns) FROM bindings WHERE app_id = $1 AND user_id = $2")
     private static let selectTags = SQLStatement("SELECT audience_key FROM user_tags WHERE app_id = $1 AND user_id = $2")
-    private static let deleteTag = SQLStatement(
+    static let deleteTag = SQLStatement(
         "DELETE FROM user_tags WHERE app_id = $1 AND user_id = $2 AND audience_key = $3")
     private static let insertOne = SQLStatement(
         composed: """
             INSERT INTO bindings (app_id, \(columns)) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, NULL)
             """)
-    private static let insertTag = SQLStatement(
+    static let insertTag = SQLStatement(
         "INSERT INTO user_tags (app_id, user_id, audience_key) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING")
     private static let closeOne = SQLStatement(
         "UPDATE bindings SET until_at = $1 WHERE app_id = $2 AND binding_id = $3 AND until_at IS NULL")

@@ -45,13 +45,14 @@ public struct SQLRichNotificationStore: RichNotificationStore {
 
     public func find(_ query: InboxQuery) async throws -> [RichNotification] {
         try await database.reading { [app] connection in
-            let held = try connection.rows(Self.selectUserTags, [.integer(app.number), .integer(query.user.number)])
-            let keys = Set(query.keys).union(try held.map { AudienceKey(stored: try $0.text(0)) })
-            var found: [RichID: RichNotification] = [:]
-            for key in keys {
-                for notification in try Self.find(query, key, app, connection) { found[notification.id] = notification }
+            var found: [RichNotification] = []
+            for key in query.keys { Self.merge(try Self.find(query, key, app, connection), into: &found, query.limit) }
+            for (key, newest) in try Self.heldKeys(query, app, connection) {
+                // The keys come in the order of their newest, so no further one has anything for this page.
+                if found.count == query.limit, let last = found.last, Int64(last.id.number) > newest { break }
+                Self.merge(try Self.find(query, key, app, connection), into: &found, query.limit)
             }
-            return Array(found.values.sorted { $0.id > $1.id }.prefix(query.limit))
+            return found
         }
     }
 
@@ -89,6 +90,29 @@ extension SQLRichNotificationStore {
         return .repeated(earlier)
     }
 
+    /// The keys of the user's tags that lead to anything in the range asked for, and the newest number under each, newest first.
+    /// One statement, however many tags there are: most lead nowhere.
+    private static func heldKeys(
+        _ query: InboxQuery, _ app: AppID, _ connection: any SQLConnection
+    ) throws -> [(key: AudienceKey, newest: Int64)] {
+        let since = query.since.map { Int64($0.number) } ?? 0
+        let rows = try connection.rows(
+            selectUserTags,
+            [.integer(app.number), .integer(query.user.number), .integer(query.before.map { Int64($0.number) } ?? .max)])
+        let held = try rows.compactMap { row -> (key: AudienceKey, newest: Int64)? in
+            guard let newest = try row.optionalInteger(1), newest > since else { return nil }
+            return (AudienceKey(stored: try row.text(0)), newest)
+        }
+        return held.sorted { $0.newest > $1.newest }
+    }
+
+    /// Keeps the newest of both.
+    private static func merge(_ more: [RichNotification], into found: inout [RichNotification], _ limit: Int) {
+        let known = Set(found.map(\.id))
+        found += more.filter { !known.contains($0.id) }
+        found = Array(found.sorted { $0.id > $1.id }.prefix(limit))
+    }
+
     private static func find(
         _ query: InboxQuery, _ key: AudienceKey, _ app: AppID, _ connection: any SQLConnection
     ) throws -> [RichNotification] {
@@ -124,7 +148,12 @@ extension SQLRichNotificationStore {
         WHERE app_id = $1 AND rich_id = $2
         """)
     private static let selectUserTags = SQLStatement(
-        "SELECT audience_key FROM user_tags WHERE app_id = $1 AND user_id = $2")
+        """
+        SELECT t.audience_key, (
+            SELECT a.rich_id FROM audience_index a
+            WHERE a.app_id = t.app_id AND a.audience_key = t.audience_key AND a.rich_id < $3 ORDER BY a.rich_id DESC LIMIT 1) AS newest
+        FROM user_tags t WHERE t.app_id = $1 AND t.user_id = $2
+        """)
     private static let found = """
         SELECT \(RichNotificationRows.columns) FROM audience_index a \
         JOIN \(RichNotificationRows.table.replacing(
