@@ -13,18 +13,18 @@ public struct ThrowAwayPostgreSQL: Sendable {
     private let folder: String
     private let programs: String
     private let runner: [String]
-    private let server = Process()
 
     /// Runs the body with a server and removes the server afterwards, whatever happens.
     public static func with<Result>(_ body: (ThrowAwayPostgreSQL) async throws -> Result) async throws -> Result {
         let server = try ThrowAwayPostgreSQL()
+        defer { try? FileManager.default.removeItem(atPath: server.folder) }
+        let process = try await server.start()
         do {
-            try await server.start()
             let result = try await body(server)
-            await server.stop()
+            await stop(process)
             return result
         } catch {
-            await server.stop()
+            await stop(process)
             throw error
         }
     }
@@ -52,67 +52,46 @@ public struct ThrowAwayPostgreSQL: Sendable {
         if getuid() == 0 { chown(folder, 65534, 65534) }
     }
 
-    /// The server runs in the foreground as a child of the test: `pg_ctl` would leave it behind with the descriptors by which
-    /// `Process` notices the end of a child.
-    private func start() async throws {
+    /// The server runs in the foreground as a child of the test, so that it can be waited for and nothing stays behind.
+    private func start() async throws -> ChildProcess {
         _ = try await call(
             "initdb", ["-D", folder + "/data", "-A", "trust", "-U", "clarion", "-E", "UTF8", "--locale=C", "--no-sync"])
-        try process(
-            "postgres",
-            [
-                "-D", folder + "/data", "-k", folder, "-c", "listen_addresses=", "-c", "fsync=off", "-c", "full_page_writes=off",
-            ],
-            output: folder + "/server.log", server
-        ).run()
-        for _ in 1...200 where server.isRunning {
-            if (try? await run(script: "SELECT 1;")) != nil { return }
+        let server = try ChildProcess(
+            command(
+                "postgres",
+                [
+                    "-D", folder + "/data", "-k", folder, "-c", "listen_addresses=", "-c", "fsync=off", "-c",
+                    "full_page_writes=off",
+                ], output: folder + "/server.log"))
+        for _ in 1...600 where server.isRunning {
+            if (try? await run(script: "SELECT 1;")) != nil { return server }
             try await Task.sleep(for: .milliseconds(50))
         }
+        await Self.stop(server)
         throw Failure(description: "the server did not start: \(text(of: folder + "/server.log"))")
     }
 
-    private func stop() async {
-        if server.isRunning {
-            // A fast shutdown: connections are ended, nothing is waited for.
-            server.interrupt()
-            for _ in 1...200 where server.isRunning { try? await Task.sleep(for: .milliseconds(25)) }
-            if server.isRunning { kill(server.processIdentifier, SIGKILL) }
-        }
-        try? FileManager.default.removeItem(atPath: folder)
+    /// A fast shutdown first: connections are ended, nothing is waited for. Then by force.
+    private static func stop(_ server: ChildProcess) async {
+        server.signal(SIGINT)
+        for _ in 1...200 where server.isRunning { try? await Task.sleep(for: .milliseconds(25)) }
+        server.signal(SIGKILL)
+        _ = await server.exitStatus()
     }
 
     private func call(_ program: String, _ arguments: [String]) async throws -> String {
         let output = folder + "/output-\(UUID().uuidString)"
-        let status = try await Self.exitStatus(of: process(program, arguments, output: output, Process()))
+        let status = try await ChildProcess(command(program, arguments, output: output)).exitStatus()
         guard status == 0 else { throw Failure(description: "\(program) ended with \(status): \(text(of: output))") }
         return text(of: output)
     }
 
-    private func process(_ program: String, _ arguments: [String], output: String, _ process: Process) -> Process {
-        _ = FileManager.default.createFile(atPath: output, contents: nil)
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = runner + [programs + "/" + program] + arguments
-        process.currentDirectoryURL = URL(fileURLWithPath: folder)
-        let handle = FileHandle(forWritingAtPath: output)
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = handle
-        process.standardError = handle
-        return process
+    private func command(_ program: String, _ arguments: [String], output: String) -> ChildProcess.Command {
+        // In its own folder: the user without privileges may not read the one of the test.
+        ChildProcess.Command("env", ["-C", folder] + runner + [programs + "/" + program] + arguments, output: output)
     }
 
     private func text(of file: String) -> String { (try? String(contentsOfFile: file, encoding: .utf8)) ?? "" }
-
-    private static func exitStatus(of process: Process) async throws -> Int32 {
-        try await withCheckedThrowingContinuation { continuation in
-            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-            do {
-                try process.run()
-            } catch {
-                process.terminationHandler = nil
-                continuation.resume(throwing: error)
-            }
-        }
-    }
 
     /// The folder that holds all the programs: the newest installed version, or a folder on PATH.
     private static func findPrograms() -> String? {

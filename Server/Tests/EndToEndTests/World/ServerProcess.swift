@@ -1,8 +1,9 @@
+import ClarionTesting
 import Foundation
 import Testing
 
 /// `clarion serve` as a process of its own, so that it can be killed.
-final class ServerProcess {
+final class ServerProcess: Sendable {
     /// How a test names the server's settings.
     struct Options {
         var dataDirectory: String
@@ -11,61 +12,62 @@ final class ServerProcess {
         var trustRootsPath: String
     }
 
-    private let process = Process()
-    private let output = Pipe()
+    private let process: ChildProcess
     /// Where it answers, for example `http://127.0.0.1:40001`.
-    private(set) var address = ""
+    let address: String
 
-    /// Starts the server and returns once it answers `/readyz`; throws with what it printed when it does not.
+    /// Starts the server and returns once it listens; throws with what it printed when it does not within a minute.
     init(_ options: Options) async throws {
-        process.executableURL = Self.program
-        process.arguments = ["serve"]
-        process.environment = [
+        var command = ChildProcess.Command(
+            Self.program, ["serve"], output: options.dataDirectory + "/serve-\(UUID().uuidString).log")
+        command.environment = [
             "CLARION_DATA_DIRECTORY": options.dataDirectory, "CLARION_LISTEN_PORT": "0", "CLARION_APNS_ENVIRONMENT": "sandbox",
             "CLARION_APNS_HOST": "127.0.0.1", "CLARION_APNS_PORT": String(options.apnsPort),
             "CLARION_APNS_TRUST_ROOTS_PATH": options.trustRootsPath, "CLARION_APNS_KEY_PATH": options.signingKeyPath,
             "CLARION_APNS_KEY_ID": "LOCALKEY00", "CLARION_APNS_TEAM_ID": "LOCALTEAM0", "CLARION_APNS_TOPIC": "org.example.app",
             "CLARION_LOG_LEVEL": "warning",
         ]
-        process.standardOutput = output
-        process.standardError = FileHandle.standardError
-        try process.run()
-        address = try await readAddress()
-    }
-
-    /// The number by which it can be killed.
-    var processID: Int32 { process.processIdentifier }
-
-    /// Returns when the process is gone.
-    func waitUntilGone() { process.waitUntilExit() }
-
-    /// SIGTERM, and returns the exit status.
-    func terminate() -> Int32 {
-        process.terminate()
-        process.waitUntilExit()
-        return process.terminationStatus
-    }
-
-    deinit { if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) } }
-
-    /// The line that `serve` prints once requests are answered.
-    private func readAddress() async throws -> String {
-        let handle = output.fileHandleForReading
-        var text = ""
-        while true {
-            let data = await withCheckedContinuation { continuation in
-                DispatchQueue.global().async { continuation.resume(returning: handle.availableData) }
-            }
-            text += String(decoding: data, as: UTF8.self)
-            if let line = text.split(separator: "\n").first(where: { $0.hasPrefix("Listening on ") }), text.contains("\n") {
-                return String(line.dropFirst("Listening on ".count))
-            }
-            try #require(!data.isEmpty, "the server ended before it listened")
+        process = try ChildProcess(command)
+        do {
+            address = try await Self.address(of: process, printing: command.output)
+        } catch {
+            process.signal(SIGKILL)
+            throw error
         }
     }
 
+    /// SIGKILL: the server learns nothing of it.
+    func kill() { process.signal(SIGKILL) }
+
+    /// Returns when the process is gone.
+    func waitUntilGone() async { _ = await process.exitStatus() }
+
+    /// SIGTERM, and returns the exit status.
+    func terminate() async -> Int32 {
+        process.signal(SIGTERM)
+        return await process.exitStatus()
+    }
+
+    deinit { process.signal(SIGKILL) }
+
+    /// The line that `serve` prints once requests are answered.
+    private static func address(of process: ChildProcess, printing output: String) async throws -> String {
+        for _ in 1...6_000 {
+            let isRunning = process.isRunning
+            let text = (try? String(contentsOfFile: output, encoding: .utf8)) ?? ""
+            let lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+            if let line = lines.first(where: { $0.hasPrefix("Listening on ") }) {
+                return String(line.dropFirst("Listening on ".count))
+            }
+            try #require(isRunning, "the server ended before it listened: \(text)")
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        struct Late: Error {}
+        throw Late()
+    }
+
     /// The program that was built with these tests.
-    static let program = Bundle.main.bundleURL.deletingLastPathComponent().appending(path: "clarion").resolved()
+    static let program = Bundle.main.bundleURL.deletingLastPathComponent().appending(path: "clarion").resolved().path
 }
 
 extension URL {
