@@ -50,7 +50,8 @@ def expect(what, seen, wanted):
 
 
 async def check(client, base, kind):
-    living, dead = token(base, f"{kind}-living"), token(base, f"{kind}-dead")
+    device = kind.replace(" ", "-")
+    living, dead = token(base, f"{device}-living"), token(base, f"{device}-dead")
     administer(base, "DELETE", f"/tokens/{dead}")
     expect(f"{kind}, living token", await send(client, living), "200")
     expect(f"{kind}, unknown token", await send(client, "ab" * 32), "400 BadDeviceToken")
