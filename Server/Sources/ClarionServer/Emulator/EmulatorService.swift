@@ -7,29 +7,6 @@ import NIOPosix
 import RichPushModel
 import ServiceErrors
 
-/// How `clarion emulator` runs.
-public struct EmulatorOptions: Hashable, Sendable {
-    /// Where APNs is answered, over TLS and HTTP/2. Port 0 means any free one.
-    public var address: Settings.Address
-    /// Where the channel management of the sandbox is answered.
-    public var managementPort = 2_195
-    /// Where production is answered; `nil` leaves it out.
-    public var productionPort: Int?
-    /// Where the channel management of production is answered.
-    public var productionManagementPort = 2_196
-    /// Where simulated phones subscribe and tests administer.
-    public var adminAddress: Settings.Address
-    /// Where its certificate authority and its signing key are written.
-    public var directory: String
-
-    /// Creates options.
-    public init(address: Settings.Address, adminAddress: Settings.Address, directory: String) {
-        self.address = address
-        self.adminAddress = adminAddress
-        self.directory = directory
-    }
-}
-
 /// The local APNs alone, for anyone's client.
 public enum EmulatorService {
     /// Runs until the process is told to stop. `announce` gets the lines for the terminal once it answers.
@@ -92,22 +69,5 @@ public enum EmulatorService {
             router: router, server: .guarded(allowance: ConnectionAllowance(limit: 1_000, clock: .system, logger: logger)),
             configuration: ApplicationConfiguration(address: .hostname(address.host, port: address.port), serverName: nil),
             onServerRunning: { onListening($0.localAddress?.port ?? 0) }, logger: logger)
-    }
-}
-
-/// Client certificates for a local APNs whose folder exists or is made now.
-public enum EmulatorCertificates {
-    /// Writes certificate and key into one PEM file. The environments are `sandbox`, `production` or both.
-    public static func write(
-        bundleID: String, environments: [String], furtherTopics: [String], directory: String, to path: String
-    ) throws {
-        let now = SystemClock().now
-        let known = environments.compactMap(APNsEnvironment.init(rawValue:))
-        guard known.count == environments.count else {
-            throw ServiceError(.invalidField, "an environment is 'sandbox' or 'production'")
-        }
-        try EmulatorFolder(path: directory, now: now).writeClientCertificate(
-            ClientCertificateRequest(bundleID: bundleID, environments: Set(known), furtherTopics: furtherTopics), to: path,
-            now: now)
     }
 }

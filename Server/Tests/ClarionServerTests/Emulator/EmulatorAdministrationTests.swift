@@ -103,7 +103,8 @@ struct EmulatorAdministrationTests {
         ])
     func badFaults(json: String) async throws {
         try await withAdministration { _, client in
-            #expect(try await send(client, .post, "/faults", json).status == .badRequest)
+            let answer = try await send(client, .post, "/faults", json)
+            #expect(answer.status == .badRequest)
         }
     }
 
