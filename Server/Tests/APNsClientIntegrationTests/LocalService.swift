@@ -26,14 +26,16 @@ struct LocalService {
     static func run(
         rules: EmulationRules = EmulationRules(), limits: APNsClientLimits = APNsClientLimits(),
         timing: APNsClientTiming = APNsClientTiming(), serverName: String? = "localhost", trustsAuthority: Bool = true,
-        clientKey: P256.Signing.PrivateKey? = nil, managesChannels: Bool = false, strictness: APNsPushRules.Strictness = .wireOnly,
+        clientKey: P256.Signing.PrivateKey? = nil, managesChannels: Bool = false,
+        strictness: APNsPushRules.Strictness = .wireOnly,
         _ body: (LocalService) async throws -> Void
     ) async throws {
         let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         let clock = ManualClock(start: SystemClock().now)
         let key = P256.Signing.PrivateKey()
         let apns = try LocalAPNs(
-            configuration: LocalAPNsConfiguration(managementPort: managesChannels ? 0 : nil, rules: rules), clock: clock, group: MultiThreadedEventLoopGroup.singleton,
+            configuration: LocalAPNsConfiguration(managementPort: managesChannels ? 0 : nil, rules: rules), clock: clock,
+            group: MultiThreadedEventLoopGroup.singleton,
             logger: logger)
         try apns.registerKey(teamID: teamID, keyID: keyID, publicKeyPEM: key.publicKey.pemRepresentation)
         try apns.registerApp(bundleID: topic, teamID: teamID, broadcasts: true)

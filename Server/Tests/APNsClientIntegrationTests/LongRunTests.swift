@@ -47,7 +47,8 @@ struct LongRunTests {
         timing.connectPace = .milliseconds(5)
         timing.drain = .seconds(2)
         timing.pushDeadline = .seconds(10)
-        try await LocalService.run(rules: rules, limits: APNsClientLimits(connections: 3, resends: 50), timing: timing) { service in
+        try await LocalService.run(rules: rules, limits: APNsClientLimits(connections: 3, resends: 50), timing: timing) {
+            service in
             let tokens = service.tokens(1000)
             var ids: [UUID] = []
             var accounts: [Account] = []

@@ -166,7 +166,9 @@ struct ServiceComplaintTests {
         }
     }
 
-    @Test("complaint 25: every documented push type is sent, and one that nobody knows yet can be", arguments: APNsPushType.documented)
+    @Test(
+        "complaint 25: every documented push type is sent, and one that nobody knows yet can be",
+        arguments: APNsPushType.documented)
     func pushTypes(type: APNsPushType) async throws {
         try await LocalService.run(strictness: .wireOnly) { service in
             let topic = LocalService.topic + (type.topicSuffix ?? "")
