@@ -13,11 +13,10 @@ struct APNsProxyHandlerTests {
         typealias InboundIn = ByteBuffer
         var isActive = false
         var text = ""
-        var errors: [any Error] = []
+        var errors: [APNsProxyFault] = []
 
-        func channelActive(context: ChannelHandlerContext) { isActive = true }
+        func handlerAdded(context: ChannelHandlerContext) { isActive = context.channel.isActive }
         func channelRead(context: ChannelHandlerContext, data: NIOAny) { text += String(buffer: unwrapInboundIn(data)) }
-        func errorCaught(context: ChannelHandlerContext, error: any Error) { errors.append(error) }
     }
 
     private let loop = EmbeddedEventLoop()
@@ -28,8 +27,9 @@ struct APNsProxyHandlerTests {
         let above = Above()
         let handler = APNsProxyHandler(
             target: APNsClientConfiguration.Endpoint(host: host, port: 443), proxy: proxy, limit: .seconds(10),
-            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
-        let channel = EmbeddedChannel(handlers: [handler, above], loop: loop)
+            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }),
+            opened: { try $0.pipeline.syncOperations.addHandler(above) }, failed: { above.errors.append($0) })
+        let channel = EmbeddedChannel(handler: handler, loop: loop)
         channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1), promise: nil)
         return (channel, above)
     }
@@ -88,7 +88,7 @@ struct APNsProxyHandlerTests {
     func silence() throws {
         let (channel, above) = try open()
         loop.advanceTime(by: .seconds(10))
-        #expect(above.errors.first as? APNsProxyFault == .noAnswer)
+        #expect(above.errors.first == .noAnswer)
         #expect(!channel.isActive)
     }
 
@@ -96,7 +96,7 @@ struct APNsProxyHandlerTests {
     func hangUp() throws {
         let (channel, above) = try open()
         channel.pipeline.fireChannelInactive()
-        #expect(above.errors.first as? APNsProxyFault == .closed)
+        #expect(above.errors.first == .closed)
     }
 
     @Test("a proxy that cannot be used is refused by the configuration")

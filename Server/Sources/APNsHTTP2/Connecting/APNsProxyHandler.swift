@@ -8,7 +8,8 @@ import NIOCore
     import Foundation
 #endif
 
-/// Asks a proxy for a tunnel, and only then lets the handlers above believe that the channel is active. Afterwards it is gone.
+/// Asks a proxy for a tunnel. The handlers that use it are added when it stands, because TLS would begin at once on a channel
+/// that is active; then this one is gone.
 ///
 /// What it reads is bounded, and the wait has a deadline.
 final class APNsProxyHandler: ChannelInboundHandler, RemovableChannelHandler {
@@ -22,6 +23,8 @@ final class APNsProxyHandler: ChannelInboundHandler, RemovableChannelHandler {
     private let proxy: APNsProxy
     private let limit: TimeAmount
     private let logger: Logger
+    private let opened: (any Channel) throws -> Void
+    private let failed: (APNsProxyFault) -> Void
     private var head = ByteBuffer()
     private var deadline: Scheduled<Void>?
     private var isAsking = false
@@ -30,7 +33,13 @@ final class APNsProxyHandler: ChannelInboundHandler, RemovableChannelHandler {
     /// - Parameters:
     ///   - target: where the tunnel ends; its name goes to the proxy as it is.
     ///   - limit: for the proxy's answer.
-    init(target: APNsClientConfiguration.Endpoint, proxy: APNsProxy, limit: TimeAmount, logger: Logger) {
+    ///   - opened: adds the handlers above; called once, unless `failed` is.
+    init(
+        target: APNsClientConfiguration.Endpoint, proxy: APNsProxy, limit: TimeAmount, logger: Logger,
+        opened: @escaping (any Channel) throws -> Void, failed: @escaping (APNsProxyFault) -> Void
+    ) {
+        self.opened = opened
+        self.failed = failed
         let host = target.host.contains(":") ? "[\(target.host)]" : target.host
         authority = "\(host):\(target.port)"
         self.proxy = proxy
@@ -42,8 +51,10 @@ final class APNsProxyHandler: ChannelInboundHandler, RemovableChannelHandler {
         if context.channel.isActive { ask(context) }
     }
 
-    /// Held back: the others hear of it when the tunnel stands.
-    func channelActive(context: ChannelHandlerContext) { ask(context) }
+    func channelActive(context: ChannelHandlerContext) {
+        ask(context)
+        context.fireChannelActive()
+    }
 
     private func ask(_ context: ChannelHandlerContext) {
         guard !isAsking else { return }
@@ -79,7 +90,7 @@ final class APNsProxyHandler: ChannelInboundHandler, RemovableChannelHandler {
     private func stand(_ context: ChannelHandlerContext) {
         isOver = true
         deadline?.cancel()
-        context.fireChannelActive()
+        do { try opened(context.channel) } catch { return context.close(promise: nil) }
         if head.readableBytes > 0 {
             context.fireChannelRead(wrapInboundOut(head))
             context.fireChannelReadComplete()
@@ -93,7 +104,7 @@ final class APNsProxyHandler: ChannelInboundHandler, RemovableChannelHandler {
         deadline?.cancel()
         logger.warning(
             "The proxy gives no way to APNs", metadata: ["host": "\(proxy)", "error": "\(fault)"])
-        context.fireErrorCaught(fault)
+        failed(fault)
         context.close(promise: nil)
     }
 

@@ -29,7 +29,7 @@ extension APNsConnectionPool: APNsConnectionOwner {
     }
 
     func connection(_ id: Int, accepted successes: [HTTP2Success<PushTicket>]) {
-        rollout.answered(id)
+        rollout.answered(id, count: successes.count)
         state.answered(id, at: eventLoop.now)
         let isObserved = configuration.connection.observer != nil
         for success in successes {

@@ -57,12 +57,18 @@ final class APNsSocketConnector: APNsConnector {
         channel.closeFuture.assumeIsolated().whenComplete { [weak self, weak handler] _ in
             self?.closed(key, wasOfUse: handler?.connection.hasAnswer ?? true)
         }
+        guard let proxy = configuration.proxy else { return try Self.add(handler, to: channel, configuration) }
+        let tunnel = APNsProxyHandler(
+            target: configuration.endpoint, proxy: proxy, limit: configuration.connectTimeout, logger: logger,
+            opened: { [configuration] in try Self.add(handler, to: $0, configuration) },
+            failed: { handler.close(APNsFailure(connectionError: $0, wasReady: false)) })
+        try channel.pipeline.syncOperations.addHandler(tunnel)
+    }
+
+    private static func add(
+        _ handler: APNsConnectionHandler, to channel: any Channel, _ configuration: Configuration
+    ) throws {
         let pipeline = channel.pipeline.syncOperations
-        if let proxy = configuration.proxy {
-            try pipeline.addHandler(
-                APNsProxyHandler(
-                    target: configuration.endpoint, proxy: proxy, limit: configuration.connectTimeout, logger: logger))
-        }
         if let tls = configuration.tls {
             try pipeline.addHandler(NIOSSLClientHandler(context: tls, serverHostname: configuration.serverName))
         }

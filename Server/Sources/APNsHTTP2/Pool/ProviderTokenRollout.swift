@@ -35,10 +35,10 @@ struct ProviderTokenRollout {
         return current
     }
 
-    /// A request ended on the connection.
-    mutating func answered(_ id: Int) {
+    /// Requests ended on the connection.
+    mutating func answered(_ id: Int, count: Int = 1) {
         guard var pioneer, pioneer.id == id else { return }
-        pioneer.owed -= 1
+        pioneer.owed -= count
         self.pioneer = pioneer.owed > 0 ? pioneer : nil
     }
 
