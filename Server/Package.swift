@@ -119,7 +119,8 @@ let package = Package(
         tests(
             "APNsClientIntegrationTests",
             [
-                "APNsEmulation", "APNsHTTP2", "APNsProtocol", "ClarionTesting", .crypto, .logging, .nioCore, .nioConcurrencyHelpers,
+                "APNsEmulation", "APNsHTTP2", "APNsProtocol", "ClarionTesting", .crypto, .logging, .nioCore,
+                .nioConcurrencyHelpers,
                 .nioPosix, .nioSSL, .richPushModel, .x509,
             ]),
         target(

@@ -29,7 +29,8 @@ extension APNsRejection {
             .badToken: [.badDeviceToken],
             .fixRequest: [
                 .badCollapseID, .badExpirationDate, .badMessageID, .badPriority, .badTopic, .duplicateHeaders, .invalidPushType,
-                .missingDeviceToken, .missingTopic, .payloadEmpty, .badPath, .methodNotAllowed, .payloadTooLarge, .missingChannelID,
+                .missingDeviceToken, .missingTopic, .payloadEmpty, .badPath, .methodNotAllowed, .payloadTooLarge,
+                .missingChannelID,
                 .badChannelID, .badRequestParams, .badRequestPayload, .missingPushType,
             ],
             .fixConfiguration: [

@@ -26,17 +26,19 @@ struct LocalService {
     static func run(
         rules: EmulationRules = EmulationRules(), limits: APNsClientLimits = APNsClientLimits(),
         timing: APNsClientTiming = APNsClientTiming(), serverName: String? = "localhost", trustsAuthority: Bool = true,
-        clientKey: P256.Signing.PrivateKey? = nil, strictness: APNsPushRules.Strictness = .wireOnly,
+        clientKey: P256.Signing.PrivateKey? = nil, managesChannels: Bool = false,
+        strictness: APNsPushRules.Strictness = .wireOnly,
         _ body: (LocalService) async throws -> Void
     ) async throws {
         let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         let clock = ManualClock(start: SystemClock().now)
         let key = P256.Signing.PrivateKey()
         let apns = try LocalAPNs(
-            configuration: LocalAPNsConfiguration(rules: rules), clock: clock, group: MultiThreadedEventLoopGroup.singleton,
+            configuration: LocalAPNsConfiguration(managementPort: managesChannels ? 0 : nil, rules: rules), clock: clock,
+            group: MultiThreadedEventLoopGroup.singleton,
             logger: logger)
         try apns.registerKey(teamID: teamID, keyID: keyID, publicKeyPEM: key.publicKey.pemRepresentation)
-        try apns.registerApp(bundleID: topic, teamID: teamID)
+        try apns.registerApp(bundleID: topic, teamID: teamID, broadcasts: true)
         let address = try await apns.start()
         let tokenKey = try ProviderTokenKey(privateKey: clientKey ?? key, keyID: keyID, teamID: teamID)
         let configuration = APNsClientConfiguration(
@@ -75,6 +77,21 @@ struct LocalService {
     ) async {
         for _ in 0..<500 where !condition(client.metrics) { try? await Task.sleep(for: .milliseconds(10)) }
         #expect(condition(client.metrics), "\(client.metrics)", sourceLocation: sourceLocation)
+    }
+
+    /// Lets the clock of both sides run about as fast as the real one while `body` runs, for faults that wait.
+    func whileTimePasses<Result: Sendable>(_ body: @Sendable () async -> Result) async -> Result {
+        let clock = clock
+        return await withTaskGroup(of: Void.self) { tasks in
+            tasks.addTask {
+                while !Task.isCancelled {
+                    clock.advance(by: .milliseconds(10))
+                    try? await Task.sleep(for: .milliseconds(10))
+                }
+            }
+            defer { tasks.cancelAll() }
+            return await body()
+        }
     }
 
     func tokens(_ count: Int) -> [String] { (0..<count).map { apns.issueToken(device: "device \($0)", topic: Self.topic) } }

@@ -47,7 +47,8 @@ struct LongRunTests {
         timing.connectPace = .milliseconds(5)
         timing.drain = .seconds(2)
         timing.pushDeadline = .seconds(10)
-        try await LocalService.run(rules: rules, limits: APNsClientLimits(connections: 3, resends: 50), timing: timing) { service in
+        try await LocalService.run(rules: rules, limits: APNsClientLimits(connections: 3, resends: 50), timing: timing) {
+            service in
             let tokens = service.tokens(1000)
             var ids: [UUID] = []
             var accounts: [Account] = []
@@ -58,10 +59,7 @@ struct LongRunTests {
             for round in 0..<(Self.total / 10_000) {
                 injectFaults(into: service.apns, round)
                 let batches = (0..<4).map { _ in (0..<size).map { service.push(tokens[$0 % tokens.count]) } }
-                let outcomes = await withTaskGroup(of: (Int, [APNsOutcome]).self) { tasks in
-                    for (index, batch) in batches.enumerated() { tasks.addTask { (index, await service.client.send(batch)) } }
-                    return await tasks.reduce(into: [Int: [APNsOutcome]]()) { $0[$1.0] = $1.1 }
-                }
+                let outcomes = await service.whileTimePasses { await send(batches, to: service.client) }
                 for (index, batch) in batches.enumerated() {
                     #expect(outcomes[index]?.count == batch.count)
                     ids += batch.compactMap(\.apnsID)
@@ -73,6 +71,14 @@ struct LongRunTests {
             compare(ids, accounts, with: service)
             // A push that is answered by nobody is a fault that is not injected here.
             #expect(failures[.deadline] == nil, "\(failures)")
+        }
+    }
+
+    /// All batches at once.
+    private func send(_ batches: [[APNsPush]], to client: APNsClient) async -> [Int: [APNsOutcome]] {
+        await withTaskGroup(of: (Int, [APNsOutcome]).self) { tasks in
+            for (index, batch) in batches.enumerated() { tasks.addTask { (index, await client.send(batch)) } }
+            return await tasks.reduce(into: [Int: [APNsOutcome]]()) { $0[$1.0] = $1.1 }
         }
     }
 

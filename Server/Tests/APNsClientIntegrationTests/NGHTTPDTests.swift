@@ -19,6 +19,7 @@ struct NGHTTPDTests {
         return channel.localAddress?.port ?? 0
     }
 
+    // One after the other, so that both do not take the same free port.
     @Test("thousands of requests are answered, within a few streams and small windows", arguments: [("1", "16"), ("37", "14")])
     func requests(streams: String, windowBits: String) async throws {
         let port = try await freePort()

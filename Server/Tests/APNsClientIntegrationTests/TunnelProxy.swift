@@ -12,7 +12,8 @@ final class TunnelProxy: Sendable {
     /// - Parameter isRecording: keep what passes through the tunnels, see `recording`.
     /// - Parameter answer: what is said to a request, before the tunnel stands if it begins with `HTTP/1.1 2`.
     init(
-        to target: Int, isRecording: Bool = false, answer: @escaping @Sendable (String) -> String = { _ in "HTTP/1.1 200 OK\r\n\r\n" }
+        to target: Int, isRecording: Bool = false,
+        answer: @escaping @Sendable (String) -> String = { _ in "HTTP/1.1 200 OK\r\n\r\n" }
     ) async throws {
         let tape = isRecording ? NIOLockedValueBox<[UInt8]>([]) : nil
         self.tape = tape
@@ -22,7 +23,8 @@ final class TunnelProxy: Sendable {
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(Entrance(target: target, heads: heads, tape: tape, answer: answer))
+                    try channel.pipeline.syncOperations.addHandler(
+                        Entrance(target: target, heads: heads, tape: tape, answer: answer))
                 }
             }
             .bind(host: "127.0.0.1", port: 0).get()
@@ -90,7 +92,9 @@ final class TunnelProxy: Sendable {
             let tape = tape
             ClientBootstrap(group: channel.eventLoop)
                 .channelInitializer { far in
-                    far.eventLoop.makeCompletedFuture { try far.pipeline.syncOperations.addHandler(Exit(near: channel, tape: tape)) }
+                    far.eventLoop.makeCompletedFuture {
+                        try far.pipeline.syncOperations.addHandler(Exit(near: channel, tape: tape))
+                    }
                 }
                 .connect(host: "127.0.0.1", port: target).whenSuccess { far in
                     bound.value.peer = far

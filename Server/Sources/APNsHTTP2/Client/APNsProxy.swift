@@ -29,7 +29,9 @@ public struct APNsProxy: Sendable, Hashable {
     }
 
     var isValid: Bool {
-        guard !host.isEmpty, host.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), (1...65_535).contains(port) else { return false }
+        guard !host.isEmpty, host.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), (1...65_535).contains(port) else {
+            return false
+        }
         guard let credentials else { return true }
         return !credentials.user.contains(":")
             && (credentials.user + credentials.password).utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }

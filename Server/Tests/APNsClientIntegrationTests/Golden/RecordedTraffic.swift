@@ -39,7 +39,8 @@ struct RecordedTraffic: Decodable {
         defer { for end in [".bytes", ".json"] { try? FileManager.default.removeItem(atPath: base + end) } }
         try Data(recording).write(to: URL(fileURLWithPath: base + ".bytes"))
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("decode.py").path
-        let status = try await ChildProcess(.init("/usr/bin/python3", [script, base + ".bytes"], output: base + ".json")).exitStatus()
+        let status = try await ChildProcess(.init("/usr/bin/python3", [script, base + ".bytes"], output: base + ".json"))
+            .exitStatus()
         let output = try Data(contentsOf: URL(fileURLWithPath: base + ".json"))
         guard status == 0 else { throw Failure(description: String(decoding: output, as: UTF8.self)) }
         return try JSONDecoder().decode(RecordedTraffic.self, from: output)

@@ -18,7 +18,9 @@ struct FuzzTests {
             case 0: bytes.writeImmutableBuffer(.refusal(stream, 410, "Unregistered", timestamp: 1_800_000_000_000))
             case 1: bytes.writeImmutableBuffer(.refusal(stream, 400, "BadDeviceToken"))
             case 2: bytes.writeImmutableBuffer(.reset(stream, .internalError))
-            default: bytes.writeImmutableBuffer(.success(stream, id: UUID(uuidString: "00112233-4455-6677-8899-aabbccddeeff")?.uuidString))
+            default:
+                bytes.writeImmutableBuffer(
+                    .success(stream, id: UUID(uuidString: "00112233-4455-6677-8899-aabbccddeeff")?.uuidString))
             }
         }
         bytes.writeImmutableBuffer(.goAway(last: 41, debug: #"{"reason":"Shutdown"}"#))
@@ -97,7 +99,8 @@ struct FuzzTests {
         print("seed \(random.seed)")
         for _ in 0..<1500 {
             let hostile = try HostileRig()
-            let link = try hostile.loaded(Int.random(in: 1...40, using: &random), streamLimit: .random(in: 1...50, using: &random))
+            let link = try hostile.loaded(
+                Int.random(in: 1...40, using: &random), streamLimit: .random(in: 1...50, using: &random))
             for _ in 0..<Int.random(in: 1...60, using: &random) {
                 hostile.say(frame(&random), on: link)
                 if Int.random(in: 0..<20, using: &random) == 0 { hostile.submit(Int.random(in: 1...5, using: &random)) }
@@ -115,7 +118,8 @@ struct FuzzTests {
         case 4: return .reset(stream, HTTP2ErrorCode(rawValue: .random(in: 0...14, using: &random)))
         case 5: return .streamLimit([0, 1, 2, 1000].randomElement(using: &random) ?? 1)
         case 6: return .settings((.random(in: 0...8, using: &random), .random(in: 0...70_000, using: &random)))
-        case 7: return .credit(.random(in: 0...100_000, using: &random), stream: stream * UInt32.random(in: 0...1, using: &random))
+        case 7:
+            return .credit(.random(in: 0...100_000, using: &random), stream: stream * UInt32.random(in: 0...1, using: &random))
         case 8 where Int.random(in: 0..<4, using: &random) == 0: return .goAway(last: stream, code: .init(rawValue: 0))
         case 9: return .frame(0x0, flags: .random(in: 0...1, using: &random), stream: stream, [1, 2, 3])
         case 10: return .frame(0x1, flags: .random(in: 0 ... .max, using: &random), stream: stream, [0x88])
