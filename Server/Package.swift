@@ -173,7 +173,12 @@ let package = Package(
                 .hummingbird,
                 .logging, .metrics, .nioCore, .nioPosix, .richPushDevice, .richPushModel, .serviceLifecycle, .unixSignals, .yams,
             ], resources: [.embedInCode("Resources")]),
-        tests("ClarionServerTests", ["ClarionServer", "ClarionTesting", .crypto]),
+        tests(
+            "ClarionServerTests",
+            [
+                "APNsEmulation", "ClarionServer", "ClarionTesting", "HTTPService", .crypto, .httpTypes, .hummingbird,
+                .hummingbirdTesting, .logging, .nioPosix, .richPushModel,
+            ]),
         target(
             "SimulatedPhonePage",
             [

@@ -1,4 +1,4 @@
-/// A label on a device by which audiences are chosen: 1 to 120 letters, digits and `_ @ # . : -`.
+/// A label on a device by which audiences are chosen: 1 to 120 letters, digits (Unicode scalars) and `_ @ # . : -`.
 ///
 /// Tags compare without regard to case and are stored as given (Azure reference 3.1). Unicode letters and digits are
 /// accepted as that protocol's clients send them.
@@ -14,7 +14,7 @@ public struct Tag: Sendable, CustomStringConvertible {
 
     /// Creates a tag; `nil` when the text breaks the rule above.
     public init?(_ text: String) {
-        guard (1...Self.maximumLength).contains(text.count), text.unicodeScalars.allSatisfy(Self.isAllowed) else { return nil }
+        guard (1...Self.maximumLength).contains(text.unicodeScalars.count), text.unicodeScalars.allSatisfy(Self.isAllowed) else { return nil }
         self.text = text
         folded = text.lowercased()
     }
@@ -80,7 +80,8 @@ public struct Tag: Sendable, CustomStringConvertible {
 }
 
 extension Tag: Hashable {
-    public static func == (left: Tag, right: Tag) -> Bool { left.folded == right.folded }
+    /// By bytes, as every database compares them: for Swift's strings two spellings of one character are equal.
+    public static func == (left: Tag, right: Tag) -> Bool { left.folded.utf8.elementsEqual(right.folded.utf8) }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(folded) }
 }

@@ -1,10 +1,17 @@
+import Foundation
+
 /// A random source that a seed makes repeatable (SplitMix64). A test that uses one prints its seed.
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
     public let seed: UInt64
     private var state: UInt64
 
-    /// Creates a source; without a seed it takes a new one each time.
-    public init(seed: UInt64 = .random(in: 0 ... .max)) {
+    /// A seed of one's own: the number in TEST_SEED, with which a failed test is repeated, else a new one each time.
+    public static func newSeed() -> UInt64 {
+        ProcessInfo.processInfo.environment["TEST_SEED"].flatMap(UInt64.init) ?? .random(in: 0 ... .max)
+    }
+
+    /// Creates a source.
+    public init(seed: UInt64 = newSeed()) {
         self.seed = seed
         state = seed
     }

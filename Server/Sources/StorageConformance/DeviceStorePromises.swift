@@ -7,7 +7,7 @@ public enum DeviceStorePromises {
     /// Every promise.
     public static let all: [StoragePromise<HubStorage>] = [
         keepsARecord, keepsCreationOnReplacement, leavesTheParkedState, replacesTheSameHandle, separatesHubs, removes,
-        findsByHandle, ensuresOneHub,
+        findsByHandle, ensuresOneHub, tellsSpellingsApart,
     ]
 
     private static let keepsARecord = StoragePromise<HubStorage>("a record comes back as it was stored") { storage in
@@ -34,6 +34,25 @@ public enum DeviceStorePromises {
         for (tag, count) in [("a", 0), ("b", 1), ("c", 1)] {
             let audience = try Sample.send(to: tag).audience
             #expect(try await storage.intake.audienceSize(audience, in: Sample.hub, limit: 10) == count)
+        }
+    }
+
+    private static let tellsSpellingsApart = StoragePromise<HubStorage>(
+        "two spellings of one Unicode letter are two tags, and a replaced one leaves nothing behind"
+    ) { storage in
+        let spellings = ["\u{D55C}", "\u{1112}\u{1161}\u{11AB}"]
+        for spelling in spellings {
+            _ = try await storage.devices.upsert(
+                try Sample.device("phone", handle: 1, tags: [spelling]), in: Sample.hub, at: Sample.start)
+        }
+        for (spelling, count) in zip(spellings, [0, 1]) {
+            let audience = try Sample.send(to: spelling).audience
+            #expect(try await storage.intake.audienceSize(audience, in: Sample.hub, limit: 10) == count)
+        }
+        #expect(try await storage.devices.remove(try Sample.record("phone"), in: Sample.hub))
+        for spelling in spellings {
+            let audience = try Sample.send(to: spelling).audience
+            #expect(try await storage.intake.audienceSize(audience, in: Sample.hub, limit: 10) == 0)
         }
     }
 

@@ -38,11 +38,12 @@ struct BackendClient {
         try await http.shutdown()
     }
 
-    /// Sends, with the file at `content` as the content, which is read while it is sent.
-    func send(_ request: SendRequest, content: String?) async throws -> SendAnswer {
+    /// Sends, with the file at `content` as the content, which is read while it is sent. The same key twice is one send.
+    func send(_ request: SendRequest, content: String?, idempotencyKey: String) async throws -> SendAnswer {
         let json = try JSONEncoder().encode(request)
         var message = HTTPClientRequest(url: address + APIRoute.notifications)
         message.method = .POST
+        message.headers.add(name: "Idempotency-Key", value: idempotencyKey)
         if let content {
             let form = try MultipartForm(json: json, path: content)
             message.headers.add(name: "content-type", value: form.mediaType)

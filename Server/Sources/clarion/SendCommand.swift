@@ -2,6 +2,12 @@ import ArgumentParser
 import ClarionServer
 import RichPushModel
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 struct SendCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "send", abstract: "Send a rich notification through a running server.",
@@ -44,6 +50,12 @@ struct SendCommand: AsyncParsableCommand {
     @Option(help: "An https link to carry, opened only after the reader agrees.")
     var link: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "A key of your own, so that repeating the command after an error sends once. Without it each command is a send.",
+            valueName: "text"))
+    var idempotencyKey: String?
+
     @Flag(help: "Wait until every device has an outcome, at most a minute, and print the counts.")
     var wait = false
 
@@ -56,7 +68,8 @@ struct SendCommand: AsyncParsableCommand {
     func run() async throws {
         let client = try server.client()
         try await client.use { client in
-            let answer = try await client.send(request, content: content)
+            let key = idempotencyKey ?? UUID().uuidString
+            let answer = try await client.send(request, content: content, idempotencyKey: key)
             print("id \(answer.id)\ntracking \(answer.trackingID)")
             Terminal.note(answer.readableBy)
             if wait { try await report(on: answer, client) }

@@ -79,14 +79,21 @@ struct RouteDescriptionTests {
         send.coupon = Coupon(code: "c", headline: "h", terms: "t", validUntil: Timestamp(seconds: 1))
         (send.expiresAt, send.collapseID, send.sound) = (Timestamp(seconds: 1), "c", "s")
         (send.badge, send.thread) = (1, "t")
-        #expect(try fields(of: send) == FieldNames.send)
+        try expect(send, writes: FieldNames.send)
         let receipt = Receipt(richID: try #require(RichID("7")), kind: .action, action: "a", at: Timestamp(seconds: 1))
-        #expect(try fields(of: ReceiptBatch(receipts: [receipt])) == FieldNames.receipts)
+        try expect(ReceiptBatch(receipts: [receipt]), writes: FieldNames.receipts)
         let update = InstallationUpdate(handle: "h", environment: "sandbox", topic: "t", locale: "sv")
-        #expect(try fields(of: update) == FieldNames.installation)
+        try expect(update, writes: FieldNames.installation)
     }
 
-    private func fields(of value: some Encodable) throws -> Set<String> {
-        try JSONScanner.outline(of: Array(JSONEncoder().encode(value)), depthLimit: 8).fields
+    /// The value names each of the fields, and no other.
+    private func expect(_ value: some Encodable, writes fields: Set<String>) throws {
+        let body = Array(try JSONEncoder().encode(value))
+        #expect(try JSONScanner.scan(body, depthLimit: 8, known: fields) == .object)
+        for field in fields {
+            #expect(throws: ServiceError.self, "\(field)") {
+                try JSONScanner.scan(body, depthLimit: 8, known: fields.subtracting([field]))
+            }
+        }
     }
 }

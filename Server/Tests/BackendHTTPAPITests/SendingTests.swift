@@ -71,6 +71,25 @@ struct SendingTests {
         #expect(foreign.status == .created)
     }
 
+    @Test("the forms of earlier clients repeat under a key as well")
+    func idempotencyOfEarlierForms() async throws {
+        let bench = try await BackendBench()
+        let key: HTTPFields = [HTTPField.Name("Idempotency-Key")!: "order-8"]
+        let first = try await bench.call(.post, "/api/notifications", as: "ann", headers: key)
+        let second = try await bench.call(.post, "/api/notifications", as: "ann", headers: key)
+        #expect(first.status == .ok)
+        #expect(first.text == second.text)
+        #expect(bench.hub.sends.count == 1)
+        let uri = "/api/notifications?pns=apns&to_tag=ann"
+        #expect(try await bench.json(.post, uri, as: "ann", headers: key, #""hi""#).status == .unprocessableContent)
+        let other: HTTPFields = [HTTPField.Name("Idempotency-Key")!: "order-9"]
+        let text = try await bench.json(.post, uri, as: "ann", headers: other, #""hi""#)
+        #expect(text.status == .ok)
+        #expect(try await bench.json(.post, uri, as: "ann", headers: other, #""hi""#).text == text.text)
+        #expect(try await bench.json(.post, uri, as: "ann", headers: other, #""ho""#).status == .unprocessableContent)
+        #expect(bench.hub.sends.count == 2)
+    }
+
     @Test("a key that is no key is refused", arguments: ["", "a b", String(repeating: "k", count: 129)])
     func badKey(key: String) async throws {
         let bench = try await BackendBench()

@@ -6,20 +6,32 @@ import Testing
 
 @Suite("JSON before it is decoded")
 struct JSONScannerTests {
-    private func outline(_ text: String, depth: Int = 16) throws -> JSONOutline {
-        try JSONScanner.outline(of: Array(text.utf8), depthLimit: depth)
+    private func scan(_ text: String, depth: Int = 16, known: Set<String>? = nil) throws -> JSONKind {
+        try JSONScanner.scan(Array(text.utf8), depthLimit: depth, known: known)
     }
 
     @Test("every kind of value is recognised, with the fields it names")
     func kinds() throws {
-        #expect(try outline(" \"a\" ").kind == .string)
-        #expect(try outline("-1.5e+3").kind == .number)
-        #expect(try outline("-9223372036854775808").kind == .number)
-        #expect(try outline("[1, 2,\t[]]").kind == .list)
-        #expect(try outline("true").kind == .boolean)
-        #expect(try outline("null").kind == .null)
-        let nested = try outline(#"{"a":{"b":[{"c":1},{"c":2}]},"\u0064\ud83d\ude00":"\\\"\n\u00e9"}"#)
-        #expect(nested == JSONOutline(kind: .object, fields: ["a", "a.b", "a.b.c", "d😀"]))
+        #expect(try scan(" \"a\" ") == .string)
+        #expect(try scan("-1.5e+3") == .number)
+        #expect(try scan("-9223372036854775808") == .number)
+        #expect(try scan("[1, 2,\t[]]") == .list)
+        #expect(try scan("true") == .boolean)
+        #expect(try scan("null") == .null)
+        let nested = #"{"a":{"b":[{"c":1},{"c":2}]},"\u0064\ud83d\ude00":"\\\"\n\u00e9"}"#
+        let fields: Set = ["a", "a.b", "a.b.c", "d😀"]
+        #expect(try scan(nested, known: fields) == .object)
+        for field in fields {
+            #expect(throws: ServiceError.self, "\(field)") { try scan(nested, known: fields.subtracting([field])) }
+        }
+    }
+
+    @Test("a long name around many short ones ends at the first of them that is not known")
+    func longNames() throws {
+        let inner = (0..<20_000).map { #""\#($0)":1"# }.joined(separator: ",")
+        let body = #"{"\#(String(repeating: "a", count: 130_000))":{\#(inner)}}"#
+        #expect { try scan(body, known: ["message"]) } throws: { "\($0)".utf8.count < 300 && "\($0)".contains("is not known") }
+        #expect(try scan(body) == .object)
     }
 
     @Test(
@@ -31,21 +43,21 @@ struct JSONScannerTests {
             "\u{FEFF}{}", "{\"a\":1]", "[1}", "\"\\", "{\"a\":",
         ])
     func malformed(text: String) {
-        #expect { try outline(text) } throws: { ($0 as? ServiceError)?.code == .malformedJSON }
+        #expect { try scan(text) } throws: { ($0 as? ServiceError)?.code == .malformedJSON }
     }
 
     @Test("bytes that are not UTF-8 are refused")
     func encoding() {
         #expect(throws: ServiceError(.malformedJSON, "the body is not UTF-8")) {
-            try JSONScanner.outline(of: [0x22, 0xC0, 0xAF, 0x22], depthLimit: 4)
+            try JSONScanner.scan([0x22, 0xC0, 0xAF, 0x22], depthLimit: 4)
         }
     }
 
     @Test("ten megabytes of nesting are refused at the limit, and the process lives", arguments: ["[", "{\"a\":"])
     func nesting(opening: String) {
         let bomb = String(repeating: opening, count: 10_000_000 / opening.utf8.count)
-        #expect { try outline(bomb) } throws: { "\($0)".contains("nested more than 16 deep") }
-        #expect(throws: Never.self) { try outline(String(repeating: "[", count: 16) + String(repeating: "]", count: 16)) }
+        #expect { try scan(bomb) } throws: { "\($0)".contains("nested more than 16 deep") }
+        #expect(throws: Never.self) { try scan(String(repeating: "[", count: 16) + String(repeating: "]", count: 16)) }
     }
 
     @Test("random bytes never bring it down, and what it accepts the decoder can read")
@@ -55,7 +67,7 @@ struct JSONScannerTests {
         let alphabet = Array("{}[]\",:\\u0d8ntf1-e. a".utf8)
         for _ in 0..<20_000 {
             let bytes = (0..<Int.random(in: 0...12, using: &generator)).map { _ in alphabet.randomElement(using: &generator)! }
-            guard let outline = try? JSONScanner.outline(of: bytes, depthLimit: 8), outline.kind == .string else { continue }
+            guard let kind = try? JSONScanner.scan(bytes, depthLimit: 8), kind == .string else { continue }
             let text = String(decoding: bytes, as: UTF8.self)
             #expect(throws: Never.self, "\(text)") { try JSONFields.decode(String.self, from: bytes) }
         }

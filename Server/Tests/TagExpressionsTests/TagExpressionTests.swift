@@ -26,6 +26,13 @@ struct TagExpressionTests {
         #expect(try TagExpression(parsing: canonical).description == canonical)
     }
 
+    @Test("a tag has at most 120 scalars, however few characters they make")
+    func tagLength() throws {
+        #expect(Tag(String(repeating: "\u{1112}", count: 120)) != nil)
+        #expect(Tag(String(repeating: "\u{1112}", count: 121)) == nil)
+        #expect(Tag("\u{D55C}") != Tag("\u{1112}\u{1161}\u{11AB}"))
+    }
+
     @Test("tags match without regard to case, ids of installations with regard to it")
     func matching() throws {
         #expect(try TagExpression(parsing: "News && !Old").matches(tags("NEWS")))

@@ -42,6 +42,8 @@ extension APNsConnectionHandler {
         let request = open.request(connection: number, stream: Int(stream), service: service)
         guard let answer = core.judgeEarly(request, credentials: &credentials)?.answer else { return }
         send(answer, on: stream)
+        // The library holds DATA back until a flush and would drop it with the reset.
+        context?.flush()
         write(.rstStream(.noError), on: stream)
     }
 

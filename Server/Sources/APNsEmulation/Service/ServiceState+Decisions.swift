@@ -24,7 +24,7 @@ extension ServiceState {
     /// A 200 with the id of the request, or one made for it.
     private mutating func blankAnswer(for evidence: RequestEvidence) -> APNsAnswer {
         let head = evidence.request.head
-        let isPush = evidence.path.bundleID == nil && evidence.request.service == .provider
+        let isPush = evidence.request.service == .provider && !head.path.hasPrefix("/4/")
         let sent = isPush ? head.apnsID : head.requestID ?? head.apnsID
         let id = sent.flatMap { APNsText.isUUID($0) ? $0 : nil } ?? random.identifier().uuidString
         var answer = APNsAnswer(status: 200, apnsID: id)

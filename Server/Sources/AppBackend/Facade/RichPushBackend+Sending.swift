@@ -5,39 +5,46 @@ import TagExpressions
 extension RichPushBackend {
     /// The tutorial's send: "Check this image out!" with the configured picture, silently, to the caller's own devices.
     /// Throws `not-ready` when no picture is configured.
-    public func sendDefaultPicture(for principal: Principal) async throws -> SendAnswer {
+    public func sendDefaultPicture(idempotencyKey: String? = nil, for principal: Principal) async throws -> SendAnswer {
         try principal.requirePassword(to: "send")
+        let message = parts.settings.defaultMessage
+        let rule = AudienceRule(principal: principal)
+        let key = try repeatKey(
+            idempotencyKey, form: "picture", request: SendRequest(message: message), content: nil, thumb: nil)
+        if let earlier = try await repeated(key, rule, for: principal) { return earlier }
         guard var picture = defaultPicture.record else {
             throw ServiceError(.notReady, "no default picture is configured")
         }
         // Each send has its own row for the same stored bytes, so that recalling one touches no other.
         let bytes = StoredBytes(digest: picture.digest, byteCount: picture.byteCount)
         picture = try await stage(bytes, mediaType: picture.mediaType, fileName: picture.fileName, for: principal)
-        let message = parts.settings.defaultMessage
         let push = PushTemplate(form: .silent, kind: .image, openMessage: message)
-        let rule = AudienceRule(principal: principal)
         let draft = RichNotificationDraft(
             sender: principal.userID, senderName: principal.name, kind: .image, style: .silent,
             words: NotificationWords(message: message), contentID: picture.id, audience: rule.own, push: push,
-            nonce: Hexadecimal.random(byteCount: 16))
+            nonce: Hexadecimal.random(byteCount: 16), repeatKey: key)
         return try await accept(draft, rule)
     }
 
     /// The predecessor's send button: the plain alert "From NAME: text" to the devices of `user`. `platform` must be `apns`.
     public func sendText(
-        _ text: String, platform: String, toUser user: String, for principal: Principal
+        _ text: String, platform: String, toUser user: String, idempotencyKey: String? = nil, for principal: Principal
     ) async throws -> SendAnswer {
         try principal.requirePassword(to: "send")
         _ = try Self.platform(platform)
         let rule = AudienceRule(principal: principal)
         let audience = try rule.audience(ofUser: user)
+        var request = SendRequest(message: text)
+        request.audience = "\(audience)"
+        let key = try repeatKey(idempotencyKey, form: "text", request: request, content: nil, thumb: nil)
+        if let earlier = try await repeated(key, rule, for: principal) { return earlier }
         try SendRequestCheck(request: SendRequest(message: text), now: parts.clock.now).check()
         let push = PushTemplate(form: .plain("From \(principal.name): \(text)"), kind: .text)
         try push.checkSize()
         let draft = RichNotificationDraft(
             sender: principal.userID, senderName: principal.name, kind: .text, style: .alert,
             words: NotificationWords(message: text), audience: audience, push: push,
-            nonce: Hexadecimal.random(byteCount: 16))
+            nonce: Hexadecimal.random(byteCount: 16), repeatKey: key)
         return try await accept(draft, rule)
     }
 
@@ -57,9 +64,7 @@ extension RichPushBackend {
         if idempotencyKey == nil { try checked.get() }
         if case .failure(let error) = checked, request.expiresAt.map({ $0 > parts.clock.now }) ?? true { throw error }
         let draft = try await draft(request, audience: audience, idempotencyKey: idempotencyKey, for: principal)
-        if let key = draft.repeatKey, let earlier = try await parts.stores.notifications.repeated(key, of: principal.userID) {
-            return try await answer(earlier, rule)
-        }
+        if let earlier = try await repeated(draft.repeatKey, rule, for: principal) { return earlier }
         try checked.get()
         return try await accept(try await withWrittenContent(draft, request, for: principal), rule)
     }
@@ -103,6 +108,12 @@ extension RichPushBackend {
     /// Stores a draft and hands it to the hub.
     func accept(_ draft: RichNotificationDraft, _ rule: AudienceRule) async throws -> SendAnswer {
         try await answer(try await parts.stores.notifications.accept(draft, at: parts.clock.now), rule)
+    }
+
+    /// The answer that an earlier request under the key got.
+    private func repeated(_ key: RepeatKey?, _ rule: AudienceRule, for principal: Principal) async throws -> SendAnswer? {
+        guard let key, let earlier = try await parts.stores.notifications.repeated(key, of: principal.userID) else { return nil }
+        return try await answer(earlier, rule)
     }
 
     private func answer(_ acceptance: Acceptance, _ rule: AudienceRule) async throws -> SendAnswer {

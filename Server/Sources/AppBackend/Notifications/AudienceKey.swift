@@ -7,6 +7,11 @@ public struct AudienceKey: Hashable, Sendable {
 
     private init(_ text: String) { self.text = text }
 
+    /// By bytes, as tags and databases compare.
+    public static func == (left: AudienceKey, right: AudienceKey) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(text) }
+
     /// Takes a key from storage.
     public init(stored text: String) { self.text = text }
 

@@ -34,7 +34,7 @@ extension BackendRoutes {
             throw ServiceError(.unsupportedMediaType, "Content-Type must be application/json or multipart/form-data")
         }
         guard !bytes.isEmpty else { return try await sendDefaultPicture(call, query: query) }
-        switch try JSONScanner.outline(of: bytes, depthLimit: options.json.depth).kind {
+        switch try JSONScanner.scan(bytes, depthLimit: options.json.depth) {
         case .string:
             return try await sendText(bytes, call: call, query: query)
         case .object:
@@ -52,7 +52,7 @@ extension BackendRoutes {
         guard query["pns"] == nil, query["to_tag"] == nil else {
             throw ServiceError(.invalidField, "the body: expected a string, the message to send")
         }
-        return try .json(await backend.sendDefaultPicture(for: call.principal))
+        return try .json(await backend.sendDefaultPicture(idempotencyKey: call.idempotencyKey(), for: call.principal))
     }
 
     private func sendText(_ bytes: [UInt8], call: BackendCall, query: QueryParameters) async throws -> Response {
@@ -60,7 +60,9 @@ extension BackendRoutes {
             throw ServiceError(.invalidField, "a message alone needs the query parameters 'pns' and 'to_tag'")
         }
         let text = try JSONFields.decode(String.self, from: bytes)
-        return try .json(await backend.sendText(text, platform: platform, toUser: user, for: call.principal))
+        return try .json(
+            await backend.sendText(
+                text, platform: platform, toUser: user, idempotencyKey: call.idempotencyKey(), for: call.principal))
     }
 }
 

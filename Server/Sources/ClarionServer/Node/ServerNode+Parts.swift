@@ -17,7 +17,10 @@ extension ServerNode {
     static func dispatchSettings(_ settings: Settings) -> DispatchSettings {
         var dispatch = DispatchSettings()
         dispatch.pushDeadline = settings.pushDeadline
-        dispatch.drainDeadline = settings.shutdownDeadline
+        // A node sends only while its lease outlasts the deadline of a push, so a lease has to hold for more than two.
+        dispatch.leaseDuration = max(dispatch.leaseDuration, settings.pushDeadline * 2 + .seconds(10))
+        // Less than the whole, so that the connections to Apple can still end in order.
+        dispatch.drainDeadline = settings.shutdownDeadline * 4 / 5
         return dispatch
     }
 

@@ -12,7 +12,7 @@ import ServiceLifecycle
 extension ServerNode {
     /// Listens and works until the task is cancelled or graceful shutdown is triggered; then closes storage.
     ///
-    /// Shut down in this order: the HTTP interface takes nothing new, upkeep and dispatcher finish what they hold, the APNs
+    /// Shut down in this order: dispatcher and HTTP interface take nothing new, both finish what they hold, upkeep ends, the APNs
     /// client drains. `onListening` is told the port once requests are answered.
     public func run(onListening: @escaping @Sendable (_ port: Int) async -> Void = { _ in }) async throws {
         defer { try? storage.database.close() }
@@ -28,11 +28,14 @@ extension ServerNode {
         if let client = delivery.client {
             services.append(ClosureService { await cancelWhenGracefulShutdown { await client.run() } })
         }
-        services.append(ClosureService(onShutdown: { dispatcher.shutDown() }) { await dispatcher.run() })
+        services.append(ClosureService { await dispatcher.run() })
         services.append(ClosureService { await cancelWhenGracefulShutdown { await BackendUpkeep(of: backend).run() } })
         let telemetry = TelemetryUpkeep(store: storage.hubStores.telemetry, clock: options.clock, logger: logger)
         services.append(ClosureService { await cancelWhenGracefulShutdown { await telemetry.run() } })
         services.append(application(onListening: onListening))
+        // Told first, because the others wait for each other: a slow download must not make the dispatcher go on until the
+        // deadline and then be cut off with pushes in the air.
+        services.append(ClosureService(onShutdown: { dispatcher.shutDown() }) { try await gracefulShutdown() })
         return services.map { .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup) }
     }
 

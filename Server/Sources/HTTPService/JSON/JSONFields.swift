@@ -13,10 +13,7 @@ public enum JSONFields {
     public static func decode<Value: Decodable>(
         _ type: Value.Type, from bytes: [UInt8], known: Set<String>? = nil, depthLimit: Int = JSONLimits().depth
     ) throws(ServiceError) -> Value {
-        let outline = try JSONScanner.outline(of: bytes, depthLimit: depthLimit)
-        if let known, let stranger = outline.fields.subtracting(known).sorted().first {
-            throw ServiceError(.invalidField, "field '\(shown(stranger))' is not known")
-        }
+        _ = try JSONScanner.scan(bytes, depthLimit: depthLimit, known: known)
         do {
             return try JSONDecoder().decode(type, from: Data(bytes))
         } catch let error as DecodingError {
@@ -73,7 +70,7 @@ public enum JSONFields {
     }
 
     /// A field name as it may be shown: printable ASCII, at most 64 characters.
-    private static func shown(_ name: String) -> String {
+    static func shown(_ name: String) -> String {
         String(name.unicodeScalars.prefix(64).map { (0x20..<0x7F).contains($0.value) && $0 != "'" ? Character($0) : "?" })
     }
 }

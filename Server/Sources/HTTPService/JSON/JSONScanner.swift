@@ -8,32 +8,40 @@ import ServiceErrors
 public struct JSONScanner {
     private let bytes: [UInt8]
     private let depthLimit: Int
+    private let known: Set<String>?
     private var position = 0
-    private var fields: Set<String> = []
+    /// The names on the way to the value that is read.
+    private var path: [String] = []
 
-    private init(_ bytes: [UInt8], depthLimit: Int) {
+    private init(_ bytes: [UInt8], depthLimit: Int, known: Set<String>?) {
         self.bytes = bytes
         self.depthLimit = depthLimit
+        self.known = known
     }
 
-    /// Checks `bytes`. Throws `malformed-json`, and `invalid-field` for a number that fits neither 64 bits nor a double.
-    public static func outline(of bytes: [UInt8], depthLimit: Int) throws(ServiceError) -> JSONOutline {
+    /// Checks `bytes` and says what kind of value they are. With `known`, the first field whose path is not among them ends the reading: paths are kept only as far as
+    /// the caller knows them, else a small body with one long name around many short ones would fill the memory.
+    ///
+    /// Throws `malformed-json`, and `invalid-field` for an unknown field and for a number that fits neither 64 bits nor a double.
+    public static func scan(
+        _ bytes: [UInt8], depthLimit: Int, known: Set<String>? = nil
+    ) throws(ServiceError) -> JSONKind {
         guard String(validating: bytes, as: UTF8.self) != nil else { throw ServiceError(.malformedJSON, "the body is not UTF-8") }
-        var scanner = JSONScanner(bytes, depthLimit: depthLimit)
+        var scanner = JSONScanner(bytes, depthLimit: depthLimit, known: known)
         scanner.skipBlanks()
-        let kind = try scanner.value(path: "", depth: 0)
+        let kind = try scanner.value(depth: 0)
         scanner.skipBlanks()
         guard scanner.position == bytes.count else { throw scanner.fault("the end of the body was expected") }
-        return JSONOutline(kind: kind, fields: scanner.fields)
+        return kind
     }
 
-    private mutating func value(path: String, depth: Int) throws(ServiceError) -> JSONOutline.Kind {
+    private mutating func value(depth: Int) throws(ServiceError) -> JSONKind {
         switch peek {
         case UInt8(ascii: "{"):
-            try object(path: path, depth: depth + 1)
+            try object(depth: depth + 1)
             return .object
         case UInt8(ascii: "["):
-            try list(path: path, depth: depth + 1)
+            try list(depth: depth + 1)
             return .list
         case UInt8(ascii: "\""):
             _ = try string()
@@ -48,12 +56,12 @@ public struct JSONScanner {
             try word("null")
             return .null
         default:
-            try number(path: path)
+            try number()
             return .number
         }
     }
 
-    private mutating func object(path: String, depth: Int) throws(ServiceError) {
+    private mutating func object(depth: Int) throws(ServiceError) {
         try enter(depth)
         var names: Set<String> = []
         skipBlanks()
@@ -63,24 +71,31 @@ public struct JSONScanner {
             guard peek == UInt8(ascii: "\"") else { throw fault("a name in quotes was expected") }
             let name = try string()
             guard names.insert(name).inserted else { throw fault("an object has the same name twice") }
-            let inner = path.isEmpty ? name : path + "." + name
-            fields.insert(inner)
+            path.append(name)
+            try checkField()
             skipBlanks()
             guard take(UInt8(ascii: ":")) else { throw fault("a colon was expected") }
             skipBlanks()
-            _ = try value(path: inner, depth: depth)
+            _ = try value(depth: depth)
+            path.removeLast()
             skipBlanks()
         } while take(UInt8(ascii: ","))
         guard take(UInt8(ascii: "}")) else { throw fault("a comma or a closing brace was expected") }
     }
 
-    private mutating func list(path: String, depth: Int) throws(ServiceError) {
+    private func checkField() throws(ServiceError) {
+        guard let known else { return }
+        let field = path.joined(separator: ".")
+        guard known.contains(field) else { throw ServiceError(.invalidField, "field '\(JSONFields.shown(field))' is not known") }
+    }
+
+    private mutating func list(depth: Int) throws(ServiceError) {
         try enter(depth)
         skipBlanks()
         if take(UInt8(ascii: "]")) { return }
         repeat {
             skipBlanks()
-            _ = try value(path: path, depth: depth)
+            _ = try value(depth: depth)
             skipBlanks()
         } while take(UInt8(ascii: ","))
         guard take(UInt8(ascii: "]")) else { throw fault("a comma or a closing bracket was expected") }
@@ -95,7 +110,7 @@ public struct JSONScanner {
         for index in 0..<text.utf8CodeUnitCount where !take(text.utf8Start[index]) { throw fault("a value was expected") }
     }
 
-    private mutating func number(path: String) throws(ServiceError) {
+    private mutating func number() throws(ServiceError) {
         let start = position
         _ = take(UInt8(ascii: "-"))
         if !take(UInt8(ascii: "0")) {
@@ -114,7 +129,7 @@ public struct JSONScanner {
         // Decoders answer to numbers beyond their types with errors that name no field, or with infinity.
         let text = String(decoding: bytes[start..<position], as: UTF8.self)
         guard isWhole ? Int64(text) != nil : Double(text)?.isFinite == true else {
-            throw ServiceError(.invalidField, "\(JSONFields.place(path)): the number is out of range")
+            throw ServiceError(.invalidField, "\(JSONFields.place(path.joined(separator: "."))): the number is out of range")
         }
     }
 

@@ -12,13 +12,19 @@ struct AudienceWalk {
     /// Rows read at once.
     private static let chunk = 1_000
 
+    private struct Chunk {
+        var rows: [SQLRow]
+        /// Up to where the index was read; nil when there is nothing more in it. An entry without a record counts as read.
+        var through: SliceKey?
+    }
+
     /// At most `limit` candidates after `cursor`, for which at most about `scanLimit` records are looked at.
     func next(after cursor: SliceKey, last: SliceKey, limit: Int, scanLimit: Int) throws -> SlicePage.Walk {
         var walk = SlicePage.Walk(candidates: [], through: cursor)
         var scanned = 0
         while scanned < scanLimit, walk.candidates.count < limit {
-            let rows = try rows(after: walk.through, last: last)
-            for row in rows {
+            let chunk = try chunk(after: walk.through, last: last)
+            for row in chunk.rows {
                 let record = try DeviceRows.record(row)
                 if filter.means(record) {
                     walk.candidates.append(.init(record: record, isSkipped: try isSkipped(record, row)))
@@ -26,11 +32,12 @@ struct AudienceWalk {
                 walk.through = record.sliceKey
                 if walk.candidates.count == limit { return walk }
             }
-            if rows.count < Self.chunk {
+            guard let through = chunk.through else {
                 walk.through = last
                 return walk
             }
-            scanned += rows.count
+            walk.through = through
+            scanned += Self.chunk
         }
         return walk
     }
@@ -45,17 +52,23 @@ struct AudienceWalk {
         return try twins.contains { filter.means(try DeviceRows.record($0)) }
     }
 
-    private func rows(after key: SliceKey, last: SliceKey) throws -> [SQLRow] {
+    private func chunk(after key: SliceKey, last: SliceKey) throws -> Chunk {
         let limit = SQLValue.integer(Int64(Self.chunk))
         let range: [SQLValue] = [.integer(hub.number), .integer(key.number), .integer(last.number), limit]
         switch plan {
         case .scan:
-            return try connection.rows(Self.scan, range)
+            return try Self.whole(connection.rows(Self.scan, range))
         case .tags(let tags) where tags.count == 1:
-            return try connection.rows(Self.scanTag, range + [.text(tags.first?.folded ?? "")])
+            return try Self.whole(connection.rows(Self.scanTag, range + [.text(tags.first?.folded ?? "")]))
         case .tags(let tags):
-            return try keys(tags, range).compactMap { try connection.row(Self.one, [.integer(hub.number), .integer($0)]) }
+            let keys = try keys(tags, range)
+            let rows = try keys.compactMap { try connection.row(Self.one, [.integer(hub.number), .integer($0)]) }
+            return Chunk(rows: rows, through: keys.count < Self.chunk ? nil : keys.last.map { SliceKey($0) })
         }
+    }
+
+    private static func whole(_ rows: [SQLRow]) throws -> Chunk {
+        Chunk(rows: rows, through: rows.count < chunk ? nil : try rows.last.map { SliceKey(try $0.integer(13)) })
     }
 
     /// The lowest keys of all the tags together: each tag gives its lowest, and the lowest of those are the lowest of all.

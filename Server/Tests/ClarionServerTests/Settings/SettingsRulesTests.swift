@@ -41,6 +41,14 @@ struct SettingsRulesTests {
         }
     }
 
+    @Test("a lease outlasts two pushes, whatever their deadline", arguments: ["1s", "20s", "59s", "60s", "300s"])
+    func leases(deadline: String) throws {
+        let settings = try #require(SettingsFixture(file: "push-deadline: \(deadline)").read().settings)
+        let dispatch = ServerNode.dispatchSettings(settings)
+        #expect(dispatch.leaseDuration > dispatch.pushDeadline * 2)
+        #expect(dispatch.drainDeadline < settings.shutdownDeadline)
+    }
+
     @Test("the parts of a credential belong together")
     func credential() {
         let problems = SettingsFixture(file: "apns-topic: com.example.app\n").problems
