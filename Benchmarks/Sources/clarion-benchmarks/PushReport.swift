@@ -9,7 +9,12 @@ struct PushReport: Encodable {
     var distance: [DistanceBenchmark.Row]
 
     var lines: [String] {
-        var rows = [["client", "window", "per CPU second", "CPU s per 100k", "per second", "ratio", "p50 ms", "p99 ms", "RSS MB", "bytes"]]
+        var rows = [
+            [
+                "client", "window", "per CPU second", "CPU s per 100k", "per second", "ratio", "p50 ms", "p99 ms", "RSS MB",
+                "bytes",
+            ]
+        ]
         for row in pushes {
             rows.append([
                 row.client, "\(row.window)", Self.show(row.perProcessorSecond, 0), Self.show(row.processorSecondsPer100k, 3),

@@ -29,7 +29,7 @@ struct PoolDemandTests {
     func backlog() {
         let demand = demand(offered: 8_190_000, carried: 819_000, connections: 2)
         #expect(demand.wanted(backlog: 0) == 10)
-        #expect(demand.wanted(backlog: 8_190_000) == 12)
+        #expect(demand.wanted(backlog: 32_760_000) == 12)
     }
 
     @Test("a connection that was never busy says nothing")

@@ -41,7 +41,8 @@ struct APNsRequestWriter {
     }
 
     @inline(__always)
-    private func writePath(_ push: UnsafePointer<APNsPush>, to memory: UnsafeMutablePointer<UInt8>) -> UnsafeMutablePointer<UInt8> {
+    private func writePath(_ push: UnsafePointer<APNsPush>, to memory: UnsafeMutablePointer<UInt8>) -> UnsafeMutablePointer<UInt8>
+    {
         memory.pointee = Self.pathLiteral
         let utf8 = push.pointee.deviceToken.utf8
         let size =

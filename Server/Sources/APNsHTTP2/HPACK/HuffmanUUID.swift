@@ -43,7 +43,8 @@ enum HuffmanUUID {
                     }
                 }
                 // Past the end the code goes on with ones, as the padding does.
-                let next = available >= 7 ? bits >> UInt64(available - 7) : bits << UInt64(7 - available) | 0x7F >> UInt64(available)
+                let next =
+                    available >= 7 ? bits >> UInt64(available - 7) : bits << UInt64(7 - available) | 0x7F >> UInt64(available)
                 let entry = table[Int(next & 0x7F)]
                 available -= Int(entry.length)
                 let isHyphen = position == 8 || position == 13 || position == 18 || position == 23

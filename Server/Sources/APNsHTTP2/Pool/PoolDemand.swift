@@ -6,8 +6,9 @@ import NIOCore
 /// are measured in short spans; nothing is known before a connection was busy for a whole one.
 struct PoolDemand {
     private static let span = TimeAmount.milliseconds(100)
-    /// In how many seconds a backlog ought to be gone.
-    private static let catchUp = 5.0
+    /// In how many seconds a backlog ought to be gone: within the deadline of a push, and slowly enough that what piled up while
+    /// connections were made does not lead to connections that nobody needs afterwards.
+    private static let catchUp = 20.0
 
     private var spanStart: NIODeadline?
     private var offered = 0
