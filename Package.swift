@@ -3,6 +3,11 @@
 // depends on this one resolves nothing of the server. Targets are sorted by floor, each with its tests.
 import PackageDescription
 
+/// In the repository's own checks warnings are errors. Only for this package's targets, and only when asked for: an app that
+/// depends on the SDK may have a newer compiler with new warnings, and could not use a package with unsafe flags at all.
+let house: [SwiftSetting] =
+    Context.environment["CLARION_SDK_WARNINGS_AS_ERRORS"] == "1" ? [.unsafeFlags(["-warnings-as-errors"])] : []
+
 let package = Package(
     name: "clarion",
     platforms: [.iOS(.v16), .macOS(.v13)],
@@ -16,16 +21,16 @@ let package = Package(
     ],
     targets: [
         // Floor 0
-        .target(name: "RichPushModel"),
-        .testTarget(name: "RichPushModelTests", dependencies: ["RichPushModel"]),
+        .target(name: "RichPushModel", swiftSettings: house),
+        .testTarget(name: "RichPushModelTests", dependencies: ["RichPushModel"], swiftSettings: house),
         // Floor 2
         .target(
             name: "RichPushDevice",
             dependencies: [
                 "RichPushModel",
                 .product(name: "Crypto", package: "swift-crypto", condition: .when(platforms: [.linux])),
-            ]),
-        .testTarget(name: "RichPushDeviceTests", dependencies: ["RichPushDevice", "RichPushModel"]),
+            ], swiftSettings: house),
+        .testTarget(name: "RichPushDeviceTests", dependencies: ["RichPushDevice", "RichPushModel"], swiftSettings: house),
     ],
     swiftLanguageModes: [.v6]
 )

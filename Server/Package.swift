@@ -22,7 +22,6 @@ extension Target.Dependency {
 
     static let argumentParser = product(name: "ArgumentParser", package: "swift-argument-parser")
     static let asyncHTTPClient = product(name: "AsyncHTTPClient", package: "async-http-client")
-    static let configuration = product(name: "Configuration", package: "swift-configuration")
     static let coreMetrics = product(name: "CoreMetrics", package: "swift-metrics")
     static let crypto = product(name: "Crypto", package: "swift-crypto")
     static let cryptoExtras = product(name: "CryptoExtras", package: "swift-crypto")
@@ -59,8 +58,6 @@ let package = Package(
         .package(name: "clarion", path: ".."),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-certificates.git", from: "1.21.0"),
-        .package(
-            url: "https://github.com/apple/swift-configuration.git", from: "1.4.0", traits: ["YAML", "CommandLineArguments"]),
         .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.0"),
         .package(url: "https://github.com/apple/swift-http-types.git", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.0"),
@@ -147,7 +144,11 @@ let package = Package(
                 "ServiceErrors", .hummingbird, .httpTypes, .logging, .metrics, .nioCore, .nioConcurrencyHelpers, .nioHTTP1,
                 .richPushModel,
             ]),
-        tests("HTTPServiceTests", ["HTTPService", "ServerObservability", "ClarionTesting", .hummingbirdTesting]),
+        tests(
+            "HTTPServiceTests",
+            [
+                "HTTPService", "ServerObservability", "ClarionTesting", .hummingbirdTesting, .nioCore, .nioEmbedded, .nioHTTP1,
+            ]),
         target("SQLStorage", ["AppBackend", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions", .richPushModel]),
         target("SQLiteDatabase", ["SQLStorage", .grdb, .logging]),
         tests(
@@ -168,7 +169,7 @@ let package = Package(
             [
                 "APNsDelivery", "APNsEmulation", "APNsHTTP2", "APNsProtocol", "AppBackend", "BackendHTTPAPI", "ContentStorage",
                 "DeviceSimulation", "HTTPService", "PushHub", "ServerObservability", "ServiceErrors", "SharedAccess",
-                "SimulatedPhonePage", "SQLStorage", "SQLiteDatabase", "TagExpressions", .asyncHTTPClient, .configuration, .crypto,
+                "SimulatedPhonePage", "SQLStorage", "SQLiteDatabase", "TagExpressions", .asyncHTTPClient, .crypto,
                 .httpTypes,
                 .hummingbird,
                 .logging, .metrics, .nioCore, .nioPosix, .richPushDevice, .richPushModel, .serviceLifecycle, .unixSignals, .yams,
@@ -176,7 +177,8 @@ let package = Package(
         tests(
             "ClarionServerTests",
             [
-                "APNsEmulation", "ClarionServer", "ClarionTesting", "HTTPService", .crypto, .httpTypes, .hummingbird,
+                "APNsEmulation", "APNsHTTP2", "APNsProtocol", "ClarionServer", "ClarionTesting", "HTTPService", "PushHub",
+                "ServerObservability", "ServiceErrors", "SQLStorage", "SQLiteDatabase", .crypto, .httpTypes, .hummingbird,
                 .hummingbirdTesting, .logging, .nioPosix, .richPushModel,
             ]),
         target(
@@ -214,7 +216,7 @@ let package = Package(
             "EndToEndTests",
             [
                 "APNsEmulation", "ClarionServer", "ClarionTesting", "DeviceSimulation", "PushHub", "SQLStorage", "SQLiteDatabase",
-                .asyncHTTPClient, .logging, .nioCore, .nioPosix, .richPushModel,
+                "ServerObservability", .asyncHTTPClient, .logging, .nioCore, .nioPosix, .richPushModel,
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -76,6 +76,9 @@ public final class ProviderTokenCache: Sendable {
         }
     }
 
+    /// How old the token in use is; `nil` before the first.
+    public var age: Duration? { state.withLock { $0.schedule.age(at: clock.uptime) } }
+
     /// Takes a token into use. The same text again is the same token to APNs, so it stays the same here.
     private func accept(_ made: SharedProviderToken, _ state: inout State) -> ProviderToken {
         let uptime = clock.uptime

@@ -1,12 +1,14 @@
 import RichPushModel
 
 extension RichPushEngine {
-    /// The content of a notification if it is on the device, for a list with thumbnails. Asks no server and reports nothing:
-    /// looking at a list is not opening.
+    /// What is on the device of a notification, for a list with thumbnails: the small variant, which the service extension
+    /// fetches, else the content itself. Asks no server and reports nothing: looking at a list is not opening.
     public func downloadedContent(of id: RichID) -> CachedContent? {
-        guard let session = activeSession, let entry = try? records.entry(id, of: session.id), let content = entry.content
-        else { return nil }
-        let key = ContentKey(id, sha256: content.sha256, of: session.id)
-        return (try? device.cache.content(key, now: device.clock.now)) ?? nil
+        guard let session = activeSession, let entry = try? records.entry(id, of: session.id) else { return nil }
+        for descriptor in [entry.thumb, entry.content] {
+            guard let descriptor else { continue }
+            if let content = fetcher.cached(descriptor, of: id, in: session) { return content }
+        }
+        return nil
     }
 }

@@ -13,7 +13,7 @@ extension RichPushEngine {
 
     func inbox(of session: Session) throws(StorageError) -> Inbox {
         let synchronised = try records.synchronised(of: session.id)
-        let read = try outbox.reads(of: session, now: device.clock.now)
+        let read = try outbox.reads(of: session, now: device.clock.now).union(records.readHere(of: session.id))
         return synchronised.merged(with: try records.arrived(of: session.id), read: read)
     }
 
@@ -21,20 +21,34 @@ extension RichPushEngine {
     /// newest push came through. To be called whenever the app comes to the foreground.
     @discardableResult
     public func refresh() async throws(RichPushError) -> Inbox {
-        startRevocation()
+        if waitingResponses.isEmpty { startRevocation() } else { await didUnlock() }
         guard let session = activeSession else { throw self.session == nil ? .notSignedIn : .credentialRejected }
         if token == nil { await app.push.registerForPush() }
         startRegistration()
         let deadline = Deadline(device.clock, after: configuration.limits.callDeadline)
         await flush(within: deadline)
+        let told = try storing { () throws(StorageError) in try readAndTold(in: session) }
         let (inbox, isComplete) = try await readInbox(in: session, within: deadline)
         guard isCurrent(session) else { throw .notSignedIn }
         let gone = try storing { () throws(StorageError) in
-            try records.synchronise(inbox, isComplete: isComplete, of: session.id)
+            let gone = try records.synchronise(inbox, isComplete: isComplete, of: session.id)
+            try records.confirmRead(by: inbox.entries, told: told, of: session.id)
+            return gone
         }
         await remove(gone, in: session)
         await updateBadge(in: session)
         return try self.inbox()
+    }
+
+    /// What was read here and no longer waits in the outbox: a list that is asked for from now on knows of it.
+    private func readAndTold(in session: Session) throws(StorageError) -> Set<RichID> {
+        try records.readHere(of: session.id).subtracting(outbox.reads(of: session, now: device.clock.now))
+    }
+
+    /// Writes down that the user has read it: for the server, and for the list on this device.
+    func noteRead(_ id: RichID, in session: Session) throws(StorageError) {
+        try outbox.addRead(id, at: device.clock.now, of: session)
+        try records.markRead(id, of: session.id)
     }
 
     private func readInbox(
@@ -72,7 +86,7 @@ extension RichPushEngine {
     /// Marks a notification as read without opening it.
     public func markRead(_ id: RichID) async throws(RichPushError) {
         guard let session = activeSession else { throw .notSignedIn }
-        try storing { () throws(StorageError) in try outbox.addRead(id, at: device.clock.now, of: session) }
+        try storing { () throws(StorageError) in try noteRead(id, in: session) }
         await updateBadge(in: session)
         await flush(within: Deadline(device.clock, after: configuration.limits.callDeadline))
     }

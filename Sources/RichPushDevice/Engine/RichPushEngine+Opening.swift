@@ -10,6 +10,7 @@ extension RichPushEngine {
     /// The user did something with a notification, perhaps one that started the app.
     public func didRespond(_ response: NoticeResponse) async {
         guard let session = activeSession else {
+            guard isLoaded || isStopped else { return await keepForUnlock(response) }
             device.log.record(DeviceEvent(.ignored, response.richID, ["reason": "not-signed-in"]))
             return
         }
@@ -61,7 +62,7 @@ extension RichPushEngine {
 
     private func noteOpened(_ id: RichID, in session: Session) async {
         note(.opened, of: id, in: session)
-        try? outbox.addRead(id, at: device.clock.now, of: session)
+        try? noteRead(id, in: session)
         device.log.record(DeviceEvent(.opened, id))
         let shown = await app.notifications.delivered().filter { $0.richID == id }.map(\.identifier)
         await app.notifications.removeDelivered(shown)

@@ -50,7 +50,10 @@ extension RichPushEngine {
             let warmed = await warm(entry, in: session, within: deadline)
             guard isCurrent(session) else { return .noData }
             if case .failure(let error) = warmed { fail(envelope.id, error, in: session) }
-            if !envelope.hasAlert { await present(entry, with: try? warmed.get(), in: session) }
+            if !envelope.hasAlert {
+                let picture = await picture(for: entry, warmed: try? warmed.get(), in: session, within: deadline)
+                await present(entry, with: picture, in: session)
+            }
             await updateBadge(in: session)
             return if case .failure = warmed { .failed } else { .newData }
         } catch {
@@ -73,6 +76,18 @@ extension RichPushEngine {
         }
         if case .success = fetched { note(.fetched, of: entry.id, in: session) }
         return fetched.map { $0 }
+    }
+
+    /// What the system can show with the notification: what was fetched for the tap, else the small variant, which is all that
+    /// there is to see of a link, a coupon, a document or a film that is too long.
+    private func picture(
+        for entry: InboxEntry, warmed: CachedContent?, in session: Session, within deadline: Deadline
+    ) async -> CachedContent? {
+        if let warmed, AttachmentMaker.isShowable(mediaType: warmed.mediaType, byteCount: warmed.byteCount) { return warmed }
+        guard let thumb = entry.thumb, thumb.byteCount <= configuration.limits.maximumBackgroundBytes,
+            AttachmentMaker.isShowable(mediaType: thumb.mediaType, byteCount: thumb.byteCount)
+        else { return warmed }
+        return (try? await fetch(thumb, of: entry.id, variant: .thumb, in: session, within: deadline).get()) ?? warmed
     }
 
     /// Nothing could be fetched. What is not for this user is not shown; otherwise the push's own words are better than nothing.

@@ -30,6 +30,8 @@ public actor RichPushEngine {
     /// Something was noted while a flush was under way.
     var needsFlush = false
     var revoking: Task<Void, Never>?
+    /// What the user did before anything was readable, oldest first.
+    var waitingResponses: [NoticeResponse] = []
 
     /// Creates an engine. One app has one; nothing happens until `start`.
     public init(configuration: RichPushConfiguration, device: DevicePorts, app: AppPorts) {

@@ -42,9 +42,10 @@ extension EnrichmentEngine {
     private func unread(in session: Session) -> Int? {
         guard let synchronised = try? records.synchronised(of: session.id),
             let arrived = try? records.arrived(of: session.id),
-            let read = try? outbox.reads(of: session, now: device.clock.now)
+            let told = try? outbox.reads(of: session, now: device.clock.now),
+            let read = try? records.readHere(of: session.id)
         else { return nil }
-        return synchronised.merged(with: arrived, read: read).unread
+        return synchronised.merged(with: arrived, read: read.union(told)).unread
     }
 
     /// The bytes worth fetching here: what the system will show, the small variant first; or what is tiny and will be opened.

@@ -10,6 +10,7 @@ final class TestDevice: Sendable {
     let clock = ManualClock()
     let secrets = Locked<[SecretKey: String]>([:])
     let isLocked = Locked(false)
+    let storeIsLocked = Locked(false)
     let identifiers = CountingIdentifiers()
     let log = RecordingLog()
     let notifications = FakeNotifications()
@@ -33,7 +34,8 @@ final class TestDevice: Sendable {
     func ports(isForApp: Bool = true) throws -> DevicePorts {
         DevicePorts(
             transport: backend, secrets: MemorySecrets(secrets, isForApp: isForApp, isLocked: isLocked),
-            store: try FileSharedStore(folder: folder.appendingPathComponent("records")),
+            store: LockableStore(
+                base: try FileSharedStore(folder: folder.appendingPathComponent("records")), isLocked: storeIsLocked),
             cache: try FileContentCache(folder: folder.appendingPathComponent("content")), clock: clock,
             identifiers: identifiers, log: log)
     }

@@ -24,7 +24,9 @@ extension APNsConnectionPool: APNsConnectionOwner {
             if case .rejected(let rejection) = outcome, handleTokenFault(rejection, of: ticket, on: id) { return }
             resolve(ticket, outcome)
         case .refused: sendAgain([ticket])
-        case .lost(let failure): resolve(ticket, .unknown(failure))
+        case .lost(let failure):
+            if failure == .streamReset { counters.resets += 1 }
+            resolve(ticket, .unknown(failure))
         }
     }
 
@@ -46,6 +48,8 @@ extension APNsConnectionPool: APNsConnectionOwner {
         let now = eventLoop.now
         if state.phase(of: id) != .draining {
             counters.goAways += 1
+            let reason = goAway.reason.flatMap { $0.isKnown ? $0 : nil }
+            counters.goAwaysByReason[reason ?? APNsReason(rawValue: ""), default: 0] += 1
             logger.notice(
                 "APNs ends the use of a connection",
                 metadata: [

@@ -66,7 +66,7 @@ public enum EmulatorService {
         let router = ServiceRouter(options: serving)
         for (apns, path) in running { EmulatorRoutes(apns: apns).addRoutes(to: router, under: path) }
         return Application(
-            router: router,
+            router: router, server: .guarded(allowance: ConnectionAllowance(limit: 1_000, clock: .system, logger: logger)),
             configuration: ApplicationConfiguration(address: .hostname(address.host, port: address.port), serverName: nil),
             onServerRunning: { onListening($0.localAddress?.port ?? 0) }, logger: logger)
     }

@@ -11,6 +11,31 @@ enum SettingCatalog {
         "content-limit", .size(1...10_000_000_000), default: 25_000_000, in: .storage,
         "The largest picture, sound, video or file that is accepted. Uploads are streamed, so this bounds disk and not memory.")
 
+    static let contentQuota = Setting(
+        "content-quota", .size(1_000_000...1_000_000_000_000_000), default: 1_000_000_000, in: .storage,
+        """
+        How many bytes the contents of one user may have together, those that wait to be sent and those that were. What is recalled \
+        or refused or has had its time counts no more. At least content-limit.
+        """)
+
+    static let retentionContent = Setting(
+        "retention-content", .duration(.seconds(86_400) ... .seconds(3650 * 86_400)), default: .seconds(30 * 86_400),
+        in: .retention,
+        """
+        How long a send is kept after it ended: content, places in inboxes, receipts. One whose own expiry comes sooner goes at that. \
+        Documentation/Retention.md says it for everything that is stored.
+        """)
+    static let retentionGrace = Setting(
+        "retention-grace", .duration(.zero ... .seconds(30 * 86_400)), default: .seconds(86_400), in: .retention,
+        """
+        How much longer a send stays that would go. Apple keeps a push for up to 30 days; the phone that gets it at the last moment \
+        has to be able to fetch.
+        """)
+    static let retentionAudit = Setting(
+        "retention-audit", .duration(.seconds(86_400) ... .seconds(3650 * 86_400)), default: .seconds(180 * 86_400),
+        in: .retention,
+        "How long it is remembered which device changed hands or was replaced, and which user was removed.")
+
     static let listenHost = Setting(
         "listen-host", .host, default: "127.0.0.1", in: .listening,
         """
@@ -36,6 +61,13 @@ enum SettingCatalog {
         """
         The addresses whose X-Forwarded-For is believed when sign-in failures are counted. Empty means that nobody's is, so that \
         no caller can blame another.
+        """)
+
+    static let connectionLimit = Setting(
+        "connection-limit", .integer(16...1_000_000), default: 10_000, in: .listening,
+        """
+        How many connections may be open at once; more are answered 503. Where the system allows the process fewer open files \
+        than twice this number, the limit is lower, and a line in the log says so.
         """)
 
     static let metricsHost = Setting(
@@ -123,9 +155,10 @@ enum SettingCatalog {
 
     /// Every setting, in the order of the reference page.
     static let all: [SettingDeclaration] = [
-        dataDirectory.declaration, contentLimit.declaration,
+        dataDirectory.declaration, contentLimit.declaration, contentQuota.declaration,
+        retentionContent.declaration, retentionGrace.declaration, retentionAudit.declaration,
         listenHost.declaration, listenPort.declaration, publicURL.declaration, behindTLSProxy.declaration, insecure.declaration,
-        trustedProxies.declaration,
+        trustedProxies.declaration, connectionLimit.declaration,
         metricsHost.declaration, metricsPort.declaration, metricsOpen.declaration,
         logLevel.declaration, logFormat.declaration,
         apnsEnvironment.declaration, apnsTopic.declaration, apnsTeamID.declaration, apnsKeyID.declaration, apnsKey.declaration,

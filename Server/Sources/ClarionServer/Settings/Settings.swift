@@ -1,5 +1,6 @@
 import APNsHTTP2
 import APNsProtocol
+import AppBackend
 import Logging
 
 /// What a node was told to do: plain values, checked one by one and against each other. Made by `SettingsLoader`.
@@ -8,6 +9,10 @@ public struct Settings: Hashable, Sendable {
     public var dataDirectory: String
     /// The largest content, in bytes.
     public var contentLimit: Int64
+    /// How many bytes the contents of one user may have together.
+    public var contentQuota: Int64
+    /// How long what was sent is kept.
+    public var retention: RetentionSettings
     public var listening: Listening
     /// Where `/metrics` answers; absent means nowhere.
     public var metrics: Address?
@@ -39,6 +44,8 @@ public struct Settings: Hashable, Sendable {
         public var isBehindTLSProxy: Bool
         /// Whose `X-Forwarded-For` is believed.
         public var trustedProxies: [AddressRange]
+        /// How many connections may be open at once.
+        public var connectionLimit: Int
     }
 
     public struct Logging: Hashable, Sendable {

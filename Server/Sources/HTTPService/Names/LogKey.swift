@@ -30,6 +30,7 @@ public enum LogKey: String, Sendable, CaseIterable {
     case slice
     case state
     case count
+    case limit
     // APNs
     case apnsConnection = "apns.connection"
     case apnsReason = "apns.reason"

@@ -5,12 +5,25 @@ import ServiceErrors
 
 /// How far the body of one request has been read.
 final class BodyProgress: Sendable {
-    private let ended = NIOLockedValueBox(false)
+    private enum State { case untouched, begun, ended }
+
+    private let state = NIOLockedValueBox(State.untouched)
+
+    /// Whether anybody has asked for a byte of it.
+    var hasBegun: Bool { state.withLockedValue { $0 != .untouched } }
 
     /// Whether the last byte has been read.
-    var hasEnded: Bool { ended.withLockedValue { $0 } }
+    var hasEnded: Bool { state.withLockedValue { $0 == .ended } }
 
-    func end() { ended.withLockedValue { $0 = true } }
+    /// Somebody asks for bytes; true the first time.
+    func begin() -> Bool {
+        state.withLockedValue { state in
+            defer { if state == .untouched { state = .begun } }
+            return state == .untouched
+        }
+    }
+
+    func end() { state.withLockedValue { $0 = .ended } }
 }
 
 /// A request body that keeps to its limit and cannot be cut short unnoticed.
@@ -25,9 +38,11 @@ struct BoundedBody: AsyncSequence, Sendable {
     /// What the `Content-Length` header promised.
     let promised: Int?
     let progress: BodyProgress
+    /// Where the client is told to go on, when it waits for that.
+    let waiting: (any Channel)?
 
     func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(base: base.makeAsyncIterator(), limit: limit, promised: promised, progress: progress)
+        AsyncIterator(base: base.makeAsyncIterator(), limit: limit, promised: promised, progress: progress, waiting: waiting)
     }
 
     struct AsyncIterator: AsyncIteratorProtocol {
@@ -35,9 +50,11 @@ struct BoundedBody: AsyncSequence, Sendable {
         let limit: Int
         let promised: Int?
         let progress: BodyProgress
+        let waiting: (any Channel)?
         var count = 0
 
         mutating func next() async throws -> ByteBuffer? {
+            if progress.begin() { waiting?.triggerUserOutboundEvent(WantsBody(), promise: nil) }
             guard let buffer = try await base.next() else {
                 try Task.checkCancellation()
                 guard promised.map({ $0 == count }) ?? true else {

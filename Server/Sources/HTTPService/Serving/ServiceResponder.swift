@@ -41,7 +41,7 @@ public struct ServiceResponder: HTTPResponder {
             failure = failed
         }
         if request.method == .head { response = response.createHeadResponse() }
-        finish(&response, context: context, bodyLeft: Self.announcesBody(request) && !Self.isShort(request) && !progress.hasEnded)
+        finish(&response, context: context, bodyLeft: Self.leavesBody(request, progress, failure))
         let record = RequestRecord(
             request: request, context: context, template: match.template, status: response.status,
             duration: options.clock.uptime - start, failure: failure)
@@ -74,7 +74,9 @@ public struct ServiceResponder: HTTPResponder {
         }
         var head = request.head
         head.method = method
-        let body = BoundedBody(base: request.body, limit: options.maximumBodyBytes, promised: promised, progress: progress)
+        let body = BoundedBody(
+            base: request.body, limit: options.maximumBodyBytes, promised: promised, progress: progress,
+            waiting: Self.asksFirst(request) ? context.channel : nil)
         let bounded = Request(head: head, body: RequestBody(asyncSequence: body))
         var context = context
         context.isHead = request.method == .head
@@ -98,6 +100,20 @@ public struct ServiceResponder: HTTPResponder {
             }
             throw ServiceError(.outcomeUnknown, "the answer took too long")
         }
+    }
+
+    /// Whether the answer leaves an unread body behind, so that the connection can serve no other request.
+    private static func leavesBody(_ request: Request, _ progress: BodyProgress, _ failure: RequestFailure?) -> Bool {
+        guard announcesBody(request), !progress.hasEnded else { return false }
+        if failure?.error.code == .requestTimeout { return true }
+        // Whether a client that was not told to go on sends the body all the same, nobody can know (RFC 9110, 10.1.1).
+        if asksFirst(request), !progress.hasBegun { return true }
+        return !isShort(request)
+    }
+
+    /// Whether the client waits to hear that its body is welcome.
+    private static func asksFirst(_ request: Request) -> Bool {
+        request.headers[.expect]?.lowercased() == "100-continue"
     }
 
     /// Whether what is left of the body is so little that reading it costs less than a new connection. The server does so.

@@ -1,6 +1,7 @@
 import AppBackend
 import PushHub
 import RichPushModel
+import ServiceErrors
 
 /// The rich notifications of one app.
 public struct SQLRichNotificationStore: RichNotificationStore {
@@ -37,7 +38,8 @@ public struct SQLRichNotificationStore: RichNotificationStore {
                 body: try row.bytes(0), pushType: try row.text(1), priority: Int(try row.integer(2)),
                 collapseID: try row.optionalText(3),
                 expiresAt: try row.optionalInteger(4).map(Timestamp.init(milliseconds:)))
-            return OutgoingPush(message: message, hubKey: try row.text(5))
+            return OutgoingPush(
+                message: message, pushesPerSecond: try row.optionalInteger(6).map(Int.init), hubKey: try row.text(5))
         }
     }
 
@@ -70,6 +72,11 @@ extension SQLRichNotificationStore {
         try connection.row(select, key(id, app)).map(RichNotificationRows.notification)
     }
 
+    /// Whether it is still there, whatever its state.
+    static func exists(_ id: RichID, _ app: AppID, _ connection: any SQLConnection) throws -> Bool {
+        try connection.row(selectPresence, key(id, app)) != nil
+    }
+
     private static func repeated(
         _ key: RepeatKey, _ user: UserID, _ app: AppID, _ connection: any SQLConnection
     ) throws -> Acceptance? {
@@ -77,7 +84,7 @@ extension SQLRichNotificationStore {
         guard let row = try connection.row(selectRepeatKey, values) else { return nil }
         guard try row.bytes(0) == key.digest else { return .repeatMismatch }
         guard let id = try RichNotificationRows.id(row, 1), let earlier = try notification(id, app, connection) else {
-            return nil
+            throw ServiceError(.conflict, "the send of this Idempotency-Key is over and was removed; a new send needs a new key")
         }
         return .repeated(earlier)
     }
@@ -100,16 +107,20 @@ extension SQLRichNotificationStore {
 
 extension SQLRichNotificationStore {
     static let all =
-        [select, selectPush, selectUserTags, find, findUnread, selectRepeatKey, deleteRepeatKeys] + acceptStatements
+        [select, selectPresence, selectPush, selectUserTags, find, findUnread, selectRepeatKey, deleteRepeatKeys]
+        + acceptStatements
         + workStatements
 
     private static let select = SQLStatement(
         composed: """
             SELECT \(RichNotificationRows.columns) FROM \(RichNotificationRows.table) WHERE n.app_id = $1 AND n.rich_id = $2
             """)
+    private static let selectPresence = SQLStatement(
+        "SELECT rich_id FROM rich_notifications WHERE app_id = $1 AND rich_id = $2")
     private static let selectPush = SQLStatement(
         """
-        SELECT push_body, push_type, priority, collapse_id, expires_at, hub_key FROM rich_notifications
+        SELECT push_body, push_type, priority, collapse_id, expires_at, hub_key, pushes_per_second
+        FROM rich_notifications
         WHERE app_id = $1 AND rich_id = $2
         """)
     private static let selectUserTags = SQLStatement(
