@@ -116,13 +116,26 @@ struct OpeningTests {
     @Test("is offered while the user looks at the app: to the list, and OK / More")
     func willPresent() async throws {
         let engine = try await device.signedIn()
-        let notice = ForegroundNotice(identifier: "x", richID: id(7), content: NoticeContent(title: "T", body: "B"))
+        let notice = ForegroundNotice(identifier: "x", richID: id(7), content: NoticeContent(title: "T", subtitle: "S", body: "B"))
         #expect(await engine.willPresent(notice) == [.list])
-        #expect(await device.router.offers == [ContentOffer(richID: id(7), title: "T", message: "B")])
+        #expect(await device.router.offers == [ContentOffer(richID: id(7), title: "T", subtitle: "S", message: "B")])
         let other = ForegroundNotice(identifier: "y", richID: nil, content: NoticeContent(body: "B"))
         #expect(await engine.willPresent(other) == [.banner, .list, .sound])
         try await engine.signOut()
         #expect(await engine.willPresent(notice) == [])
+    }
+
+    @Test("says all that the sender said: title, subtitle, words and the name of the file")
+    func words() async throws {
+        let engine = try await device.signedIn()
+        device.backend.store(7)
+        device.backend.state.with {
+            $0.stored[id(7)]?.entry.subtitle = "Subtitle"
+            $0.stored[id(7)]?.entry.content?.fileName = "timetable.png"
+        }
+        let opened = await engine.open(id(7))
+        #expect([opened.title, opened.subtitle, opened.message] == ["Title", "Subtitle", "Words"])
+        #expect(opened.fileName == "timetable.png")
     }
 
     @Test("is not what a dismissal does")

@@ -33,13 +33,16 @@ struct SeedStoryTests {
         await fixture.silent(7)
         #expect(await fixture.answered())
         let asked = await phone.snapshot
-        #expect(asked.alert == .init(richID: RichID(number: 7)!, message: "Words 7"))
+        let words = PhoneSnapshot.Alert(
+            richID: RichID(number: 7)!, title: "Title 7", subtitle: "Subtitle 7", message: "Words 7")
+        #expect(asked.alert == words)
         #expect(asked.notifications.isEmpty)
         try await phone.perform(.alertMore)
         let shown = await phone.snapshot
         #expect(shown.screen == .content)
         #expect(shown.alert == nil)
         #expect(shown.content?.state == .ready)
+        #expect(shown.content?.subtitle == "Subtitle 7")
         let media = try #require(await phone.media(for: RichID(number: 7)!, attachmentOf: nil))
         #expect(try Data(contentsOf: media.file) == bytes)
         #expect(media.mediaType == "image/png")

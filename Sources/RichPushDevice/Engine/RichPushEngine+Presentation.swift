@@ -19,7 +19,7 @@ extension RichPushEngine {
         let isActive = await app.environment.appState() == .active
         guard isCurrent(session) else { return false }
         if isActive, configuration.offersInForeground {
-            await offer(id, title: content.title, message: content.body)
+            await offer(id, content)
             return true
         }
         var notice = LocalNotice(identifier: Self.identifier(id), richID: id, kind: kind, content: content)
@@ -44,9 +44,11 @@ extension RichPushEngine {
         return true
     }
 
-    private func offer(_ id: RichID, title: String, message: String) async {
+    private func offer(_ id: RichID, _ content: NoticeContent) async {
         device.log.record(DeviceEvent(.offered, id))
-        await app.router.offer(ContentOffer(richID: id, title: title.isEmpty ? nil : title, message: message))
+        let stated = { (text: String) in text.isEmpty ? nil : text }
+        await app.router.offer(
+            ContentOffer(richID: id, title: stated(content.title), subtitle: stated(content.subtitle), message: content.body))
     }
 
     /// The system is about to show a notification over the app. A rich one goes to the list only, and the app asks OK / More,
@@ -55,7 +57,7 @@ extension RichPushEngine {
         guard let id = notice.richID else { return [.banner, .list, .sound] }
         guard activeSession != nil else { return [] }
         guard configuration.offersInForeground else { return [.banner, .list, .sound] }
-        await offer(id, title: notice.content.title, message: notice.content.body)
+        await offer(id, notice.content)
         return [.list]
     }
 

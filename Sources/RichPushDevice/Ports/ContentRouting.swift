@@ -11,13 +11,16 @@ public protocol ContentRouting: Sendable {
 /// The question that the app asks in the foreground instead of a notification.
 public struct ContentOffer: Hashable, Sendable {
     public var richID: RichID
+    /// Absent when the sender gave none: an app then says who asks in its own words.
     public var title: String?
+    public var subtitle: String?
     public var message: String
 
     /// Creates a question.
-    public init(richID: RichID, title: String?, message: String) {
+    public init(richID: RichID, title: String?, subtitle: String? = nil, message: String) {
         self.richID = richID
         self.title = title
+        self.subtitle = subtitle
         self.message = message
     }
 }

@@ -24,6 +24,8 @@ public struct OpenedContent: Hashable, Sendable {
     public var subtitle: String?
     public var message: String
     public var altText: String?
+    /// The name the sender gave the content, for display only and never a path.
+    public var fileName: String?
     /// The checked bytes.
     public var content: CachedContent?
     /// For kind `url`: an https link, to be opened only after the user confirms.
@@ -46,5 +48,6 @@ public struct OpenedContent: Hashable, Sendable {
         title = entry.title
         subtitle = entry.subtitle
         altText = entry.altText
+        fileName = entry.content?.fileName
     }
 }

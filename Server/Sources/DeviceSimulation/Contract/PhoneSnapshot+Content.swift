@@ -18,8 +18,11 @@ extension PhoneSnapshot {
         public var richID: RichID
         public var kind: ContentKind
         public var title: String?
+        public var subtitle: String?
         public var message: String
         public var altText: String?
+        /// The name the sender gave the content, for display only.
+        public var fileName: String?
         public var mediaType: String?
         /// Whether the phone holds bytes to show; ask it for them.
         public var hasMedia: Bool
@@ -41,7 +44,8 @@ extension PhoneSnapshot {
         }
 
         private enum CodingKeys: String, CodingKey {
-            case richID = "richId", kind, title, message, altText, mediaType, hasMedia, link, coupon, state, error
+            case richID = "richId", kind, title, subtitle, message, altText, fileName, mediaType, hasMedia, link, coupon, state
+            case error
         }
     }
 

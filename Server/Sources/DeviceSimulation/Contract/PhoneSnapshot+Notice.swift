@@ -62,14 +62,19 @@ extension PhoneSnapshot {
     /// The question that the app asks instead of a banner while it is in the foreground.
     public struct Alert: Hashable, Sendable, Codable {
         public var richID: RichID
+        /// Absent when the sender gave none.
+        public var title: String?
+        public var subtitle: String?
         public var message: String?
 
         /// Creates a question.
-        public init(richID: RichID, message: String?) {
+        public init(richID: RichID, title: String? = nil, subtitle: String? = nil, message: String?) {
             self.richID = richID
+            self.title = title
+            self.subtitle = subtitle
             self.message = message
         }
 
-        private enum CodingKeys: String, CodingKey { case richID = "richId", message }
+        private enum CodingKeys: String, CodingKey { case richID = "richId", title, subtitle, message }
     }
 }

@@ -37,7 +37,9 @@ extension SimulatedPhone {
     private static func screen(_ opened: OpenedContent) -> PhoneSnapshot.Content {
         var content = PhoneSnapshot.Content(
             richID: opened.richID, kind: opened.kind, title: opened.title, message: opened.message, state: .loading)
+        content.subtitle = opened.subtitle
         content.altText = opened.altText
+        content.fileName = opened.fileName
         content.mediaType = opened.content?.mediaType
         content.hasMedia = opened.content != nil
         content.link = opened.link?.absoluteString

@@ -11,10 +11,14 @@ extension SimulatedPhone {
         snapshot.screen = view.locked ? .lock : process.isInFront ? appScreen : .home
         snapshot.notifications = list.entries.map(visible)
         snapshot.banner = view.banner.flatMap { list[$0.id] }.map(visible)
-        snapshot.alert = process.isInFront ? offers.last.map { .init(richID: $0.richID, message: $0.message) } : nil
+        snapshot.alert = process.isInFront ? offers.last.map(Self.alert) : nil
         if appScreen != .content { snapshot.content = nil }
         snapshot.time = clock.now
         return snapshot
+    }
+
+    private static func alert(_ offer: ContentOffer) -> PhoneSnapshot.Alert {
+        PhoneSnapshot.Alert(richID: offer.richID, title: offer.title, subtitle: offer.subtitle, message: offer.message)
     }
 
     /// An entry as it may be seen: the category's placeholder while the phone is locked and hides previews.
