@@ -19,17 +19,27 @@ struct NGHTTPDTests {
         return channel.localAddress?.port ?? 0
     }
 
+    /// Starts `nghttpd`, which cannot let the system choose a port: one that was free may be another's a moment later, and then it
+    /// ends at once and the next one is tried.
+    private func start(_ options: [String], output: String) async throws -> (ChildProcess, Int) {
+        for _ in 0..<10 {
+            let port = try await freePort()
+            let server = try ChildProcess(
+                .init("nghttpd", ["--no-tls", "-a", "127.0.0.1", "--echo-upload"] + options + ["\(port)"], output: output))
+            for _ in 0..<50 where server.isRunning { try await Task.sleep(for: .milliseconds(10)) }
+            if server.isRunning { return (server, port) }
+        }
+        throw Failure()
+    }
+
+    private struct Failure: Error {}
+
     // One after the other, so that both do not take the same free port.
     @Test("thousands of requests are answered, within a few streams and small windows", arguments: [("1", "16"), ("37", "14")])
     func requests(streams: String, windowBits: String) async throws {
-        let port = try await freePort()
         let output = NSTemporaryDirectory() + "clarion-nghttpd-" + UUID().uuidString
         defer { try? FileManager.default.removeItem(atPath: output) }
-        let server = try ChildProcess(
-            .init(
-                "nghttpd",
-                ["--no-tls", "-a", "127.0.0.1", "--echo-upload", "-m", streams, "-w", windowBits, "-W", windowBits, "\(port)"],
-                output: output))
+        let (server, port) = try await start(["-m", streams, "-w", windowBits, "-W", windowBits], output: output)
         let key = try ProviderTokenKey(privateKey: P256.Signing.PrivateKey(), keyID: "KEY4567890", teamID: "TEAM567890")
         var timing = APNsClientTiming()
         timing.initialBackOff = .milliseconds(20)
