@@ -48,6 +48,19 @@ import Testing
         #expect(test.hub.devices.isEmpty)
     }
 
+    @Test("a sign-out ends also what its own credential changed meanwhile")
+    func ownChange() async throws {
+        let test = try await TestBackend()
+        let ann = try await test.user("ann")
+        let (phone, credential) = try await test.install(ann, "phone", handle: 1)
+        let id = try #require(phone.installation)
+        let update = InstallationUpdate(handle: Sample.handle(2))
+        test.hub.duringNextRemoval { _ = try? await test.backend.putInstallation(id: id, update: update, for: phone) }
+        try await test.backend.deleteInstallation(id: id, for: phone)
+        #expect(test.hub.devices.isEmpty)
+        #expect(try await works(test, credential) == false)
+    }
+
     @Test("who was let in with an old credential neither signs the new one out nor takes the phone back")
     func oldCredential() async throws {
         let test = try await TestBackend()

@@ -32,9 +32,10 @@ extension RichPushBackend {
         let bindings = parts.stores.bindings
         let seen = try await bindings.state(of: record)
         if principal.installation != nil, seen.credential != principal.credentialDigest { throw BearerAuthenticator.notValid }
+        let condition = principal.credentialDigest.map(UnbindingCondition.credential) ?? .unchanged(seen)
         let isOwn = try await bindings.current(record)?.user == principal.userID
         if isOwn { _ = try await parts.hub.removeDevice(record) }
-        let outcome = try await bindings.unbind(record, from: principal.userID, seen: seen, at: parts.clock.now)
+        let outcome = try await bindings.unbind(record, from: principal.userID, if: condition, at: parts.clock.now)
         bearers.forget(record.text)
         // Also when nothing ended: whoever was bound meanwhile has just lost their device at the hub.
         if isOwn || outcome == .unbound { try await synchronise(record) }

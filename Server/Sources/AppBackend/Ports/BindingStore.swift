@@ -21,9 +21,9 @@ public protocol BindingStore: Sendable {
     /// What there is to sign out of: the binding of the record that holds now, and its credential.
     func state(of record: RecordID) async throws -> BindingState
 
-    /// Closes the user's binding of a record and deletes the record's credential, if both are still as they were `seen`.
+    /// Closes the user's binding of a record and deletes the record's credential, if the condition holds still.
     func unbind(
-        _ record: RecordID, from user: UserID, seen: BindingState, at now: Timestamp
+        _ record: RecordID, from user: UserID, if condition: UnbindingCondition, at now: Timestamp
     ) async throws -> UnbindingOutcome
 
     /// The user's bindings that held at or after `moment`, newest first, at most `limit`.
@@ -62,6 +62,14 @@ public struct BindingState: Hashable, Sendable {
         self.binding = binding
         self.credential = credential
     }
+}
+
+/// What a sign-out is for: whatever came later stays.
+public enum UnbindingCondition: Hashable, Sendable {
+    /// The record is as it was when the sign-out began.
+    case unchanged(BindingState)
+    /// The record's credential is the one with this digest; all that was bound with it ends.
+    case credential([UInt8])
 }
 
 /// What became of a request to unbind.

@@ -61,7 +61,7 @@ public struct SQLBindingStore: BindingStore {
     }
 
     public func unbind(
-        _ record: RecordID, from user: UserID, seen: BindingState, at now: Timestamp
+        _ record: RecordID, from user: UserID, if condition: UnbindingCondition, at now: Timestamp
     ) async throws -> UnbindingOutcome {
         try await database.writing { [app] connection in
             guard let row = try connection.row(Self.selectLast, [.integer(app.number), .text(record.text)]) else {
@@ -70,7 +70,13 @@ public struct SQLBindingStore: BindingStore {
             let last = try Self.binding(row)
             guard last.user == user else { return .foreign }
             guard last.until == nil else { return .unbound }
-            guard try Self.state(of: record, app, connection) == seen else { return .superseded }
+            let state = try Self.state(of: record, app, connection)
+            let isMeant =
+                switch condition {
+                case .unchanged(let seen): state == seen
+                case .credential(let digest): state.credential == digest
+                }
+            guard isMeant else { return .superseded }
             try Self.close(last, app, at: now, connection)
             try connection.run(SQLCredentialStore.deleteOfInstallation, [.integer(app.number), .text(record.text)])
             return .unbound
