@@ -45,7 +45,8 @@ struct AudienceWalkTests {
             audience: try TagExpression(parsing: "news || sports"), enqueuedAt: start, dueAt: start,
             slices: SlicePlan(audience: 1_500))
         _ = try await store.hub.intake.accept(send)
-        let request = LeaseRequest(owner: "a", now: start, until: start + .seconds(60), limit: 1, smallLimit: 1, largeLimit: 1, singleLimit: 1)
+        let request = LeaseRequest(
+            owner: "a", now: start, until: start + .seconds(60), limit: 1, smallLimit: 1, largeLimit: 1, singleLimit: 1)
         var lease = try #require(try await store.hub.queue.lease(request).first)
         var passed: [SliceKey] = []
         while lease.cursor < lease.last {
