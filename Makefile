@@ -23,7 +23,7 @@ test: ## Check and test everything, as CI does
 test-long: ## The same with the long forms of the crash and load tests
 	@scripts/test --long
 
-bench: ## Measure start, memory and throughput
+bench: ## Measure start, memory and throughput, and the APNs client beside h2load
 	@scripts/bench
 
 lint: ## Check format, floors, sizes and texts

@@ -1,11 +1,35 @@
-// swift-tools-version: 6.0
-// Every figure of time and memory is measured here and nowhere else: a test that times fails on the wrong day. No dependencies; it
-// measures the built program from outside.
+// swift-tools-version: 6.2
+// Every figure of time and memory is measured here and nowhere else: a test that times fails on the wrong day.
+//
+// The driver has no dependencies; it measures programs from outside. Only `apns-load`, which is measured, contains the client.
+// scripts/bench builds it with the flags of the server.
 import PackageDescription
 
 let package = Package(
     name: "clarion-benchmarks",
-    platforms: [.macOS(.v13)],
-    targets: [.executableTarget(name: "clarion-benchmarks")],
+    platforms: [.macOS(.v15)],
+    dependencies: [
+        .package(name: "clarion-server", path: "../Server"),
+        .package(name: "clarion", path: ".."),
+        .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.0"),
+        .package(url: "https://github.com/apple/swift-log.git", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.0"),
+    ],
+    targets: [
+        .executableTarget(name: "clarion-benchmarks"),
+        .executableTarget(
+            name: "apns-load",
+            dependencies: [
+                .product(name: "APNsHTTP2", package: "clarion-server"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "RichPushModel", package: "clarion"),
+            ]),
+        .executableTarget(
+            name: "apns-sink", cSettings: [.define("_GNU_SOURCE"), .unsafeFlags(["-O2", "-Wall", "-Wextra"])],
+            linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
+    ],
     swiftLanguageModes: [.v6]
 )

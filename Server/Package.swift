@@ -22,7 +22,6 @@ extension Target.Dependency {
 
     static let argumentParser = product(name: "ArgumentParser", package: "swift-argument-parser")
     static let asyncHTTPClient = product(name: "AsyncHTTPClient", package: "async-http-client")
-    static let configuration = product(name: "Configuration", package: "swift-configuration")
     static let coreMetrics = product(name: "CoreMetrics", package: "swift-metrics")
     static let crypto = product(name: "Crypto", package: "swift-crypto")
     static let cryptoExtras = product(name: "CryptoExtras", package: "swift-crypto")
@@ -50,13 +49,15 @@ extension Target.Dependency {
 let package = Package(
     name: "clarion-server",
     platforms: [.macOS(.v15)],
-    products: [.executable(name: "clarion", targets: ["clarion"])],
+    products: [
+        .executable(name: "clarion", targets: ["clarion"]),
+        // For the measurements in Benchmarks.
+        .library(name: "APNsHTTP2", targets: ["APNsHTTP2", "APNsProtocol"]),
+    ],
     dependencies: [
         .package(name: "clarion", path: ".."),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-certificates.git", from: "1.21.0"),
-        .package(
-            url: "https://github.com/apple/swift-configuration.git", from: "1.4.0", traits: ["YAML", "CommandLineArguments"]),
         .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.0"),
         .package(url: "https://github.com/apple/swift-http-types.git", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.0"),
@@ -118,8 +119,9 @@ let package = Package(
         tests(
             "APNsClientIntegrationTests",
             [
-                "APNsEmulation", "APNsHTTP2", "APNsProtocol", "ClarionTesting", .crypto, .logging, .nioConcurrencyHelpers, .nioCore,
-                .nioPosix, .richPushModel,
+                "APNsEmulation", "APNsHTTP2", "APNsProtocol", "ClarionTesting", .crypto, .logging, .nioCore,
+                .nioConcurrencyHelpers,
+                .nioPosix, .nioSSL, .richPushModel, .x509,
             ]),
         target(
             "BackendHTTPAPI",
@@ -167,12 +169,18 @@ let package = Package(
             [
                 "APNsDelivery", "APNsEmulation", "APNsHTTP2", "APNsProtocol", "AppBackend", "BackendHTTPAPI", "ContentStorage",
                 "DeviceSimulation", "HTTPService", "PushHub", "ServerObservability", "ServiceErrors", "SharedAccess",
-                "SimulatedPhonePage", "SQLStorage", "SQLiteDatabase", "TagExpressions", .asyncHTTPClient, .configuration, .crypto,
+                "SimulatedPhonePage", "SQLStorage", "SQLiteDatabase", "TagExpressions", .asyncHTTPClient, .crypto,
                 .httpTypes,
                 .hummingbird,
                 .logging, .metrics, .nioCore, .nioPosix, .richPushDevice, .richPushModel, .serviceLifecycle, .unixSignals, .yams,
             ], resources: [.embedInCode("Resources")]),
-        tests("ClarionServerTests", ["ClarionServer", "ClarionTesting", .crypto]),
+        tests(
+            "ClarionServerTests",
+            [
+                "APNsEmulation", "APNsHTTP2", "APNsProtocol", "ClarionServer", "ClarionTesting", "HTTPService", "PushHub",
+                "ServerObservability", "ServiceErrors", "SQLStorage", "SQLiteDatabase", .crypto, .httpTypes, .hummingbird,
+                .hummingbirdTesting, .logging, .nioPosix, .richPushModel,
+            ]),
         target(
             "SimulatedPhonePage",
             [
@@ -208,7 +216,7 @@ let package = Package(
             "EndToEndTests",
             [
                 "APNsEmulation", "ClarionServer", "ClarionTesting", "DeviceSimulation", "PushHub", "SQLStorage", "SQLiteDatabase",
-                .asyncHTTPClient, .logging, .nioCore, .nioPosix, .richPushModel,
+                "ServerObservability", .asyncHTTPClient, .logging, .nioCore, .nioPosix, .richPushModel,
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -31,6 +31,9 @@ public struct SendRequest: Hashable, Sendable, Codable {
     public var badge: Int?
     /// Groups notifications on the phone.
     public var thread: String?
+    /// At most so many pushes of this send leave in a second, 1 to 100,000, so that an audience that fetches at once does not
+    /// overrun what it fetches from. Absent means as fast as possible.
+    public var pushesPerSecond: Int?
 
     /// Creates a request; everything but the message has a default.
     public init(message: String) { self.message = message }
@@ -38,6 +41,7 @@ public struct SendRequest: Hashable, Sendable, Codable {
     private enum CodingKeys: String, CodingKey {
         case audience, title, subtitle, message, altText, kind, style, preview, contentID = "contentId", thumbID = "thumbId"
         case link, coupon, expiresAt, collapseID = "collapseId", sound, badge, thread
+        case pushesPerSecond
     }
 }
 

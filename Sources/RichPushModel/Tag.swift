@@ -14,7 +14,9 @@ public struct Tag: Sendable, CustomStringConvertible {
 
     /// Creates a tag; `nil` when the text breaks the rule above.
     public init?(_ text: String) {
-        guard (1...Self.maximumLength).contains(text.unicodeScalars.count), text.unicodeScalars.allSatisfy(Self.isAllowed) else { return nil }
+        guard (1...Self.maximumLength).contains(text.unicodeScalars.count), text.unicodeScalars.allSatisfy(Self.isAllowed) else {
+            return nil
+        }
         self.text = text
         folded = text.lowercased()
     }

@@ -1,17 +1,40 @@
 import Foundation
 
-/// `clarion-benchmarks PROGRAM [ROUNDS]` measures the built program, prints a table and ends with 1 when a limit is missed.
+/// `clarion-benchmarks serve PROGRAM [ROUNDS]` measures the built program, prints a table and ends with 1 when a limit is missed.
+/// `clarion-benchmarks apns LOAD SINK JSON [ROUNDS]` measures the APNs client beside h2load, prints a table and writes JSON.
 @main
 enum ClarionBenchmarks {
     static func main() throws {
-        guard CommandLine.arguments.count > 1 else {
-            print("usage: clarion-benchmarks PROGRAM [ROUNDS]")
+        let words = Array(CommandLine.arguments.dropFirst())
+        switch (words.first, words.count) {
+        case ("serve", 2...3): try serve(words)
+        case ("apns", 4...5): try apns(words)
+        default:
+            print("usage: clarion-benchmarks serve PROGRAM [ROUNDS] | apns LOAD SINK JSON [ROUNDS]")
             exit(64)
         }
-        let program = CommandLine.arguments[1]
-        let rounds = CommandLine.arguments.dropFirst(2).first.flatMap(Int.init) ?? 5
-        let results = try ServeBenchmark(program: program, rounds: max(1, rounds)).run()
+    }
+
+    private static func serve(_ words: [String]) throws {
+        let rounds = words.dropFirst(2).first.flatMap(Int.init) ?? 5
+        let results = try ServeBenchmark(program: words[1], rounds: max(1, rounds)).run()
         for line in Measurement.table(results) { print(line) }
         if results.contains(where: { !$0.isWithinLimit }) { exit(1) }
+    }
+
+    private static func apns(_ words: [String]) throws {
+        let rounds = max(1, words.dropFirst(4).first.flatMap(Int.init) ?? 3)
+        let folder = FileManager.default.temporaryDirectory.appending(path: "clarion-benchmarks-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var load = [Double](repeating: 0, count: 1)
+        getloadavg(&load, 1)
+        let pushes = try PushBenchmark(load: words[1], sink: words[2], rounds: rounds, folder: folder).run()
+        let distance = try DistanceBenchmark(load: words[1], sink: words[2], folder: folder).run()
+        let report = PushReport(
+            machine: "\(ProcessInfo.processInfo.activeProcessorCount) cores", loadAverage: load[0], rounds: rounds,
+            pushes: pushes, distance: distance)
+        for line in report.lines { print(line) }
+        try report.write(to: words[3])
     }
 }

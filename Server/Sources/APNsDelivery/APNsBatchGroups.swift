@@ -44,6 +44,16 @@ struct APNsBatchGroups {
         groups[index].pushes.append(push)
     }
 
+    /// Marks the pushes to tokens that were refused not long ago.
+    mutating func mark(_ refused: RefusedTokens) {
+        for index in groups.indices {
+            guard let isRefused = refused.contains(groups[index].pushes.lazy.map(\.deviceToken)) else { continue }
+            for (position, isRefused) in isRefused.enumerated() where isRefused {
+                groups[index].pushes[position].standing = .suspect
+            }
+        }
+    }
+
     /// The topic that the batch names for a target; `nil` for the transport's own.
     func topic(of target: PushBatch.Target, in batch: PushBatch) -> String? {
         batch.headers.indices.contains(target.headers) ? batch.headers[target.headers].topic : nil

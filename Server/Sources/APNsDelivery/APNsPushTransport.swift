@@ -12,6 +12,7 @@ public struct APNsPushTransport: PushTransport {
     private let defaultEnvironment: APNsEnvironment
     private let defaultTopic: String
     private let advice: PushRetryAdvice
+    private let refused = RefusedTokens()
     private let logger: Logger
 
     /// Creates a transport.
@@ -32,7 +33,8 @@ public struct APNsPushTransport: PushTransport {
     }
 
     public func send(_ batch: PushBatch) async -> [PushOutcome] {
-        let groups = APNsBatchGroups(batch, defaultEnvironment: defaultEnvironment, defaultTopic: defaultTopic)
+        var groups = APNsBatchGroups(batch, defaultEnvironment: defaultEnvironment, defaultTopic: defaultTopic)
+        groups.mark(refused)
         var outcomes = groups.decided
         await withTaskGroup(of: (targets: [Int], outcomes: [APNsOutcome]?).self) { tasks in
             for group in groups.groups {
@@ -41,6 +43,7 @@ public struct APNsPushTransport: PushTransport {
             }
             for await result in tasks {
                 for (position, target) in result.targets.enumerated() {
+                    note(result.outcomes?[position], for: batch.targets[target])
                     outcomes[target] = outcome(
                         result.outcomes?[position], topic: groups.topic(of: batch.targets[target], in: batch))
                 }
@@ -48,6 +51,16 @@ public struct APNsPushTransport: PushTransport {
         }
         report(outcomes)
         return outcomes.map { $0 ?? .unknown(reason: APNsFailure.cancelled.rawValue) }
+    }
+
+    /// Keeps in mind which tokens APNs refuses.
+    private func note(_ outcome: APNsOutcome?, for target: PushBatch.Target) {
+        switch outcome {
+        case .rejected(let rejection) where [.badDeviceToken, .deviceTokenNotForTopic].contains(rejection.reason):
+            refused.insert(target.handle.text)
+        case .accepted: refused.remove(target.handle.text)
+        default: break
+        }
     }
 
     /// A device of an environment without a credential, or of an app that the credential does not cover, is that device's

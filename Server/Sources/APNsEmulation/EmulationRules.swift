@@ -1,55 +1,36 @@
 import APNsProtocol
 
 /// The rules that Apple does not document or that a test wants otherwise; the defaults are what was observed
-/// (APNs reference 1.4, 2, 4 and 7.2).
+/// (APNs reference 1.4, 2, 4 and 7.2). They may change while the emulator runs; what is said of new connections holds for those.
 public struct EmulationRules: Sendable, Hashable {
-    /// What happens to a stream above the announced limit.
-    public enum OverLimit: Sendable, Hashable {
-        /// RST_STREAM with REFUSED_STREAM, seen since 2017.
-        case refuseStream
-        /// GOAWAY with REFUSED_STREAM and a text that is not JSON, seen in 2016.
-        case goAway
-    }
-
-    /// From when a lowered limit is enforced.
-    public enum LimitEnforcement: Sendable, Hashable {
-        /// When the client has acknowledged the SETTINGS frame, as RFC 9113 wants it.
-        case whenAcknowledged
-        /// At once: streams already on their way are refused, as some users of Apple's service saw.
-        case immediately
-    }
-
-    /// At most `count` accepted pushes to one device token within `seconds`; more are answered 429 `TooManyRequests`.
-    public struct DeviceRate: Sendable, Hashable {
-        public var count: Int
-        public var seconds: Int
-
-        /// Creates a rate; both values are at least 1.
-        public init(count: Int, seconds: Int) {
-            self.count = max(1, count)
-            self.seconds = max(1, seconds)
-        }
-    }
-
-    /// Whether something doubtful is let through.
-    public enum Leniency: Sendable, Hashable {
-        case accept
-        case refuse
-    }
+    // MARK: Streams and windows
 
     /// MAX_CONCURRENT_STREAMS before the first accepted push and, if `lowersLimitAfterRejection`, after a rejected one.
     public var firstConcurrentStreams = 1
     /// MAX_CONCURRENT_STREAMS after an accepted push.
     public var concurrentStreams = 1_000
+    /// A connection with a client certificate gets the real limit right after the handshake (seen once, APNs reference 1.4).
+    public var raisesLimitForCertificates = true
     /// Lower the limit after a 4xx other than 410 until the next accepted push (check 22).
     public var lowersLimitAfterRejection = true
     public var limitEnforcement = LimitEnforcement.whenAcknowledged
     public var overLimit = OverLimit.refuseStream
     /// Follow a refused stream with a second RST_STREAM, STREAM_CLOSED, as Apple does for its DATA frame.
     public var resetsRefusedStreamsTwice = true
+    /// INITIAL_WINDOW_SIZE of new connections; the window of the connection itself is 65,535 bytes always.
+    public var initialWindowSize = 65_535
+    /// HEADER_TABLE_SIZE of new connections.
+    public var headerTableSize = 4_096
+    public var credit = CreditPattern.halfWindow
+
+    // MARK: Credentials
 
     /// The oldest provider token in seconds (check 13).
     public var providerTokenLifetime: Int64 = 3_600
+    /// How far ahead of the clock a provider token may be minted, in seconds. Not described by Apple.
+    public var providerTokenLead: Int64 = 3_600
+    /// What a token from further ahead is told; wrong clocks are reported to meet this or `ExpiredProviderToken`.
+    public var futureTokenReason = APNsReason.invalidProviderToken
     /// How soon after one provider token another may follow on a connection, in seconds (check 13).
     public var providerTokenInterval: Int64 = 1_200
     /// Apple's page and Apple's servers spell this reason differently; this is the servers' spelling.
@@ -58,21 +39,55 @@ public struct EmulationRules: Sendable, Hashable {
     public var bindsAppsToConnection = true
     /// After `ExpiredProviderToken` or `TooManyProviderTokenUpdates` the connection answers nothing more (check 24).
     public var wedgesAfterTokenError = false
+    /// A client certificate outside its dates.
+    public var expiredCertificate = CertificateComplaint.answer
+    /// A client certificate of the other environment.
+    public var certificateEnvironment = CertificateComplaint.goAway
+    /// What a topic is told that the client certificate does not list; `BadTopic` or `TopicDisallowed`.
+    public var certificateTopicReason = APNsReason.badTopic
+
+    // MARK: Requests
 
     /// `background` with priority 10 (check 16).
     public var backgroundAtPriorityTen = Leniency.refuse
+    /// The reason for it; which one Apple uses is not known.
+    public var backgroundPriorityReason = APNsReason.badPriority
+    /// A push without `apns-push-type`.
+    public var missingPushType = Leniency.accept
     /// A body that is not a JSON object (check 17); refused as `PayloadEmpty`.
     public var bodyThatIsNotJSON = Leniency.accept
-    /// `nil` sets no limit (check 19).
+    /// `nil` sets no limit; more are answered 429 `TooManyRequests` (check 19).
     public var deviceRate: DeviceRate?
+    /// The same for broadcasts and the management together, for each app.
+    public var appRate: DeviceRate?
+    /// `retry-after` in seconds with 429 `TooManyRequests` and 503; there is no evidence that Apple sends it.
+    public var retryAfter: Int?
+    /// Channels of an app in one environment (APNs reference 5.1).
+    public var channelsPerApp = 10_000
+    /// A device that follows a channel anew gets what the channel has stored.
+    public var storedBroadcastReachesNewSubscriber = true
+
+    // MARK: Answers and connections
+
+    /// Every answer comes this much later: the distance to Apple, simulated.
+    public var answerDelay = Duration.zero
+    /// A wrong credential is answered when the headers are here, before the body is read (APNs reference 1.4).
+    public var answersBeforeBody = false
+    /// The body of a refusal comes in this many DATA frames.
+    public var answerPieces = 1
     /// Rejections that a connection may collect before it is closed with GOAWAY; `nil` sets no limit. `BadDeviceToken`
-    /// counts five times, 410 not at all (check 23).
+    /// counts `badDeviceTokenWeight` times, 410 not at all (check 23).
     public var errorBudget: Int?
+    public var badDeviceTokenWeight = 5
     /// A connection that brought no frame for this long gets GOAWAY `IdleTimeout` (check 7); `nil` waits for ever. Apple's
     /// value is not documented; reports say one to two hours.
     public var idleLimit: Duration? = .seconds(3_600)
     /// Connections at a time; more are closed at once.
     public var maximumConnections = 1_000
+    /// New connections within a time; more are closed at once (check 7). `nil` sets no limit.
+    public var connectRate: DeviceRate?
+    /// A new connection is left waiting for this long before anything of it is read.
+    public var connectDelay = Duration.zero
     /// How long a connection stays open after GOAWAY, so that the client reads it before the connection ends.
     public var goAwayGrace = Duration.seconds(1)
 

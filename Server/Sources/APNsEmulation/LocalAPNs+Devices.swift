@@ -34,8 +34,14 @@ extension LocalAPNs {
     }
 
     /// Declares a token dead since `moment`; later pushes are answered 410 with that moment in milliseconds.
-    public func invalidate(token: String, reason: DeadTokenReason, at moment: Timestamp) {
-        core.state.withLockedValue { $0.tokens.invalidate(token, reason: reason, at: moment) }
+    ///
+    /// Apple says so only after a deliberately unpredictable delay, and accepts pushes to the dead token until then: they are
+    /// lost. `noticedAfter` is that delay.
+    public func invalidate(
+        token: String, reason: DeadTokenReason, at moment: Timestamp, noticedAfter delay: Duration = .zero
+    ) {
+        let toldAt = delay > .zero ? core.clock.uptime + delay : nil
+        core.state.withLockedValue { $0.tokens.invalidate(token, reason: reason, at: moment, toldAt: toldAt) }
     }
 
     /// Brings a device online. What was stored comes first, then pushes as they arrive. A second call takes the place of

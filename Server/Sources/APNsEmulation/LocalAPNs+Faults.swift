@@ -5,15 +5,59 @@ extension LocalAPNs {
     ///
     /// Faults strike in the order of their injection; one with a `token` strikes requests to that device token only.
     public func inject(_ fault: InjectedFault, count: Int = 1, afterRequests skip: Int = 0, token: String? = nil) {
-        core.state.withLockedValue { $0.faults.add(fault, count: count, skip: skip, token: token?.lowercased()) }
+        core.state.withLockedValue { $0.faults.add(fault, count: count, skip: skip, every: nil, token: token?.lowercased()) }
+    }
+
+    /// Injects a fault into every `period`th request that passes every check, until `clearFaults`.
+    public func inject(_ fault: InjectedFault, everyRequests period: Int, token: String? = nil) {
+        core.state.withLockedValue { state in
+            state.faults.add(fault, count: .max, skip: period - 1, every: max(1, period), token: token?.lowercased())
+        }
     }
 
     /// Removes every fault that has not struck yet.
     public func clearFaults() { core.state.withLockedValue { $0.faults.removeAll() } }
 
     /// Sends GOAWAY with this reason on every connection now and closes them when their requests are answered.
-    public func goAway(reason: APNsReason?) { listener.command(.goAway(reason: reason)) }
+    public func goAway(reason: APNsReason?) { command(.goAway(reason: reason)) }
+
+    /// The graceful form in two steps: GOAWAY that names no last stream, a pause in which everything is still served, then
+    /// GOAWAY with the real last stream and this reason.
+    public func goAway(reason: APNsReason?, pause: Duration) { command(.goAwayInTwoSteps(reason: reason, pause: pause)) }
 
     /// Resets every connection now.
-    public func resetConnections() { listener.command(.reset) }
+    public func resetConnections() { command(.reset) }
+
+    /// Ends every connection now, in order but without GOAWAY.
+    public func dropConnections() { command(.drop) }
+
+    /// Every connection reads on and answers nothing more; PING is still acknowledged.
+    public func wedgeConnections() { command(.wedge) }
+
+    /// Every connection stays open and reads nothing more.
+    public func blackHoleConnections() { command(.stopReading) }
+
+    /// Announces this limit of streams on every connection now.
+    public func announce(streamLimit: Int) { command(.announce(streams: max(0, streamLimit))) }
+
+    /// From now on every provider token minted before `moment` is answered `ExpiredProviderToken`, whatever its age; `nil`
+    /// takes that back.
+    public func expireProviderTokens(issuedBefore moment: Int64?) {
+        core.state.withLockedValue { $0.tokensRecalledBefore = moment }
+    }
+
+    /// The rules as they are now. A change holds at once, for what is said of new connections from the next one on.
+    public var rules: EmulationRules {
+        get { core.rules }
+        set { core.state.withLockedValue { $0.rules = newValue } }
+    }
+
+    /// Changes rules in one step, whoever else changes others.
+    public func changeRules(_ change: (inout EmulationRules) throws -> Void) rethrows {
+        try core.state.withLockedValue { try change(&$0.rules) }
+    }
+
+    private func command(_ command: ConnectionCommand) {
+        for listener in listeners { listener.command(command) }
+    }
 }

@@ -39,7 +39,12 @@ extension LocalAPNs {
 
     /// What became of the push with this `apns-unique-id`; `nil` if it was never accepted or is no longer remembered.
     public func delivery(uniqueID: UUID) -> DeliveryRecord? {
-        core.state.withLockedValue { $0.log.record(of: uniqueID) }
+        deliveries(uniqueID: uniqueID).first
+    }
+
+    /// What became of a broadcast, an entry for each device; of a push to a device token there is one at most.
+    public func deliveries(uniqueID: UUID) -> [DeliveryRecord] {
+        core.state.withLockedValue { $0.log.records(of: uniqueID) }
     }
 
     /// The delivery log, oldest first.

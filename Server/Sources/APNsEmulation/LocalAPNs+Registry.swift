@@ -25,8 +25,14 @@ extension LocalAPNs {
 
     /// Makes an app known; an app has one team. Connections that pushed before do not see it (APNs reference 2.3).
     /// Throws `LocalAPNsError` if the team id is malformed.
-    public func registerApp(bundleID: String, teamID: String) throws {
+    ///
+    /// - Parameter broadcasts: the broadcast capability, which an app has to be given. Taking it away destroys all channels
+    ///   of the app (APNs reference 5.1).
+    public func registerApp(bundleID: String, teamID: String, broadcasts: Bool = false) throws {
         let teamID = try RegisteredKey.checkedIdentifier(teamID)
-        core.state.withLockedValue { $0.registry.register(bundleID: bundleID, teamID: teamID) }
+        core.state.withLockedValue { state in
+            state.registry.register(bundleID: bundleID, teamID: teamID, allowsBroadcasts: broadcasts)
+            if !broadcasts { state.channels.deleteAll(bundleID: bundleID) }
+        }
     }
 }

@@ -15,32 +15,58 @@ public final class LocalAPNs: Sendable {
     public struct Address: Sendable, Hashable {
         public var host: String
         public var port: Int
+        /// The port of the channel management; `nil` if the configuration leaves it out.
+        public var managementPort: Int?
     }
 
     let core: EmulatorCore
-    let listener: Listener
-    private let authority: LocalCertificateAuthority
+    /// The provider's door, and that of the channel management if there is one.
+    let listeners: [Listener]
+    let authority: LocalCertificateAuthority
 
     /// Creates an emulator; nothing listens before `start`. Throws `LocalAPNsError`, or the error of the certificate
     /// library if no authority could be made.
     public init(
         configuration: LocalAPNsConfiguration, clock: any ServiceClock, group: any EventLoopGroup, logger: Logger
     ) throws {
-        authority = try configuration.authority ?? .create(now: clock.now)
-        core = EmulatorCore(configuration: configuration, clock: clock)
-        listener = Listener(configuration: configuration, authority: authority, core: core, group: group, logger: logger)
+        let authority = try configuration.authority ?? .create(now: clock.now)
+        let core = EmulatorCore(configuration: configuration, clock: clock)
+        (self.authority, self.core) = (authority, core)
+        let doors: [(APNsService, Int?)] = [
+            (.provider, configuration.port), (.channelManagement, configuration.managementPort),
+        ]
+        listeners = doors.compactMap { service, port in
+            guard let port else { return nil }
+            return Listener(
+                service, port: port, configuration: configuration, authority: authority, core: core, group: group,
+                logger: logger)
+        }
     }
+
+    /// The environment that it plays.
+    public var environment: Environment { core.configuration.environment }
 
     /// The certificate that a client has to trust, in PEM.
     public var certificateAuthorityPEM: String { authority.certificatePEM }
 
     /// Listens. Refuses an address that other machines reach, unless the configuration allows it. Throws `LocalAPNsError`.
     @discardableResult
-    public func start() async throws -> Address { try await listener.start() }
+    public func start() async throws -> Address {
+        var ports: [APNsService: Int] = [:]
+        do {
+            for listener in listeners { ports[listener.service] = try await listener.start() }
+        } catch {
+            // A port that is taken must not leave the other one open; starting twice must not end what runs.
+            if error as? LocalAPNsError != .alreadyStarted { for listener in listeners { await listener.shutdown() } }
+            throw error
+        }
+        return Address(
+            host: core.configuration.host, port: ports[.provider] ?? 0, managementPort: ports[.channelManagement])
+    }
 
     /// Tells the clients with GOAWAY, closes every connection and ends the streams of the devices. It may not be started again.
     public func shutdown() async {
-        await listener.shutdown()
+        for listener in listeners { await listener.shutdown() }
         core.finish()
     }
 }

@@ -16,6 +16,9 @@ public struct LocalAPNsConfiguration: Sendable {
     public var host: String
     /// The port; 0 lets the system choose.
     public var port: Int
+    /// The port of the channel management, which Apple keeps apart: 2195 for the sandbox, 2196 for production. 0 lets the
+    /// system choose, `nil` leaves it out.
+    public var managementPort: Int?
     /// Whether an address that other machines reach is allowed.
     public var allowsRemoteClients: Bool
     /// Names and addresses for the leaf certificate, beside `localhost`, `127.0.0.1` and `::1`.
@@ -32,13 +35,15 @@ public struct LocalAPNsConfiguration: Sendable {
 
     /// Creates a configuration; the defaults are a sandbox on a free loopback port with Apple's rules.
     public init(
-        environment: APNsEnvironment = .sandbox, host: String = "127.0.0.1", port: Int = 0, allowsRemoteClients: Bool = false,
-        names: [String] = [], authority: LocalCertificateAuthority? = nil, transport: Transport = .tls,
-        rules: EmulationRules = EmulationRules(), retention: EmulationRetention = EmulationRetention(), randomSeed: UInt64? = nil
+        environment: APNsEnvironment = .sandbox, host: String = "127.0.0.1", port: Int = 0, managementPort: Int? = nil,
+        allowsRemoteClients: Bool = false, names: [String] = [], authority: LocalCertificateAuthority? = nil,
+        transport: Transport = .tls, rules: EmulationRules = EmulationRules(),
+        retention: EmulationRetention = EmulationRetention(), randomSeed: UInt64? = nil
     ) {
         self.environment = environment
         self.host = host
         self.port = port
+        self.managementPort = managementPort
         self.allowsRemoteClients = allowsRemoteClients
         self.names = names
         self.authority = authority

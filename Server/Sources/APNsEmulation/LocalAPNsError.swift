@@ -17,6 +17,14 @@ public enum LocalAPNsError: Error, Hashable, Sendable, CustomStringConvertible {
     case deviceTokenTaken
     /// Stored PEM cannot be read as an authority.
     case badAuthority(cause: String)
+    /// Nobody registered this bundle id.
+    case unknownApp(String)
+    /// The app has no such channel.
+    case unknownChannel(String)
+    /// The app has as many channels as the rules allow.
+    case tooManyChannels(String)
+    /// A client certificate cannot be made as asked, or a text is none.
+    case badClientCertificate(cause: String)
 
     public var description: String {
         switch self {
@@ -31,6 +39,10 @@ public enum LocalAPNsError: Error, Hashable, Sendable, CustomStringConvertible {
         case .badDeviceToken: "A device token is an even number of at least 64 hexadecimal digits."
         case .deviceTokenTaken: "The device token belongs to another device or topic."
         case .badAuthority(let cause): "The stored certificate authority cannot be read: \(cause)"
+        case .unknownApp(let bundleID): "No app is registered as \(bundleID.prefix(100))."
+        case .unknownChannel(let id): "The app has no channel \(id.prefix(64))."
+        case .tooManyChannels(let bundleID): "\(bundleID.prefix(100)) has as many channels as the rules allow."
+        case .badClientCertificate(let cause): "The client certificate cannot be made or read: \(cause)"
         }
     }
 }

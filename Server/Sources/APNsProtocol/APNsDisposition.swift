@@ -22,20 +22,25 @@ extension APNsRejection {
     /// What to do about this refusal. Known reasons decide; an unknown one is classified by its status.
     public var disposition: APNsDisposition { Self.byReason[reason] ?? Self.disposition(ofStatus: status) }
 
-    private static let byReason: [APNsReason: APNsDisposition] = {
+    fileprivate static let byReason: [APNsReason: APNsDisposition] = {
         let groups: [APNsDisposition: [APNsReason]] = [
-            .drop: [.deviceTokenNotForTopic],
+            .drop: [.deviceTokenNotForTopic, .channelNotRegistered],
             .removeToken: [.expiredToken, .unregistered],
             .badToken: [.badDeviceToken],
             .fixRequest: [
                 .badCollapseID, .badExpirationDate, .badMessageID, .badPriority, .badTopic, .duplicateHeaders, .invalidPushType,
                 .missingDeviceToken, .missingTopic, .payloadEmpty, .badPath, .methodNotAllowed, .payloadTooLarge,
+                .missingChannelID,
+                .badChannelID, .badRequestParams, .badRequestPayload, .missingPushType,
             ],
             .fixConfiguration: [
                 .topicDisallowed, .badCertificate, .badCertificateEnvironment, .forbidden, .invalidProviderToken,
-                .missingProviderToken, .badEnvironmentKeyInToken, .badEnvironmentKeyIDInToken,
+                .missingProviderToken, .badEnvironmentKeyInToken, .badEnvironmentKeyIDInToken, .featureNotEnabled, .topicMismatch,
             ],
-            .later: [.tooManyRequests, .internalServerError, .serviceUnavailable, APNsReason(rawValue: "Service Unavailable")],
+            .later: [
+                .tooManyRequests, .internalServerError, .serviceUnavailable, APNsReason(rawValue: "Service Unavailable"),
+                .cannotCreateChannelConfig,
+            ],
             .newConnection: [.idleTimeout, .unrelatedKeyIDInToken, .tooManyProviderTokenUpdates, .shutdown],
             .newToken: [.expiredProviderToken],
         ]
@@ -58,6 +63,9 @@ extension APNsRejection {
 }
 
 extension APNsReason {
+    /// Whether the reference lists the reason; a closed set, for metrics.
+    public var isKnown: Bool { APNsRejection.byReason[self] != nil }
+
     /// Reasons in a GOAWAY that mean: the credential is refused, connecting again changes nothing (APNs reference 1.7).
     public var refusesCredential: Bool {
         switch self {

@@ -1,3 +1,5 @@
+import RichPushModel
+
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else
@@ -26,14 +28,20 @@ public struct APNsRejection: Hashable, Sendable {
     /// Seconds, when the answer carried `retry-after`.
     public var retryAfter: Int?
     public var apnsID: UUID?
+    /// The server's clock, when a 403 carried `date`: it shows whether this machine's is wrong (APNs reference 2.1).
+    public var serverDate: Timestamp?
 
     /// Creates a rejection.
-    public init(status: Int, reason: APNsReason, timestamp: Int64? = nil, retryAfter: Int? = nil, apnsID: UUID? = nil) {
+    public init(
+        status: Int, reason: APNsReason, timestamp: Int64? = nil, retryAfter: Int? = nil, apnsID: UUID? = nil,
+        serverDate: Timestamp? = nil
+    ) {
         self.status = status
         self.reason = reason
         self.timestamp = timestamp
         self.retryAfter = retryAfter
         self.apnsID = apnsID
+        self.serverDate = serverDate
     }
 }
 
@@ -41,6 +49,10 @@ public struct APNsRejection: Hashable, Sendable {
 public enum APNsFailure: String, Error, Hashable, Sendable, CaseIterable {
     /// No connection could be made in time.
     case unreachable
+    /// The proxy refused the tunnel, or did not answer.
+    case proxyRefused = "proxy-refused"
+    /// The proxy wants other credentials.
+    case proxyUnauthorized = "proxy-unauthorized"
     /// TLS failed: untrusted server, or a refused client certificate.
     case tlsFailed = "tls-failed"
     /// The connection ended before the answer.

@@ -35,12 +35,17 @@ public struct APNsPush: Sendable {
     public var payload: [UInt8]
     /// The `apns-id`; absent lets APNs make one.
     public var apnsID: UUID?
+    /// What is known of the device token; never sent.
+    public var standing: Standing
 
     /// Creates a push.
-    public init(deviceToken: String, headers: Headers, payload: [UInt8], apnsID: UUID? = nil) {
+    public init(
+        deviceToken: String, headers: Headers, payload: [UInt8], apnsID: UUID? = nil, standing: Standing = .ordinary
+    ) {
         self.deviceToken = deviceToken
         self.headers = headers
         self.payload = payload
         self.apnsID = apnsID
+        self.standing = standing
     }
 }

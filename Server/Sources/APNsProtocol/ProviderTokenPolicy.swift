@@ -30,6 +30,8 @@ struct ProviderTokenSchedule {
     /// Whether a new token is to be signed now.
     func isDue(at uptime: Duration) -> Bool { signedAt == nil || uptime >= dueAt }
 
+    func age(at uptime: Duration) -> Duration? { signedAt.map { uptime - $0 } }
+
     /// Notes that a token was signed. `chance` is between 0 and 1 and places the renewal inside the jitter.
     mutating func signed(at uptime: Duration, chance: Double) {
         signedAt = uptime

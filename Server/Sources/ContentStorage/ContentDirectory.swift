@@ -57,6 +57,19 @@ final class ContentDirectory: Sendable {
         }
     }
 
+    /// The contents that are stored, in order after `digest`, at most `limit`. Reads one shelf after the other, from the one of
+    /// `digest` on. A file of another name is none of ours and is passed over.
+    func digests(after digest: ContentDigest?, limit: Int) throws -> [ContentDigest] {
+        let begin = digest?.text ?? ""
+        var found: [ContentDigest] = []
+        for shelf in try names(in: "\(root)/objects").sorted() where shelf.count == 2 && shelf >= begin.prefix(2) {
+            let stored = try names(in: "\(root)/objects/\(shelf)").filter { $0 > begin && $0.hasPrefix(shelf) }.sorted()
+            found += stored.compactMap { ContentDigest($0) }.prefix(limit - found.count)
+            if found.count == limit { return found }
+        }
+        return found
+    }
+
     /// Removes an upload that is not wanted.
     func discard(_ path: String) { _ = unlink(path) }
 
@@ -77,14 +90,21 @@ final class ContentDirectory: Sendable {
     }
 
     private func clearIncoming() throws {
-        guard let directory = opendir("\(root)/incoming") else { throw FileFault.last("opendir") }
+        for name in try names(in: "\(root)/incoming") { discard("\(root)/incoming/\(name)") }
+    }
+
+    /// What lies in a folder, without the folder itself and its parent.
+    private func names(in path: String) throws -> [String] {
+        guard let directory = opendir(path) else { throw FileFault.last("opendir") }
         defer { _ = closedir(directory) }
+        var names: [String] = []
         while let entry = readdir(directory) {
             let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
                 String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
-            if name != ".", name != ".." { discard("\(root)/incoming/\(name)") }
+            if name != ".", name != ".." { names.append(name) }
         }
+        return names
     }
 
     private func modified(_ information: stat) -> Timestamp {

@@ -44,6 +44,10 @@ public final class DiskContentStore: ContentStore {
         try await run { [directory] in try directory.remove(digest, storedBefore: moment) }
     }
 
+    public func digests(after digest: ContentDigest?, limit: Int) async throws -> [ContentDigest] {
+        try await run { [directory] in try directory.digests(after: digest, limit: limit) }
+    }
+
     private func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await threads.storing(work)
     }

@@ -30,11 +30,15 @@ extension NotificationHub {
         } catch {
             throw ServiceError(.invalidAudience, error.description)
         }
+        if let pace = command.pushesPerSecond, !SendCommand.paceRange.contains(pace) {
+            throw ServiceError(.invalidField, "pushesPerSecond: it must be a whole number from 1 to 100000")
+        }
         let size = try await stores.intake.audienceSize(
             command.audience, in: id, limit: SlicePlan.singleSliceLimit + 1)
         return AcceptedSend(
             hub: id, id: notification, message: message, audience: command.audience, enqueuedAt: now, dueAt: dueAt,
-            slices: SlicePlan(audience: size), idempotency: idempotency)
+            slices: SlicePlan(audience: size, isScheduled: dueAt > now), pushesPerSecond: command.pushesPerSecond,
+            idempotency: idempotency)
     }
 
     private func dueAt(_ command: SendCommand, _ now: Timestamp) throws -> Timestamp {
@@ -47,10 +51,14 @@ extension NotificationHub {
 
     private func idempotency(of command: SendCommand) throws -> AcceptedSend.Idempotency? {
         guard let key = command.idempotencyKey else { return nil }
+        try Self.check(idempotencyKey: key)
+        return AcceptedSend.Idempotency(key: key, digest: command.digest)
+    }
+
+    static func check(idempotencyKey key: String) throws {
         guard (1...128).contains(key.utf8.count), key.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
             throw ServiceError(.invalidHeader, "an idempotency key has 1 to 128 printable ASCII characters")
         }
-        return AcceptedSend.Idempotency(key: key, digest: command.digest)
     }
 
     private func receipt(_ answer: IntakeAnswer, for send: AcceptedSend?) throws -> SendReceipt {

@@ -58,10 +58,21 @@ extension NotificationHub: HubSending {
         try await stores.telemetry.telemetry(of: id, in: self.id, at: clock.now)
     }
 
+    public func notification(idempotencyKey: String) async throws -> NotificationID? {
+        try await stores.intake.notification(key: idempotencyKey, in: id)
+    }
+
     public func cancel(_ id: NotificationID) async throws -> Bool {
         let stopped = try await stores.intake.cancel(id, in: self.id, at: clock.now)
         if stopped { observer?.ended(id, in: self.id, state: .cancelled) }
         return stopped
+    }
+
+    public func cancel(idempotencyKey: String) async throws -> Bool {
+        try Self.check(idempotencyKey: idempotencyKey)
+        guard let id = try await stores.intake.cancel(key: idempotencyKey, in: self.id, at: clock.now) else { return false }
+        observer?.ended(id, in: self.id, state: .cancelled)
+        return true
     }
 
     public func upsert(_ request: DeviceUpsert) async throws -> DeviceRecord {

@@ -12,6 +12,8 @@ extension SQLFault {
             ServiceError(.conflict, "it exists already")
         case .newerSchema:
             ServiceError(.notReady, "the database belongs to a newer version of this program")
+        case .olderSchema:
+            ServiceError(.notReady, "the database belongs to an older version of this program")
         case .unexpectedColumn, .refused:
             ServiceError(.internal, "the storage refused a statement")
         }

@@ -8,6 +8,8 @@ public enum SQLFault: Error, Hashable, Sendable {
     case duplicate
     /// The database was written by a newer version of this program.
     case newerSchema(found: Int, known: Int)
+    /// The database was written by an older version of this program, and whoever asks may not change its schema.
+    case olderSchema(found: Int, known: Int)
     /// Another process has the database open.
     case lockedByAnotherProcess(path: String)
     /// A statement returned another type than the code expects: a defect.

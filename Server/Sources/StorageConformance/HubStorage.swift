@@ -53,7 +53,7 @@ enum Sample {
     }
 
     static func send(
-        to audience: String? = nil, hub: HubID = hub, size: Int = 1, at now: Timestamp = start, due: Timestamp? = nil,
+        to audience: String? = nil, hub: HubID = hub, size: Int = 100, at now: Timestamp = start, due: Timestamp? = nil,
         key: AcceptedSend.Idempotency? = nil
     ) throws -> AcceptedSend {
         AcceptedSend(
@@ -64,7 +64,9 @@ enum Sample {
     }
 
     static func lease(_ limit: Int, at now: Timestamp = start, owner: String = "a", large: Int? = nil) -> LeaseRequest {
-        LeaseRequest(owner: owner, now: now, until: now + .seconds(60), limit: limit, largeLimit: large ?? limit)
+        LeaseRequest(
+            owner: owner, now: now, until: now + .seconds(60), limit: limit, smallLimit: limit, largeLimit: large ?? limit,
+            singleLimit: limit)
     }
 
     static func page(_ lease: SliceLease, at now: Timestamp = start, limit: Int = 1000) -> PageRequest {

@@ -7,7 +7,7 @@ import Testing
 public enum IntakeStorePromises {
     /// Every promise.
     public static let all: [StoragePromise<HubStorage>] = [
-        keepsASend, schedules, repeatsAnAnswer, scopesKeys, cancelsOnce, countsByIndex, sweeps,
+        keepsASend, schedules, repeatsAnAnswer, scopesKeys, cancelsOnce, cancelsByKey, closesKeys, countsByIndex, sweeps,
     ]
 
     private static let keepsASend = StoragePromise<HubStorage>("a send is accepted and can be asked for") { storage in
@@ -33,12 +33,15 @@ public enum IntakeStorePromises {
     ) { storage in
         let key = AcceptedSend.Idempotency(key: "k", digest: [1])
         #expect(try await storage.intake.earlier(key, in: Sample.hub) == nil)
+        #expect(try await storage.intake.notification(key: "k", in: Sample.hub) == nil)
         let first = try Sample.send(key: key)
         #expect(try await storage.intake.accept(first) == .accepted)
         let second = try Sample.send(at: Sample.time(9), key: key)
         let repeated = IntakeAnswer.repeated(id: first.id, dueAt: first.dueAt)
         #expect(try await storage.intake.accept(second) == repeated)
         #expect(try await storage.intake.earlier(key, in: Sample.hub) == repeated)
+        #expect(try await storage.intake.notification(key: "k", in: Sample.hub) == first.id)
+        #expect(try await storage.intake.notification(key: "k", in: Sample.otherHub) == nil)
         let other = try Sample.send(key: AcceptedSend.Idempotency(key: "k", digest: [2]))
         #expect(try await storage.intake.accept(other) == .mismatch)
         #expect(try await storage.telemetry.telemetry(of: second.id, in: Sample.hub, at: Sample.start) == nil)
@@ -62,6 +65,26 @@ public enum IntakeStorePromises {
         #expect(try await storage.queue.lease(Sample.lease(4)).isEmpty)
         let telemetry = try #require(try await storage.telemetry.telemetry(of: send.id, in: Sample.hub, at: Sample.time(3)))
         #expect(telemetry.state == .cancelled && telemetry.endedAt == Sample.time(1))
+    }
+
+    private static let cancelsByKey = StoragePromise<HubStorage>("a send is cancelled by the key it came under") { storage in
+        let key = AcceptedSend.Idempotency(key: "k", digest: [1])
+        let send = try Sample.send(key: key)
+        _ = try await storage.intake.accept(send)
+        #expect(try await storage.intake.cancel(key: "k", in: Sample.otherHub, at: Sample.time(1)) == nil)
+        #expect(try await storage.intake.cancel(key: "k", in: Sample.hub, at: Sample.time(1)) == send.id)
+        #expect(try await storage.intake.cancel(key: "k", in: Sample.hub, at: Sample.time(2)) == nil)
+        #expect(try await storage.queue.lease(Sample.lease(4)).isEmpty)
+        #expect(try await storage.intake.earlier(key, in: Sample.hub) == .repeated(id: send.id, dueAt: send.dueAt))
+        let telemetry = try await storage.telemetry.telemetry(of: send.id, in: Sample.hub, at: Sample.time(3))
+        #expect(telemetry?.state == .cancelled)
+    }
+
+    private static let closesKeys = StoragePromise<HubStorage>("a key that was cancelled before its send takes none") { storage in
+        for _ in 0..<2 { #expect(try await storage.intake.cancel(key: "k", in: Sample.hub, at: Sample.start) == nil) }
+        let send = try Sample.send(key: AcceptedSend.Idempotency(key: "k", digest: [1]))
+        #expect(try await storage.intake.accept(send) == .mismatch)
+        #expect(try await storage.queue.lease(Sample.lease(4)).isEmpty)
     }
 
     private static let countsByIndex = StoragePromise<HubStorage>("an audience is never counted too small") { storage in

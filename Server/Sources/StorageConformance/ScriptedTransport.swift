@@ -12,7 +12,7 @@ public final class ScriptedTransport: PushTransport {
         var batches: [PushBatch] = []
         var attempts: [DeviceHandle: Int] = [:]
         var outcomes: [DeviceHandle: [PushOutcome]] = [:]
-        var beforeAnswer: (@Sendable () async -> Void)?
+        var beforeAnswer: (@Sendable (PushBatch) async -> Void)?
     }
 
     private let state: NIOLockedValueBox<State>
@@ -33,14 +33,19 @@ public final class ScriptedTransport: PushTransport {
     public func follow(_ script: @escaping Script) { state.withLockedValue { $0.script = script } }
 
     /// Runs before each batch is answered, after it was remembered.
-    public func beforeAnswer(_ body: @escaping @Sendable () async -> Void) { state.withLockedValue { $0.beforeAnswer = body } }
+    public func beforeAnswer(_ body: @escaping @Sendable () async -> Void) { beforeAnswering { _ in await body() } }
+
+    /// The same, for who wants to know which batch it is.
+    public func beforeAnswering(_ body: @escaping @Sendable (PushBatch) async -> Void) {
+        state.withLockedValue { $0.beforeAnswer = body }
+    }
 
     public func send(_ batch: PushBatch) async -> [PushOutcome] {
         let hook = state.withLockedValue { state in
             state.batches.append(batch)
             return state.beforeAnswer
         }
-        await hook?()
+        await hook?(batch)
         return state.withLockedValue { state in batch.targets.map { Self.answer($0, &state) } }
     }
 

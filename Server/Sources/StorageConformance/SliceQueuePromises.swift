@@ -6,7 +6,9 @@ import Testing
 public enum SliceQueuePromises {
     /// Every promise.
     public static let all: [StoragePromise<HubStorage>] = [
-        leasesToOne, refusesALostLease, smallFirst, keepsRoomForSmall, walksInOrder, skipsTwins, addsTallies, keepsPendingRows,
+        leasesToOne, refusesALostLease, keepsTheCursor, smallFirst, keepsRoomForSmall, singleBesides, walksInOrder, skipsTwins,
+        addsTallies,
+        keepsPendingRows, takesTurns, countsBacklog,
         checksRetriesAgain, forgetsByTimestamp, endsOnce, takesOver,
     ]
 
@@ -39,6 +41,25 @@ public enum SliceQueuePromises {
         #expect(try await storage.telemetry.telemetry(of: send.id, in: Sample.hub, at: Sample.time(61))?.outcomes == [:])
     }
 
+    private static let keepsTheCursor = StoragePromise<HubStorage>("a checkpoint never takes the cursor back") { storage in
+        let send = try Sample.send()
+        _ = try await storage.intake.accept(send)
+        let old = try #require(try await storage.queue.lease(Sample.lease(1)).first)
+        var lease = old
+        lease.cursor = SliceKey(7)
+        var further = SliceCheckpoint(lease: lease, now: Sample.start, disposition: .keep(until: Sample.time(60)))
+        further.tallies = [.accepted: 5]
+        #expect(try await storage.queue.checkpoint(further) == .stored(ended: nil))
+        for disposition in [SliceCheckpoint.Disposition.keep(until: Sample.time(90)), .release(notBefore: Sample.start)] {
+            var back = SliceCheckpoint(lease: old, now: Sample.start, disposition: disposition)
+            back.tallies = [.accepted: 5]
+            #expect(try await storage.queue.checkpoint(back) == .refused)
+        }
+        let next = try #require(try await storage.queue.lease(Sample.lease(1, at: Sample.time(60))).first)
+        #expect(next.cursor == SliceKey(7))
+        #expect(try await storage.telemetry.telemetry(of: send.id, in: Sample.hub, at: Sample.start)?.outcomes == [.accepted: 5])
+    }
+
     private static let smallFirst = StoragePromise<HubStorage>("small slices go first, then the longest waiting") { storage in
         let broadcast = try Sample.send(size: 20_000)
         let late = try Sample.send(at: Sample.time(2))
@@ -57,9 +78,21 @@ public enum SliceQueuePromises {
         let leases = try await storage.queue.lease(request)
         #expect(leases.map(\.weight).sorted() == [.small, .large, .large])
         request.limit = 1
-        request.largeFirst = 1
+        request.smallLimit = 0
         _ = try await storage.intake.accept(try Sample.send(at: Sample.time(1)))
         #expect(try await storage.queue.lease(request).map(\.weight) == [.large])
+    }
+
+    private static let singleBesides = StoragePromise<HubStorage>(
+        "single slices are leased besides the others, up to their limit"
+    ) {
+        storage in
+        for size in [20_000, 500, 8, 1, 0] { _ = try await storage.intake.accept(try Sample.send(size: size)) }
+        var request = Sample.lease(1)
+        request.singleLimit = 2
+        #expect(try await storage.queue.lease(request).map(\.weight) == [.small, .single, .single])
+        request.limit = 0
+        #expect(try await storage.queue.lease(request).map(\.weight) == [.single])
     }
 
     private static let walksInOrder = StoragePromise<HubStorage>("a walk passes every match once, in order of key") { storage in
@@ -129,6 +162,46 @@ public enum SliceQueuePromises {
         settled.settled = [record.sliceKey]
         _ = try await storage.queue.checkpoint(settled)
         #expect(try await storage.queue.page(Sample.page(lease, at: Sample.time(10)))?.pendingCount == 0)
+    }
+
+    private static let takesTurns = StoragePromise<HubStorage>("due retries and the walk take turns as asked") { storage in
+        let record = try await storage.devices.upsert(try Sample.device("a", handle: 1), in: Sample.hub, at: Sample.start).record
+        _ = try await storage.intake.accept(try Sample.send())
+        let lease = try #require(try await storage.queue.lease(Sample.lease(1)).first)
+        var checkpoint = SliceCheckpoint(lease: lease, now: Sample.start, disposition: .keep(until: Sample.time(60)))
+        checkpoint.pending = [
+            PendingTarget(key: record.sliceKey, cause: .retry, attempts: 1, firstAt: Sample.start, notBefore: Sample.start)
+        ]
+        _ = try await storage.queue.checkpoint(checkpoint)
+        var request = Sample.page(lease, at: Sample.time(1))
+        guard case .retries = try await storage.queue.page(request)?.work else {
+            Issue.record("retries are due")
+            return
+        }
+        request.turn = .walk
+        let walk = try #require(try await storage.queue.page(request))
+        #expect(walk.work == .walk(.init(candidates: [.init(record: record, isSkipped: false)], through: lease.last)))
+        #expect(walk.pendingCount == 1 && walk.nextPendingAt == Sample.start)
+        request.pendingLimit = 1
+        guard case .retries = try await storage.queue.page(request)?.work else {
+            Issue.record("the walk has to wait, so the turn goes to the retries")
+            return
+        }
+    }
+
+    private static let countsBacklog = StoragePromise<HubStorage>("the backlog counts what is due, waits and is in hand") {
+        storage in
+        _ = try await storage.intake.accept(try Sample.send(size: 20_000))
+        _ = try await storage.intake.accept(try Sample.send())
+        _ = try await storage.intake.accept(try Sample.send(due: Sample.time(50)))
+        #expect(
+            try await storage.telemetry.backlog(at: Sample.start) == .init(due: [.small: 1, .large: SlicePlan.split], waiting: 1))
+        _ = try await storage.queue.lease(Sample.lease(3))
+        #expect(
+            try await storage.telemetry.backlog(at: Sample.time(1))
+                == .init(due: [.large: SlicePlan.split - 2], waiting: 1, leased: 3))
+        #expect(
+            try await storage.telemetry.backlog(at: Sample.time(60)) == .init(due: [.small: 2, .large: SlicePlan.split]))
     }
 
     private static let checksRetriesAgain = StoragePromise<HubStorage>(

@@ -11,6 +11,6 @@ struct Clarion: AsyncParsableCommand {
         version: ClarionVersion.current,
         subcommands: [
             DemoCommand.self, ServeCommand.self, EmulatorCommand.self, SendCommand.self, UserCommand.self, ConfigCommand.self,
-            DoctorCommand.self, VersionCommand.self,
+            DatabaseCommand.self, DoctorCommand.self, VersionCommand.self,
         ])
 }

@@ -10,9 +10,12 @@ struct NodeArguments: ParsableArguments {
     var dataDirectory: String?
 
     /// The users of that node.
-    func users() throws -> UserAdministration {
+    func users() throws -> UserAdministration { UserAdministration(settings: try settings()) }
+
+    /// The settings of that node.
+    func settings() throws -> Settings {
         let override = dataDirectory.map { ["--data-directory", $0] } ?? []
         let arguments = try SettingsArguments.parse(override + (path.map { ["--config", $0] } ?? []))
-        return UserAdministration(settings: try arguments.load())
+        return try arguments.load()
     }
 }

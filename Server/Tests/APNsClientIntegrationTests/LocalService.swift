@@ -7,6 +7,7 @@ import Foundation
 import Logging
 import NIOPosix
 import RichPushModel
+import Testing
 
 /// The local APNs and a client of it over real TLS, on a port that the system chose.
 struct LocalService {
@@ -16,6 +17,8 @@ struct LocalService {
 
     let apns: LocalAPNs
     let client: APNsClient
+    let address: LocalAPNs.Address
+    let configuration: APNsClientConfiguration
     /// The time of both sides' tokens; connections live in real time.
     let clock: ManualClock
 
@@ -23,28 +26,32 @@ struct LocalService {
     static func run(
         rules: EmulationRules = EmulationRules(), limits: APNsClientLimits = APNsClientLimits(),
         timing: APNsClientTiming = APNsClientTiming(), serverName: String? = "localhost", trustsAuthority: Bool = true,
-        clientKey: P256.Signing.PrivateKey? = nil, logger clientLogger: Logger? = nil, strictness: APNsPushRules.Strictness = .wireOnly,
+        clientKey: P256.Signing.PrivateKey? = nil, managesChannels: Bool = false, logger clientLogger: Logger? = nil,
+        strictness: APNsPushRules.Strictness = .wireOnly,
         _ body: (LocalService) async throws -> Void
     ) async throws {
         let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         let clock = ManualClock(start: SystemClock().now)
         let key = P256.Signing.PrivateKey()
         let apns = try LocalAPNs(
-            configuration: LocalAPNsConfiguration(rules: rules), clock: clock, group: MultiThreadedEventLoopGroup.singleton,
+            configuration: LocalAPNsConfiguration(managementPort: managesChannels ? 0 : nil, rules: rules), clock: clock,
+            group: MultiThreadedEventLoopGroup.singleton,
             logger: logger)
         try apns.registerKey(teamID: teamID, keyID: keyID, publicKeyPEM: key.publicKey.pemRepresentation)
-        try apns.registerApp(bundleID: topic, teamID: teamID)
+        try apns.registerApp(bundleID: topic, teamID: teamID, broadcasts: true)
         let address = try await apns.start()
         let tokenKey = try ProviderTokenKey(privateKey: clientKey ?? key, keyID: keyID, teamID: teamID)
+        let configuration = APNsClientConfiguration(
+            environment: .sandbox, credential: .token(ProviderTokenCache(key: tokenKey, clock: clock)),
+            endpoint: .init(host: address.host, port: address.port, serverName: serverName),
+            transport: .tls(trustsAuthority ? .additional(pem: apns.certificateAuthorityPEM) : .system), limits: limits,
+            timing: timing, strictness: strictness)
         let client = try APNsClient(
-            configuration: APNsClientConfiguration(
-                environment: .sandbox, credential: .token(ProviderTokenCache(key: tokenKey, clock: clock)),
-                endpoint: .init(host: address.host, port: address.port, serverName: serverName),
-                transport: .tls(trustsAuthority ? .additional(pem: apns.certificateAuthorityPEM) : .system), limits: limits,
-                timing: timing, strictness: strictness),
-            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: clientLogger ?? logger)
+            configuration: configuration, eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
+                logger: clientLogger ?? logger)
         do {
-            try await body(LocalService(apns: apns, client: client, clock: clock))
+            try await body(
+                LocalService(apns: apns, client: client, address: address, configuration: configuration, clock: clock))
         } catch {
             await client.shutdown(within: .seconds(1))
             await apns.shutdown()
@@ -52,6 +59,40 @@ struct LocalService {
         }
         await client.shutdown(within: .seconds(5))
         await apns.shutdown()
+    }
+
+    /// A second client of the same service, set up a little differently. Whoever makes it shuts it down.
+    func otherClient(
+        resolver: (any APNsNameResolver)? = nil, _ change: (inout APNsClientConfiguration) -> Void
+    ) throws -> APNsClient {
+        var configuration = configuration
+        change(&configuration)
+        return try APNsClient(
+            configuration: configuration, eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
+            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), resolver: resolver)
+    }
+
+    /// Waits until the client's numbers, which are published once per turn of its loop, are as they should be.
+    func expect(
+        sourceLocation: SourceLocation = #_sourceLocation, _ condition: (APNsClientMetrics) -> Bool
+    ) async {
+        for _ in 0..<500 where !condition(client.metrics) { try? await Task.sleep(for: .milliseconds(10)) }
+        #expect(condition(client.metrics), "\(client.metrics)", sourceLocation: sourceLocation)
+    }
+
+    /// Lets the clock of both sides run about as fast as the real one while `body` runs, for faults that wait.
+    func whileTimePasses<Result: Sendable>(_ body: @Sendable () async -> Result) async -> Result {
+        let clock = clock
+        return await withTaskGroup(of: Void.self) { tasks in
+            tasks.addTask {
+                while !Task.isCancelled {
+                    clock.advance(by: .milliseconds(10))
+                    try? await Task.sleep(for: .milliseconds(10))
+                }
+            }
+            defer { tasks.cancelAll() }
+            return await body()
+        }
     }
 
     func tokens(_ count: Int) -> [String] { (0..<count).map { apns.issueToken(device: "device \($0)", topic: Self.topic) } }

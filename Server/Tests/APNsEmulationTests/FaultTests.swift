@@ -37,7 +37,11 @@ struct FaultTests {
             (.goAway(lastStream: .beforeThisRequest, reason: nil), false, false),
             (.goAway(lastStream: .thisRequest, reason: nil), true, true),
             (.goAway(lastStream: .thisRequestUnanswered, reason: nil), true, false),
-            (.goAway(lastStream: .twoStep, reason: nil), true, true),
+            (.goAway(lastStream: .twoStep, reason: nil), true, true), (.streamLimit(1), true, true),
+            (.goAway(lastStream: .twoStepBeforeThisRequest, reason: nil), false, false),
+            (.goAwayFrame(GoAwayForm(lastStream: .stream(1))), false, false), (.shutdown, false, true),
+            (.wedge(processed: true), true, false), (.resetStreamWithCode(11, processed: false), false, false),
+            (.closeConnection(processed: true), true, false), (.closeConnection(processed: false), false, false),
         ])
     func processing(_ fault: InjectedFault, processed: Bool, answered: Bool) throws {
         var fixture = try EmulatorFixture()
@@ -55,6 +59,40 @@ struct FaultTests {
         var fixture = try EmulatorFixture()
         fixture.apns.inject(.blackHole, count: 5)
         fixture.apns.clearFaults()
+        #expect(EmulatorFixture.text(fixture.send()) == "200")
+    }
+
+    @Test("a periodic fault strikes every so many requests, and others strike between")
+    func periodic() throws {
+        var fixture = try EmulatorFixture()
+        fixture.apns.inject(.status(500, .internalServerError), everyRequests: 3)
+        fixture.apns.inject(.status(503, .shutdown), afterRequests: 3)
+        let statuses = (0..<9).map { _ in fixture.send().answer?.status ?? 0 }
+        #expect(statuses == [200, 200, 500, 503, 200, 500, 200, 200, 500])
+        fixture.apns.clearFaults()
+        #expect((0..<6).allSatisfy { _ in fixture.send().answer?.status == 200 })
+    }
+
+    @Test("a dead token is accepted and lost until its death is told")
+    func delayedDeath() throws {
+        var fixture = try EmulatorFixture()
+        let died = fixture.clock.now
+        fixture.apns.invalidate(token: fixture.token, reason: .unregistered, at: died, noticedAfter: .seconds(90))
+        _ = fixture.apns.connect(device: EmulatorFixture.device)
+        #expect(EmulatorFixture.text(fixture.send()) == "200")
+        #expect(fixture.apns.deliveries.map(\.state) == [.discarded])
+        fixture.clock.advance(by: .seconds(90))
+        let verdict = fixture.send()
+        #expect(EmulatorFixture.text(verdict) == "410 Unregistered")
+        #expect(verdict.answer?.timestamp == died.milliseconds)
+    }
+
+    @Test("provider tokens can be declared expired, whatever their age, and that can be taken back")
+    func recalledTokens() throws {
+        var fixture = try EmulatorFixture()
+        fixture.apns.expireProviderTokens(issuedBefore: fixture.clock.now.seconds + 1)
+        #expect(EmulatorFixture.text(fixture.send()) == "403 ExpiredProviderToken")
+        fixture.apns.expireProviderTokens(issuedBefore: nil)
         #expect(EmulatorFixture.text(fixture.send()) == "200")
     }
 }

@@ -30,7 +30,7 @@ struct RequestCheckTests {
             $0.method = "HEAD"; $0.path = "/"
         },
         .init("another path", "404 BadPath") { $0.path = "/3/devices/x" },
-        .init("a broadcast, which is not served yet", "404 BadPath") { $0.path = "/4/broadcasts/apps/com.example.rich" },
+        .init("a broadcast without channel", "400 MissingChannelId") { $0.path = "/4/broadcasts/apps/com.example.rich" },
         .init("a path behind the token", "404 BadPath") { $0.path += "/x" },
         .init("no device token", "400 MissingDeviceToken") { $0.path = "/3/device/" },
         .init("no authorization", "403 MissingProviderToken") { $0.authorization = nil },

@@ -5,9 +5,18 @@ import Testing
 
 @Suite("Order of the checks")
 struct RequestOrderTests {
-    @Test("every check stands in the order once")
-    func complete() {
-        #expect(RequestCheck.deviceOrder.map(\.name) == RequestCheck.Name.allCases)
+    @Test("every check stands in an order, in none twice, and credentials come before anything they protect")
+    func complete() throws {
+        let orders = [RequestCheck.deviceOrder, RequestCheck.broadcastOrder, RequestCheck.managementOrder]
+        #expect(Set(orders.joined().map(\.name)) == Set(RequestCheck.Name.allCases))
+        for order in orders {
+            let names = order.map(\.name)
+            #expect(Set(names).count == names.count)
+            let credentials = try #require(names.firstIndex(of: RequestCheck.lastOfCredentials))
+            for protected in [RequestCheck.Name.tokenForm, .topicAllowed, .appCovered, .channelPresent, .bodyPresent] {
+                if let position = names.firstIndex(of: protected) { #expect(position > credentials) }
+            }
+        }
     }
 
     @Test("a request with every fault is told one at a time, in order")

@@ -147,7 +147,7 @@ struct WireFaultTests {
             let client = try await emulator.connect()
             #expect(await outcome(client, emulator.push()) == "403")
             async let lost = outcome(client, emulator.push())
-            try await client.channel.eventLoop.submit {}.get()
+            while (emulator.apns.traffic.received["HEADERS"] ?? 0) < 2 { await Task.yield() }
             try await client.close()
             #expect(await lost == "closed")
             #expect(emulator.apns.recordedExchanges.count == 1)

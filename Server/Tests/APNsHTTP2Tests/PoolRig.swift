@@ -68,7 +68,11 @@ final class PoolRig {
         guard isReachable else { return loop.makeFailedFuture(connectError) }
         let channel = EmbeddedChannel(handler: handler, loop: loop)
         links.append(Link(channel: channel))
-        return channel.connect(to: try! SocketAddress(ipAddress: "127.0.0.1", port: 1)).map { channel }
+        do {
+            return channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1)).map { channel }
+        } catch {
+            return loop.makeFailedFuture(error)
+        }
     }
 
     var metrics: APNsClientMetrics { metricsBox.withLockedValue { $0 } }
@@ -84,6 +88,14 @@ final class PoolRig {
 
     func submit(_ count: Int, size: Int = 20) -> PushSubmission {
         submit((0..<count).map { _ in Pushes.push(size: size) })
+    }
+
+    /// Hands over a request that is no device push.
+    func submit(_ request: APNsRequest, deadline: TimeAmount = .seconds(30)) -> PushSubmission {
+        let submission = PushSubmission(request: request, start: loop.now, deadline: loop.now + deadline)
+        pool.submit(submission)
+        loop.run()
+        return submission
     }
 
     /// Submits, and lets the server open with this limit and answer the first push, so that the connection is warm.

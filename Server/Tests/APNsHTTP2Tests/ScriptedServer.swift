@@ -32,8 +32,9 @@ struct ScriptedServer {
         if !hasPreface, let preface = input.readString(length: 24) { hasPreface = preface.hasPrefix("PRI * HTTP/2.0") }
         while let frame = try HTTP2FrameReader.next(&input) {
             switch frame {
-            case .headers(let stream, let fragment, _, _):
-                requests.append(SeenRequest(stream: stream, fields: try decoder.fields(Array(fragment.readableBytesView))))
+            case .headers(let stream, let fragment, let endStream, _):
+                let fields = try decoder.fields(Array(fragment.readableBytesView))
+                requests.append(SeenRequest(stream: stream, fields: fields, isComplete: endStream))
             case .data(let stream, let body, _, let endStream):
                 guard let index = requests.firstIndex(where: { $0.stream == stream }) else { continue }
                 requests[index].body += Array(body.readableBytesView)

@@ -2,6 +2,7 @@ import APNsProtocol
 import ClarionTesting
 import Crypto
 import RichPushModel
+import Synchronization
 import Testing
 
 @Suite("Provider token cache")
@@ -64,5 +65,59 @@ struct ProviderTokenCacheTests {
     func bounds() {
         #expect(ProviderTokenPolicy(renewalAge: .seconds(7200)).renewalAge == .seconds(55 * 60))
         #expect(ProviderTokenPolicy(renewalAge: .seconds(1)).renewalAge == .seconds(20 * 60))
+    }
+}
+
+@Suite("A shared provider token")
+struct SharedProviderTokenTests {
+    private let clock = ManualClock()
+
+    @Test("the token of the source is used until it is old, and then the source is asked once a minute")
+    func source() throws {
+        let questions = Mutex(0)
+        let shared = Mutex(SharedProviderToken(text: "one", issuedAt: clock.now))
+        let cache = ProviderTokenCache(
+            source: {
+                questions.withLock { $0 += 1 }
+                return shared.withLock { $0 }
+            }, clock: clock)
+        #expect(try cache.current().text == "one")
+        clock.advance(by: .seconds(42 * 60))
+        #expect(try cache.current().text == "one")
+        #expect(questions.withLock { $0 } == 1)
+        clock.advance(by: .seconds(60))
+        for _ in 0..<100 { #expect(try cache.current().generation == 1) }
+        #expect(questions.withLock { $0 } == 2)
+        shared.withLock { $0 = SharedProviderToken(text: "two", issuedAt: clock.now) }
+        #expect(try cache.current().text == "one")
+        clock.advance(by: .seconds(60))
+        #expect(try cache.current().text == "two")
+        #expect(try cache.current().generation == 2)
+    }
+
+    @Test("a shared token that is old already is due sooner")
+    func age() throws {
+        let old = SharedProviderToken(text: "old", issuedAt: clock.now - .seconds(40 * 60))
+        let shared = Mutex(old)
+        let cache = ProviderTokenCache(source: { shared.withLock { $0 } }, clock: clock)
+        #expect(try cache.current().text == "old")
+        shared.withLock { $0 = SharedProviderToken(text: "new", issuedAt: clock.now) }
+        clock.advance(by: .seconds(3 * 60))
+        #expect(try cache.current().text == "new")
+    }
+
+    @Test("a source that has nothing newer after ExpiredProviderToken is no reason to go on asking APNs")
+    func expired() throws {
+        let cache = ProviderTokenCache(source: { [start = clock.now] in .init(text: "one", issuedAt: start) }, clock: clock)
+        let generation = try cache.current().generation
+        clock.advance(by: .seconds(30 * 60))
+        #expect(cache.reportExpired(generation: generation) == .renewed)
+        #expect(try cache.current().generation == generation)
+        #expect(cache.reportExpired(generation: generation) == .tokenIsYoung)
+    }
+
+    @Test("a token is never printed")
+    func silence() {
+        #expect(!"\(SharedProviderToken(text: "secret", issuedAt: clock.now))".contains("secret"))
     }
 }

@@ -76,6 +76,34 @@ import Testing
         #expect(try await test.inbox(ann) == [id])
     }
 
+    @Test("a tag that was given right after the send completed opens nothing, though nobody has noted the completion yet")
+    func tagTooLate() async throws {
+        let test = try await TestBackend()
+        let (ann, mallory) = (try await test.user("ann"), try await test.user("mallory", .user))
+        let id = try await test.send(ann, to: "vip")
+        test.hub.failNext(.after(ServiceError(.outcomeUnknown)))
+        #expect(await code { _ = try await test.send(ann, to: "vip") } == .outcomeUnknown)
+        let unconfirmed = try #require(RichID(number: 2))
+        test.clock.advance(by: .seconds(1))
+        let eve = try await test.user("eve", .user)
+        try await test.register(eve, handle: 1, tags: ["vip"])
+        #expect(try await test.inbox(eve) == [unconfirmed, id])
+        test.clock.advance(by: .seconds(1))
+        test.hub.completeAll()
+        let ended = test.clock.now
+        test.clock.advance(by: .milliseconds(1))
+        try await test.register(mallory, handle: 2, tags: ["vip"])
+        for sent in [id, unconfirmed] {
+            #expect(await code { _ = try await test.backend.details(of: sent, for: mallory) } == .notFound)
+            #expect(await code { _ = try await test.backend.details(of: sent, for: eve) } == nil)
+        }
+        #expect(try await test.inbox(mallory).isEmpty)
+        #expect(try await test.stores.notifications.notification(id)?.completedAt == ended)
+        test.clock.advance(by: .seconds(31))
+        try await test.upkeep.work()
+        #expect(try await test.stores.notifications.notification(unconfirmed)?.trackingID != nil)
+    }
+
     @Test("a tag that was taken off before the send opens nothing")
     func tagGone() async throws {
         let test = try await TestBackend()

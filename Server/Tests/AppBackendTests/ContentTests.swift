@@ -80,7 +80,7 @@ import Testing
 
     @Test("of two uploads at the same moment only one gets the last bytes of the quota")
     func quota() async throws {
-        let test = try await TestBackend { $0.stagedQuota = 15_000 }
+        let test = try await TestBackend { $0.contentQuota = 15_000 }
         let ann = try await test.user("ann")
         let codes = await withTaskGroup(of: ServiceErrorCode?.self) { group in
             for size in 10_000..<10_006 {

@@ -1,3 +1,4 @@
+import RichPushModel
 import Testing
 
 @testable import AppBackend

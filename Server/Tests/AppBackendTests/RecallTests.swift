@@ -80,6 +80,36 @@ import Testing
         #expect(test.hub.sends.isEmpty)
     }
 
+    @Test("a recall stops a send that the hub took although nobody confirmed it")
+    func unconfirmed() async throws {
+        let test = try await TestBackend()
+        let ann = try await test.user("ann")
+        test.hub.failNext(.after(ServiceError(.outcomeUnknown)))
+        #expect(await code { _ = try await test.send(ann) } == .outcomeUnknown)
+        #expect(test.hub.sends.first?.state == .dispatching)
+        let id = try #require(try await test.inbox(ann).first)
+        test.hub.failCancels(times: 1)
+        try await test.backend.recall(id, for: ann)
+        #expect(test.hub.sends.first?.state == .dispatching)
+        try await test.upkeep.work()
+        #expect(test.hub.sends.first?.state == .cancelled)
+        test.clock.advance(by: .seconds(3600))
+        #expect(try await test.upkeep.work() == 0)
+    }
+
+    @Test("a send that is on its way to the hub when its recall gets there is not taken any more")
+    func overtaken() async throws {
+        let test = try await TestBackend()
+        let ann = try await test.user("ann")
+        let id = try #require(RichID(number: 1))
+        test.hub.beforeNextSend { try? await test.backend.recall(id, for: ann) }
+        #expect(await code { _ = try await test.send(ann) } == .conflict)
+        #expect(test.hub.sends.isEmpty)
+        #expect(try await test.backend.status(of: id, for: ann).state == "cancelled")
+        test.clock.advance(by: .seconds(60))
+        #expect(try await test.upkeep.work() == 0)
+    }
+
     @Test("recalled bytes leave the disk unless another notification uses them")
     func bytes() async throws {
         let test = try await TestBackend()

@@ -29,7 +29,10 @@ final class ScriptedHub: HubSending {
         var failures: [Failure] = []
         var deviceFailures = 0
         var cancelFailures = 0
+        var beforeSend: (@Sendable () async -> Void)?
         var duringSend: (@Sendable () async -> Void)?
+        var duringRemoval: (@Sendable () async -> Void)?
+        var closedKeys: Set<String> = []
     }
 
     private let clock: ManualClock
@@ -46,6 +49,12 @@ final class ScriptedHub: HubSending {
     /// Runs once, after the next send was taken and before its answer.
     func duringNextSend(_ work: @escaping @Sendable () async -> Void) { state.withLock { $0.duringSend = work } }
 
+    /// Runs once, before the next send is taken.
+    func beforeNextSend(_ work: @escaping @Sendable () async -> Void) { state.withLock { $0.beforeSend = work } }
+
+    /// Runs once, before the next device is removed.
+    func duringNextRemoval(_ work: @escaping @Sendable () async -> Void) { state.withLock { $0.duringRemoval = work } }
+
     /// Ends every send.
     func completeAll() {
         let now = clock.now
@@ -60,6 +69,11 @@ final class ScriptedHub: HubSending {
     func send(_ command: SendCommand) async throws -> SendReceipt {
         let failure = state.withLock { $0.failures.isEmpty ? nil : $0.failures.removeFirst() }
         if case .before(let error) = failure { throw error }
+        let before = state.withLock { state in
+            defer { state.beforeSend = nil }
+            return state.beforeSend
+        }
+        await before?()
         let receipt = try take(command)
         let work = state.withLock { state in
             defer { state.duringSend = nil }
@@ -73,6 +87,7 @@ final class ScriptedHub: HubSending {
     private func take(_ command: SendCommand) throws -> SendReceipt {
         let now = clock.now
         return try state.withLock { state in
+            if let key = command.idempotencyKey, state.closedKeys.contains(key) { throw ServiceError(.idempotencyMismatch) }
             if let earlier = state.sends.first(where: { $0.command.idempotencyKey == command.idempotencyKey }) {
                 guard earlier.command == command else { throw ServiceError(.idempotencyMismatch) }
                 return SendReceipt(id: earlier.receipt.id, dueAt: earlier.receipt.dueAt, isRepeat: true)
@@ -96,15 +111,28 @@ final class ScriptedHub: HubSending {
         }
     }
 
-    func cancel(_ id: NotificationID) async throws -> Bool {
+    func notification(idempotencyKey: String) async throws -> NotificationID? {
+        sends.first { $0.command.idempotencyKey == idempotencyKey }?.receipt.id
+    }
+
+    func cancel(_ id: NotificationID) async throws -> Bool { try cancel { $0.receipt.id == id } }
+
+    func cancel(idempotencyKey: String) async throws -> Bool {
+        let stopped = try cancel { $0.command.idempotencyKey == idempotencyKey }
+        state.withLock { state in
+            let isKnown = state.sends.contains { $0.command.idempotencyKey == idempotencyKey }
+            if !isKnown { state.closedKeys.insert(idempotencyKey) }
+        }
+        return stopped
+    }
+
+    private func cancel(_ isMeant: (Sent) -> Bool) throws -> Bool {
         try state.withLock { state in
             if state.cancelFailures > 0 {
                 state.cancelFailures -= 1
                 throw ServiceError(.storageUnavailable)
             }
-            guard let index = state.sends.firstIndex(where: { $0.receipt.id == id }), !state.sends[index].state.isFinal else {
-                return false
-            }
+            guard let index = state.sends.firstIndex(where: isMeant), !state.sends[index].state.isFinal else { return false }
             state.sends[index].state = .cancelled
             return true
         }
@@ -131,7 +159,12 @@ final class ScriptedHub: HubSending {
     }
 
     func removeDevice(_ id: RecordID) async throws -> Bool {
-        try state.withLock { state in
+        let work = state.withLock { state in
+            defer { state.duringRemoval = nil }
+            return state.duringRemoval
+        }
+        await work?()
+        return try state.withLock { state in
             if state.deviceFailures > 0 {
                 state.deviceFailures -= 1
                 throw ServiceError(.storageUnavailable)

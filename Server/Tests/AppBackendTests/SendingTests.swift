@@ -57,6 +57,22 @@ import Testing
         #expect(await code { _ = try await test.backend.sendText("x", platform: "apns", toUser: "ann", for: bob) } == .forbidden)
     }
 
+    @Test("a pace goes with the send to the hub, also when the hub is asked again later")
+    func pace() async throws {
+        let test = try await TestBackend()
+        let ann = try await test.user("ann")
+        var request = SendRequest(message: "slowly")
+        request.pushesPerSecond = 25
+        _ = try await test.backend.send(request, idempotencyKey: nil, for: ann)
+        request.pushesPerSecond = nil
+        _ = try await test.backend.send(request, idempotencyKey: nil, for: ann)
+        #expect(test.hub.sends.map(\.command.pushesPerSecond) == [25, nil])
+        for wrong in [0, -3, 100_001] {
+            request.pushesPerSecond = wrong
+            #expect(await code { _ = try await test.backend.send(request, idempotencyKey: nil, for: ann) } == .invalidField)
+        }
+    }
+
     @Test("an alert carries neutral words unless its preview is open")
     func alert() async throws {
         let test = try await TestBackend()

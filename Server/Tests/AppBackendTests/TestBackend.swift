@@ -120,6 +120,12 @@ final class TestBackend: Sendable {
         return bytes
     }
 
+    /// How many rows a table has; a condition may follow its name.
+    func rows(of table: String) async throws -> Int {
+        let count = SQLStatement(composed: "SELECT COUNT(*) FROM \(table)")
+        return Int(try await database.read { try $0.row(count, [])?.integer(0) ?? -1 })
+    }
+
     /// The ids in a user's inbox, newest first.
     func inbox(_ principal: Principal) async throws -> [RichID] {
         try await backend.inbox(for: principal).notifications.map(\.id)

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import RichPushModel
+import ServiceErrors
 import Testing
 
 @testable import BackendHTTPAPI

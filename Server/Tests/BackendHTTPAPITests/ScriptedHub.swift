@@ -36,9 +36,21 @@ final class ScriptedHub: HubSending {
         NotificationTelemetry(id: id, state: .completed, enqueuedAt: clock.now, dueAt: clock.now, outcomes: [.accepted: 2])
     }
 
+    func notification(idempotencyKey: String) async throws -> NotificationID? {
+        state.withLockedValue { $0.receipts[idempotencyKey]?.id }
+    }
+
     func cancel(_ id: NotificationID) async throws -> Bool {
         state.withLockedValue { $0.cancelled.append(id) }
         return true
+    }
+
+    func cancel(idempotencyKey: String) async throws -> Bool {
+        state.withLockedValue { state in
+            guard let receipt = state.receipts[idempotencyKey] else { return false }
+            state.cancelled.append(receipt.id)
+            return true
+        }
     }
 
     func upsert(_ request: DeviceUpsert) async throws -> DeviceRecord {

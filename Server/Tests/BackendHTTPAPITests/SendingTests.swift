@@ -19,6 +19,16 @@ struct SendingTests {
         #expect(try await bench.call(.get, "/api/v1/notifications/\(sent.id)/status", as: "bob").status == .notFound)
     }
 
+    @Test("a pace is passed on, and one that is no whole number from 1 on is refused")
+    func pace() async throws {
+        let bench = try await BackendBench()
+        for (text, status) in [("250", 201), ("0", 400), ("2.5", 400), ("\"fast\"", 400), ("null", 201)] {
+            let body = #"{"message":"m","pushesPerSecond":\#(text)}"#
+            #expect(try await bench.json(.post, "/api/v1/notifications", as: "ann", body).status.code == status, "\(text)")
+        }
+        #expect(bench.hub.sends.map(\.pushesPerSecond) == [250, nil])
+    }
+
     @Test("a form carries the content with the words, in any order of its parts")
     func form() async throws {
         let bench = try await BackendBench()

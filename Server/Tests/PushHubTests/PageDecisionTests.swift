@@ -30,12 +30,12 @@ struct PageDecisionTests {
 
     private func decide(
         walk: [PushOutcome?], through: SliceKey = SliceKey(100), lease: SliceLease? = nil, expiresAt: Timestamp? = nil,
-        pendingCount: Int = 0
+        pendingCount: Int = 0, isOutOfReach: Bool = false
     ) -> PageDecision {
         let candidates = walk.indices.map { SlicePage.Candidate(record: record(Int64($0) + 1), isSkipped: walk[$0] == nil) }
         return decide(
             .walk(.init(candidates: candidates, through: through)), walk.compactMap(\.self), lease ?? self.lease(), expiresAt,
-            pendingCount)
+            pendingCount, isOutOfReach)
     }
 
     private func decide(
@@ -53,12 +53,13 @@ struct PageDecisionTests {
     }
 
     private func decide(
-        _ work: SlicePage.Work, _ outcomes: [PushOutcome], _ lease: SliceLease, _ expiresAt: Timestamp?, _ pendingCount: Int
+        _ work: SlicePage.Work, _ outcomes: [PushOutcome], _ lease: SliceLease, _ expiresAt: Timestamp?, _ pendingCount: Int,
+        _ isOutOfReach: Bool = false
     ) -> PageDecision {
         let message = AcceptedMessage(body: [], pushType: "alert", priority: 10, expiresAt: expiresAt)
         let page = SlicePage(state: .dispatching, message: message, work: work, pendingCount: pendingCount, nextPendingAt: nil)
         let settings = DispatchSettings()
-        let plan = PagePlan(page, lease: lease, now: Self.now, horizon: settings.retryHorizon)
+        let plan = PagePlan(page, lease: lease, now: Self.now, horizon: settings.retryHorizon, isOutOfReach: isOutOfReach)
         return PageDecision(
             plan, outcomes: plan.sends.isEmpty ? [] : outcomes,
             in: .init(
@@ -84,7 +85,7 @@ struct PageDecisionTests {
         }
     }
 
-    @Test("for every outcome and cause of a retry: the row is settled with one tally, changed, or untouched")
+    @Test("for every outcome and cause of a retry: the row is settled with one tally, or moved")
     func everyRetry() {
         for first in Self.outcomes {
             for second in Self.outcomes {
@@ -93,7 +94,9 @@ struct PageDecisionTests {
                     let tallied = checkpoint.tallies.values.reduce(0, +)
                     #expect(
                         checkpoint.settled.count == tallied && checkpoint.lease.cursor == .last && checkpoint.lease.walked == 0)
-                    #expect(Set(checkpoint.settled).isDisjoint(with: checkpoint.pending.map(\.key)))
+                    #expect(Set(checkpoint.settled + checkpoint.pending.map(\.key)).count == 2)
+                    #expect(checkpoint.pending.count + tallied == 2 && checkpoint.pending.allSatisfy { $0.notBefore > Self.now })
+                    #expect(checkpoint.lease.failures == 0 && checkpoint.lease.stalledSince == nil)
                     #expect((checkpoint.disposition == .finish) == (tallied == 2))
                     #expect(checkpoint.pending.allSatisfy { $0.attempts == 3 && (cause != .unknown || $0.cause == .unknown) })
                 }
@@ -115,7 +118,38 @@ struct PageDecisionTests {
         #expect(checkpoint.lease.failures == 3 && checkpoint.lease.stalledSince == Self.now + .seconds(-9))
         #expect(checkpoint.disposition == .release(notBefore: Self.now + .seconds(4)))
         #expect(decide(walk: [down]).checkpoint.lease.stalledSince == Self.now)
-        #expect(decide(retries: [(.retry, down)]).checkpoint.pending.isEmpty)
+    }
+
+    @Test("retries of which nothing left wait by themselves, longer each time, and the walk goes on at once")
+    func unansweredRetries() {
+        let troubled = lease {
+            $0.failures = 2; $0.stalledSince = Self.now + .seconds(-9)
+        }
+        for (outcome, wait) in [(PushOutcome.notSent(reason: "down"), 4), (.misconfigured(reason: "x"), 120)] {
+            let decision = decide(retries: [(.unsent, outcome), (.unknown, outcome)], lease: troubled)
+            #expect(decision.trouble != nil && decision.checkpoint.settled.isEmpty)
+            #expect(decision.checkpoint.pending.map(\.cause) == [.unsent, .unknown])
+            #expect(decision.checkpoint.pending.allSatisfy { $0.attempts == 3 && $0.notBefore <= Self.now + .seconds(wait) })
+            #expect(decision.checkpoint.pending.allSatisfy { $0.notBefore >= Self.now + .seconds(wait / 2) })
+            #expect(decision.checkpoint.disposition == .keep(until: Self.now + .seconds(60)))
+            #expect(decision.checkpoint.lease == troubled)
+        }
+    }
+
+    @Test("a target that alone cannot be sent to does not make its slice wait")
+    func oneBadTarget() {
+        let wrong = PushOutcome.misconfigured(reason: "x")
+        let decision = decide(walk: [.accepted, wrong, .accepted])
+        let checkpoint = decision.checkpoint
+        #expect(decision.trouble == nil && decision.answer == .some)
+        #expect(checkpoint.disposition == .keep(until: Self.now + .seconds(60)) && checkpoint.lease.cursor == SliceKey(100))
+        #expect(checkpoint.pending.map(\.cause) == [.unsent] && checkpoint.lease.failures == 0)
+        #expect(
+            decide(walk: Array(repeating: .accepted, count: 38) + [wrong, wrong, .accepted]).checkpoint.disposition
+                == .keep(until: Self.now + .seconds(60)))
+        #expect(
+            decide(walk: Array(repeating: .accepted, count: 37) + [wrong, wrong, wrong]).checkpoint.disposition
+                == .release(notBefore: Self.now + .seconds(30)))
     }
 
     @Test("a configuration fault waits longer and is told as such")
@@ -131,7 +165,7 @@ struct PageDecisionTests {
         let checkpoint = decide(walk: [.accepted, down, .accepted, down]).checkpoint
         #expect(checkpoint.lease.cursor == SliceKey(3) && checkpoint.tallies == [.accepted: 2])
         #expect(checkpoint.pending.map(\.key) == [SliceKey(2)] && checkpoint.pending.map(\.cause) == [.unsent])
-        #expect(checkpoint.lease.failures == 1 && checkpoint.lease.stalledSince == Self.now)
+        #expect(checkpoint.lease.failures == 1 && checkpoint.lease.stalledSince == nil)
         #expect(checkpoint.disposition == .release(notBefore: Self.now + .seconds(1)))
     }
 
@@ -173,7 +207,10 @@ struct PageDecisionTests {
         let expired = decide(walk: [.accepted, nil], through: .last, expiresAt: Self.now)
         #expect(expired.checkpoint.tallies == [.expired: 1, .skipped: 1] && expired.checkpoint.disposition == .finish)
         let stalled = lease { $0.stalledSince = Self.now + .seconds(-1800) }
-        #expect(decide(walk: [.accepted], lease: stalled).checkpoint.tallies == [.expired: 1])
+        #expect(decide(walk: [.accepted], lease: stalled).checkpoint.tallies == [.accepted: 1])
+        let last = decide(walk: [.notSent(reason: "down")], lease: stalled)
+        #expect(last.checkpoint.tallies == [.expired: 1] && last.checkpoint.disposition == .keep(until: Self.now + .seconds(60)))
+        #expect(decide(walk: [.accepted], lease: stalled, isOutOfReach: true).checkpoint.tallies == [.expired: 1])
         #expect(decide(walk: [.accepted], lease: stalled, expiresAt: Self.now + .seconds(1)).checkpoint.tallies == [.accepted: 1])
         let retries = decide(retries: [(.retry, .accepted), (.unknown, .accepted), (.unsent, .accepted)], age: 1800)
         #expect(retries.checkpoint.tallies == [.rejected: 1, .unknown: 1, .expired: 1])

@@ -8,11 +8,12 @@ import struct RichPushModel.Tag
 
 @Suite("Slices, slots, leases and waits")
 struct PlanningTests {
-    @Test("slices cover every key once", arguments: [0, 1, 1000, 1001, 10_000, 10_001])
+    @Test("slices cover every key once", arguments: [0, 1, 8, 9, 1000, 1001, 10_000, 10_001])
     func slices(_ audience: Int) {
         let plan = SlicePlan(audience: audience)
         #expect(plan.ranges.count == (audience > 10_000 ? SlicePlan.split : 1))
-        #expect(plan.weight == (audience > 1000 ? .large : .small))
+        #expect(plan.weight == (audience > 1000 ? .large : audience > 8 ? .small : .single))
+        #expect(SlicePlan(audience: audience, isScheduled: true).weight == (audience > 1000 ? .large : .small))
         #expect(plan.ranges.first?.after == .beforeAll && plan.ranges.last?.last == .last)
         #expect(zip(plan.ranges, plan.ranges.dropFirst()).allSatisfy { $0.last == $1.after && $0.after < $0.last })
     }
@@ -23,19 +24,22 @@ struct PlanningTests {
         #expect(SliceKey(of: try #require(RecordID("a"))) > .beforeAll)
     }
 
-    @Test("one slot stays free of large slices, and a large one is taken first when there is none")
+    @Test("large slices leave a slot to small ones, small ones leave one to large ones, single ones have their own")
     func slots() {
-        var slots = DispatchSlots(limit: 4, largeLimit: 3)
-        #expect(slots.free == 4 && slots.freeForLarge == 3 && slots.largeFirst == 1)
+        var slots = DispatchSlots(limit: 4, largeLimit: 3, singleLimit: 2)
+        #expect(slots.free == 4 && slots.freeForLarge == 3 && slots.freeForSmall == 3 && slots.freeForSingle == 2)
         for _ in 1...3 { slots.take(.large) }
-        #expect(slots.free == 1 && slots.freeForLarge == 0 && slots.largeFirst == 0)
+        #expect(slots.free == 1 && slots.freeForLarge == 0 && slots.freeForSmall == 1 && slots.freeForSingle == 2)
+        for _ in 1...2 { slots.take(.single) }
+        #expect(slots.free == 1 && slots.freeForSingle == 0)
         slots.take(.small)
-        #expect(slots.free == 0 && !slots.isEmpty)
-        slots.give(.large)
-        #expect(slots.free == 1 && slots.freeForLarge == 1)
-        var narrow = DispatchSlots(limit: 1, largeLimit: 3)
+        #expect(slots.free == 0 && slots.freeForSmall == 0)
+        for _ in 1...3 { slots.give(.large) }
+        for _ in 1...2 { slots.take(.small) }
+        #expect(slots.free == 1 && slots.freeForSmall == 0 && slots.freeForLarge == 1)
+        var narrow = DispatchSlots(limit: 1, largeLimit: 3, singleLimit: 1)
         narrow.take(.small)
-        #expect(narrow.free == 0 && narrow.freeForLarge == 0 && narrow.largeFirst == 0)
+        #expect(narrow.free == 0 && narrow.freeForLarge == 0 && narrow.freeForSingle == 1)
     }
 
     @Test("a node sends only while its lease outlasts the deadline of a push")
@@ -94,6 +98,7 @@ struct PlanningTests {
             { $0.message.body = [1] }, { $0.message.pushType = "alert" }, { $0.message.priority = 5 },
             { $0.message.collapseID = "c" },
             { $0.message.expiresAt = now }, { $0.message.topic = "c" }, { $0.audience = .tag(Tag("t")!) }, { $0.dueAt = now },
+            { $0.pushesPerSecond = 3 },
         ]
         let digests = changes.map { change in
             var command = base

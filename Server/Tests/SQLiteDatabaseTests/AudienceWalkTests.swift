@@ -17,7 +17,7 @@ struct AudienceWalkTests {
         let store = try await TemporaryStore()
         let keys = try await fill(store, count: 1_500)
         let gone = keys[500]
-        try await store.database.write { connection in
+        _ = try await store.database.write { connection in
             try connection.run(
                 SQLStatement("DELETE FROM devices WHERE hub_id = $1 AND slice_key = $2"),
                 [.integer(hub.number), .integer(gone.number)])
@@ -45,7 +45,8 @@ struct AudienceWalkTests {
             audience: try TagExpression(parsing: "news || sports"), enqueuedAt: start, dueAt: start,
             slices: SlicePlan(audience: 1_500))
         _ = try await store.hub.intake.accept(send)
-        let request = LeaseRequest(owner: "a", now: start, until: start + .seconds(60), limit: 1, largeLimit: 1)
+        let request = LeaseRequest(
+            owner: "a", now: start, until: start + .seconds(60), limit: 1, smallLimit: 1, largeLimit: 1, singleLimit: 1)
         var lease = try #require(try await store.hub.queue.lease(request).first)
         var passed: [SliceKey] = []
         while lease.cursor < lease.last {

@@ -77,6 +77,17 @@ struct DispatcherTroubleTests {
         #expect(end.state == .completed && end.outcomes == [.accepted: 10])
     }
 
+    @Test("a send that found the service out of reach is tried once more, however long the node was down")
+    func longStop() async throws {
+        let bench = try await HubBench { _, _ in .notSent(reason: "down") }
+        try await bench.register(0..<250)
+        let receipt = try await bench.send()
+        _ = await bench.dispatcher { $0.window = 100 }.pass()
+        bench.clock.advance(by: .seconds(7200))
+        bench.transport.follow { _, _ in .accepted }
+        #expect(try await bench.settle(receipt, bench.dispatcher { $0.window = 100 }).outcomes == [.accepted: 250])
+    }
+
     @Test("a slice with too many pending rows walks no further")
     func pendingLimit() async throws {
         let bench = try await HubBench { _, attempt in attempt < 3 ? .unknown(reason: "timeout") : .accepted }
@@ -102,6 +113,16 @@ struct DispatcherTroubleTests {
         let end = try await bench.settle(receipt, survivor)
         #expect(end.outcomes == [.accepted: 500])
         #expect(bench.transport.count(.accepted) == 600 && bench.transport.outcomes.values.allSatisfy { $0.count <= 2 })
+    }
+
+    @Test("a checkpoint whose answer is lost counts nobody twice", arguments: 0..<5)
+    func lostAnswer(checkpoints: Int) async throws {
+        let bench = try await HubBench()
+        try await bench.register(0..<500)
+        let receipt = try await bench.send()
+        let queue = DyingQueue(bench.store.hub.queue, checkpointsBeforeDeath: checkpoints, losesAnswerOnly: true)
+        let end = try await bench.settle(receipt, bench.dispatcher(queue) { $0.window = 100 })
+        #expect(end.state == .completed && end.outcomes == [.accepted: 500] && bench.transport.count(.accepted) == 500)
     }
 
     @Test("a node that lost its lease has its checkpoint refused and tallies stay right")

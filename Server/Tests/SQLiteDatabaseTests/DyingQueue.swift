@@ -3,17 +3,20 @@ import PushHub
 import RichPushModel
 import ServiceErrors
 
-/// A queue whose process dies: after some checkpoints nothing that is written reaches the store any more.
+/// A queue that fails after some checkpoints: its process dies, and nothing that is written reaches the store any more; or
+/// one checkpoint is written and its answer is lost.
 final class DyingQueue: SliceQueue {
     private let inner: any SliceQueue
     private let left: NIOLockedValueBox<Int>
+    private let losesAnswerOnly: Bool
 
-    init(_ inner: any SliceQueue, checkpointsBeforeDeath: Int) {
+    init(_ inner: any SliceQueue, checkpointsBeforeDeath: Int, losesAnswerOnly: Bool = false) {
         self.inner = inner
+        self.losesAnswerOnly = losesAnswerOnly
         left = NIOLockedValueBox(checkpointsBeforeDeath)
     }
 
-    private var isDead: Bool { left.withLockedValue { $0 < 0 } }
+    private var isDead: Bool { !losesAnswerOnly && left.withLockedValue { $0 < 0 } }
 
     func lease(_ request: LeaseRequest) async throws -> [SliceLease] { isDead ? [] : try await inner.lease(request) }
 
@@ -26,8 +29,9 @@ final class DyingQueue: SliceQueue {
     func checkpoint(_ checkpoint: SliceCheckpoint) async throws -> CheckpointAnswer {
         let dies = left.withLockedValue { left in
             left -= 1
-            return left < 0
+            return losesAnswerOnly ? left == -1 : left < 0
         }
+        if dies, losesAnswerOnly { _ = try await inner.checkpoint(checkpoint) }
         if dies { throw ServiceError(.outcomeUnknown) }
         return try await inner.checkpoint(checkpoint)
     }

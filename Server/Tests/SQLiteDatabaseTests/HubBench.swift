@@ -28,17 +28,24 @@ final class HubBench: Sendable {
 
     static var logger: Logger { Logger(label: "test") { _ in SwiftLogNoOpLogHandler() } }
 
-    func dispatcher(_ queue: (any SliceQueue)? = nil, _ change: (inout DispatchSettings) -> Void = { _ in }) -> Dispatcher {
+    func dispatcher(
+        _ queue: (any SliceQueue)? = nil, signal: DispatchSignal = DispatchSignal(),
+        _ change: (inout DispatchSettings) -> Void = { _ in }
+    ) -> Dispatcher {
         var settings = DispatchSettings()
         change(&settings)
         return Dispatcher(
-            queue: queue ?? store.hub.queue, transport: transport, clock: clock, settings: settings, logger: Self.logger)
+            queue: queue ?? store.hub.queue, transport: transport, clock: clock, settings: settings, signal: signal,
+            logger: Self.logger)
     }
 
     static func handle(_ number: Int) -> DeviceHandle {
         let hexadecimal = String(number, radix: 16, uppercase: true)
         return DeviceHandle(canonical: String(repeating: "0", count: 64 - hexadecimal.count) + hexadecimal)
     }
+
+    /// The number that a handle was made from.
+    static func number(_ handle: DeviceHandle) -> Int { Int(handle.text.suffix(12), radix: 16) ?? 0 }
 
     @discardableResult
     func register(_ number: Int, tags: [String] = [], handle: Int? = nil) async throws -> DeviceRecord {
@@ -61,14 +68,14 @@ final class HubBench: Sendable {
     }
 
     func send(
-        to audience: String? = nil, expiresAt: Timestamp? = nil, dueAt: Timestamp? = nil, key: String? = nil,
-        text: String = "hello"
+        to audience: String? = nil, expiresAt: Timestamp? = nil, dueAt: Timestamp? = nil, pace: Int? = nil,
+        key: String? = nil, text: String = "hello"
     ) async throws -> SendReceipt {
         let message = PushMessage(body: Array(#"{"aps":{"alert":"\#(text)"}}"#.utf8), expiresAt: expiresAt)
         return try await hub.send(
             SendCommand(
-                message: message, audience: try audience.map { try TagExpression(parsing: $0) }, dueAt: dueAt, idempotencyKey: key
-            ))
+                message: message, audience: try audience.map { try TagExpression(parsing: $0) }, dueAt: dueAt,
+                pushesPerSecond: pace, idempotencyKey: key))
     }
 
     func telemetry(_ receipt: SendReceipt) async throws -> NotificationTelemetry {

@@ -1,3 +1,5 @@
+import RichPushModel
+
 #if canImport(CryptoKit)
     import CryptoKit
 #else

@@ -1,3 +1,5 @@
+import RichPushModel
+
 extension MediaFormat {
     /// How many bytes of a file `matches` wants to see.
     static let window = 512

@@ -15,8 +15,8 @@ public struct LocalCertificateAuthority: Sendable {
     /// Secret: whoever has it can impersonate any name to those clients.
     public let privateKeyPEM: String
 
-    private let certificate: Certificate
-    private let key: P256.Signing.PrivateKey
+    let certificate: Certificate
+    let key: P256.Signing.PrivateKey
 
     /// Makes an authority that is valid for ten years.
     public static func create(now: Timestamp = SystemClock().now) throws -> LocalCertificateAuthority {
@@ -94,6 +94,9 @@ public struct LocalCertificateAuthority: Sendable {
 }
 
 extension Timestamp {
+    /// The same moment for the certificate library.
+    var date: Date { Date(timeIntervalSince1970: Double(milliseconds) / 1_000) }
+
     fileprivate func date(addingDays days: Int) -> Date {
         Date(timeIntervalSince1970: Double(seconds) + Double(days) * 86_400)
     }

@@ -19,11 +19,30 @@ extension APNsConnectionHandler {
         case .delay(let delay): if let answer { send(answer, on: stream, after: delay) }
         case .noAnswer: break
         case .blackHole: stopReading()
-        case .refuseStream: reset(stream, .refusedStream)
+        case .wedge: phase = .silent
+        case .refuseStream:
+            forget(stream)
+            refuse(stream)
         case .resetStream: reset(stream, .internalError)
+        case .resetStreamWithCode(let code, _): reset(stream, HTTP2ErrorCode(networkCode: Int(code)))
+        case .closeConnection: close()
         case .resetConnection: resetConnection()
-        case .goAway(let lastStream, let reason): goAway(lastStream, reason: reason, answer: answer, on: stream)
+        case .goAway(let lastStream, let reason):
+            goAway(GoAwayForm(lastStream: lastStream, debugData: Self.json(reason)), answer: answer, on: stream)
+        case .goAwayFrame(let form): goAway(form, answer: answer, on: stream)
+        case .shutdown:
+            goAway(GoAwayForm(lastStream: .thisRequest, debugData: Self.json(.shutdown)), answer: answer, on: stream)
+        case .streamLimit(let limit):
+            announce(limit)
+            if let answer { send(answer, on: stream) }
         }
+    }
+
+    /// REFUSED_STREAM. Apple answers the DATA frame of a refused stream with a second reset (APNs reference 1.4); the
+    /// library drops a late DATA frame unseen, so the second reset follows at once.
+    func refuse(_ stream: HTTP2StreamID) {
+        write(.rstStream(.refusedStream), on: stream)
+        if core.rules.resetsRefusedStreamsTwice { write(.rstStream(.streamClosed), on: stream) }
     }
 
     private func reset(_ stream: HTTP2StreamID, _ code: HTTP2ErrorCode) {
@@ -39,52 +58,33 @@ extension APNsConnectionHandler {
         }
     }
 
-    private func goAway(
-        _ position: InjectedFault.LastStream, reason: APNsReason?, answer: APNsAnswer?, on stream: HTTP2StreamID
-    ) {
-        let data = reason.map { ByteBuffer(string: #"{"reason":"\#($0.rawValue)"}"#) }
-        switch position {
-        case .zero: startDraining(last: 0, code: .noError, data: data)
-        case .beforeThisRequest: startDraining(last: max(0, Int(stream) - 2), code: .noError, data: data)
-        case .thisRequest, .thisRequestUnanswered: startDraining(last: Int(stream), code: .noError, data: data)
-        case .twoStep:
-            write(.goAway(lastStreamID: .maxID, errorCode: .noError, opaqueData: nil), on: .rootStream)
-            startDraining(last: Int(stream), code: .noError, data: data)
-        }
-        if let answer { send(answer, on: stream) }
-    }
-
-    /// Sends GOAWAY. The connection ends after a grace in which the client reads it and gets the answers it is owed.
-    func startDraining(last: Int, code: HTTP2ErrorCode, data: ByteBuffer?) {
-        guard phase == .open else { return }
-        let lastID = last == 0 ? HTTP2StreamID.rootStream : HTTP2StreamID(last)
-        phase = .draining(last: last)
-        for stream in streams.keys where stream > lastID { forget(stream) }
-        write(.goAway(lastStreamID: lastID, errorCode: code, opaqueData: data), on: .rootStream)
-        closeLater()
+    private func close() {
+        phase = .silent
+        context?.close(promise: nil)
     }
 
     func obey(_ command: ConnectionCommand) {
         switch command {
-        case .goAway(let reason):
-            let data = reason.map { ByteBuffer(string: #"{"reason":"\#($0.rawValue)"}"#) }
-            startDraining(last: lastStream, code: .noError, data: data)
-            context?.flush()
+        case .goAway(let reason): startDraining(GoAwayForm(lastStream: .zero, debugData: Self.json(reason)), last: lastStream)
+        case .goAwayInTwoSteps(let reason, let pause): startDraining(reason: reason, pause: pause)
         case .close:
-            startDraining(last: lastStream, code: .noError, data: nil)
+            startDraining(GoAwayForm(lastStream: .zero), last: lastStream)
             context?.flush()
             context?.close(promise: nil)
+        case .drop: close()
+        case .wedge: phase = .silent
+        case .stopReading: stopReading()
+        case .announce(let streams): announce(streams)
         case .checkIdle(let limit): endIfIdle(longerThan: limit)
         case .reset: resetConnection()
         }
+        context?.flush()
     }
 
     /// A connection that owes an answer is not idle.
     private func endIfIdle(longerThan limit: Duration) {
         guard phase == .open, streams.isEmpty, core.clock.uptime - lastActivity >= limit else { return }
-        let data = ByteBuffer(string: #"{"reason":"\#(APNsReason.idleTimeout.rawValue)"}"#)
-        startDraining(last: lastStream, code: .noError, data: data)
-        context?.flush()
+        startDraining(GoAwayForm(lastStream: .zero, debugData: Self.json(.idleTimeout)), last: lastStream)
     }
 
     /// Ends the connection with a TCP reset: no close_notify of TLS, no FIN.

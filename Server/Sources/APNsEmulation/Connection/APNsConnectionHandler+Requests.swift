@@ -6,42 +6,58 @@ import NIOHTTP2
 extension APNsConnectionHandler {
     /// A request begins, or its trailers arrive.
     func receive(headers: HPACKHeaders, ends: Bool, on stream: HTTP2StreamID) {
-        guard streams[stream] == nil else {
+        let id = Int(stream)
+        guard streams[stream] == nil, id > highestStream else {
             if ends { finishRequest(stream) }
             return
         }
-        let id = Int(stream)
+        highestStream = id
         if case .draining(let last) = phase, id > last { return }
-        guard phase != .silent, limit.allows(open: streams.count) else {
-            if phase != .silent { refuse(stream) }
+        guard phase != .silent else { return }
+        guard limit.allows(open: streams.count) else {
+            refuseBeyondLimit(stream)
             return
         }
         lastStream = max(lastStream, id)
-        streams[stream] = OpenStream(headers: headers)
-        if ends { finishRequest(stream) }
+        let open = OpenStream(headers: headers)
+        streams[stream] = open
+        if ends { finishRequest(stream) } else if core.rules.answersBeforeBody { answerEarly(open, on: stream) }
     }
 
     /// The client opened more streams than it may.
-    private func refuse(_ stream: HTTP2StreamID) {
-        guard core.rules.overLimit == .refuseStream else {
-            let text = ByteBuffer(string: "Maximum active streams violated for this endpoint.")
-            startDraining(last: lastStream, code: .refusedStream, data: text)
+    private func refuseBeyondLimit(_ stream: HTTP2StreamID) {
+        core.state.withLockedValue { $0.streamsBeyondLimit += 1 }
+        guard core.rules.overLimit == .goAway else {
+            refuse(stream)
             return
         }
-        write(.rstStream(.refusedStream), on: stream)
-        // Apple answers the DATA frame of a refused stream with a second reset; the library drops that frame unseen.
-        if core.rules.resetsRefusedStreamsTwice { write(.rstStream(.streamClosed), on: stream) }
+        let text = "Maximum active streams violated for this endpoint."
+        startDraining(
+            GoAwayForm(lastStream: .zero, code: UInt32(HTTP2ErrorCode.refusedStream.networkCode), debugData: text),
+            last: lastStream)
+    }
+
+    /// A wrong credential is answered at once, and the body that is still coming is told that nobody reads it.
+    private func answerEarly(_ open: OpenStream, on stream: HTTP2StreamID) {
+        let request = open.request(connection: number, stream: Int(stream), service: service)
+        guard let answer = core.judgeEarly(request, credentials: &credentials)?.answer else { return }
+        send(answer, on: stream)
+        // The library holds DATA back until a flush and would drop it with the reset.
+        context?.flush()
+        write(.rstStream(.noError), on: stream)
     }
 
     /// The whole request is here.
     func finishRequest(_ stream: HTTP2StreamID) {
         guard phase != .silent, let open = streams[stream] else { return }
         if case .draining(let last) = phase, Int(stream) > last { return }
-        let verdict = core.judge(open.request(connection: number, stream: Int(stream)), credentials: &credentials)
+        let request = open.request(connection: number, stream: Int(stream), service: service)
+        let verdict = core.judge(request, credentials: &credentials)
         if let fault = verdict.fault {
             strike(fault, answer: verdict.answer, on: stream)
         } else if let answer = verdict.answer {
-            send(answer, on: stream)
+            let delay = core.rules.answerDelay
+            if delay > .zero { send(answer, on: stream, after: delay) } else { send(answer, on: stream) }
         }
     }
 
@@ -49,27 +65,47 @@ extension APNsConnectionHandler {
     func send(_ answer: APNsAnswer, on stream: HTTP2StreamID) {
         guard let open = streams[stream] else { return }
         forget(stream)
+        let rules = core.rules
         let body = open.head.method == "HEAD" ? nil : answer.body
+        write(.headers(.init(headers: headers(of: answer, rules: rules), endStream: body == nil)), on: stream)
+        if let body { send(body: body, pieces: rules.answerPieces, on: stream) }
+        takeConsequences(of: answer, rules: rules)
+    }
+
+    private func headers(of answer: APNsAnswer, rules: EmulationRules) -> HPACKHeaders {
         var headers = HPACKHeaders()
         headers.add(name: ":status", value: String(answer.status))
-        headers.add(name: "apns-id", value: answer.apnsID, indexing: .nonIndexable)
+        headers.add(name: answer.idHeader, value: answer.apnsID, indexing: .nonIndexable)
         if let uniqueID = answer.uniqueID { headers.add(name: "apns-unique-id", value: uniqueID, indexing: .nonIndexable) }
-        if answer.reason != nil { headers.add(name: "content-type", value: "application/json") }
-        write(.headers(.init(headers: headers, endStream: body == nil)), on: stream)
-        if let body { write(.data(.init(data: .byteBuffer(ByteBuffer(string: body)), endStream: true)), on: stream) }
-        takeConsequences(of: answer)
+        if let channelID = answer.channelID { headers.add(name: "apns-channel-id", value: channelID, indexing: .nonIndexable) }
+        if answer.body != nil { headers.add(name: "content-type", value: "application/json") }
+        let mayRetry = answer.status == 503 || answer.reason == .tooManyRequests
+        if mayRetry, let seconds = rules.retryAfter { headers.add(name: "retry-after", value: String(seconds)) }
+        return headers
+    }
+
+    private func send(body: String, pieces: Int, on stream: HTTP2StreamID) {
+        var rest = ByteBuffer(string: body)
+        for left in stride(from: min(max(1, pieces), rest.readableBytes), to: 0, by: -1) {
+            guard let piece = rest.readSlice(length: left == 1 ? rest.readableBytes : rest.readableBytes / left) else { return }
+            write(.data(.init(data: .byteBuffer(piece), endStream: left == 1)), on: stream)
+        }
+    }
+
+    /// Announces a limit of streams.
+    func announce(_ streams: Int) {
+        limit.announce(streams)
+        write(.settings(.settings(ServerSettings.update(streams: streams))), on: .rootStream)
     }
 
     /// Checks 22 to 24 of APNs reference 7.2.
-    private func takeConsequences(of answer: APNsAnswer) {
-        if let limit = limit.answered(status: answer.status) {
-            self.limit.announce(limit)
-            write(.settings(.settings(ServerSettings.update(streams: limit))), on: .rootStream)
-        }
+    private func takeConsequences(of answer: APNsAnswer, rules: EmulationRules) {
+        limit.rules = rules
+        if let limit = limit.answered(status: answer.status) { announce(limit) }
         let isTokenError = answer.reason == .expiredProviderToken || answer.reason == .tooManyProviderTokenUpdates
-        if isTokenError, core.rules.wedgesAfterTokenError { phase = .silent }
-        guard let budget = errorBudget, (400..<500).contains(answer.status), answer.status != 410 else { return }
-        errorBudget = budget - (answer.reason == .badDeviceToken ? 5 : 1)
-        if budget > 0, let left = errorBudget, left <= 0 { startDraining(last: lastStream, code: .noError, data: nil) }
+        if isTokenError, rules.wedgesAfterTokenError { phase = .silent }
+        guard let budget = rules.errorBudget, (400..<500).contains(answer.status), answer.status != 410 else { return }
+        errors += answer.reason == .badDeviceToken ? rules.badDeviceTokenWeight : 1
+        if errors >= budget { startDraining(GoAwayForm(lastStream: .zero), last: lastStream) }
     }
 }

@@ -3,6 +3,7 @@ import Logging
 import NIOCore
 import NIOHPACK
 import NIOHTTP2
+import NIOTLS
 
 /// One client connection: frames in, requests judged by the core, frames out. Lives on its event loop.
 final class APNsConnectionHandler: ChannelInboundHandler {
@@ -17,7 +18,12 @@ final class APNsConnectionHandler: ChannelInboundHandler {
         case silent
     }
 
+    /// More than any stream id: everything is still served.
+    static let noLastStream = 0x7fff_ffff
+
     let core: EmulatorCore
+    let service: APNsService
+    let authority: LocalCertificateAuthority
     let number: Int
     let filter: ServerSettingsFilter
     let logger: Logger
@@ -25,25 +31,31 @@ final class APNsConnectionHandler: ChannelInboundHandler {
     var limit: StreamLimit
     var credentials = ConnectionCredentials()
     var phase = Phase.open
-    var errorBudget: Int?
+    /// What the connection has used up of its error budget.
+    var errors = 0
+    /// The last stream that was taken in.
     var lastStream = 0
+    /// The last stream that was seen, taken in or not.
+    var highestStream = 0
     /// When the last frame came, in uptime of the clock.
     var lastActivity: Duration
     /// Answers that wait for their time.
     var delayed: [HTTP2StreamID: Task<Void, Never>] = [:]
     var closing: Task<Void, Never>?
+    var pausing: Task<Void, Never>?
     /// GOAWAY was sent long enough ago.
     var isGraceOver = false
     /// Set while the handler is in a pipeline.
     var context: ChannelHandlerContext?
 
-    init(core: EmulatorCore, number: Int, filter: ServerSettingsFilter, logger: Logger) {
-        self.core = core
+    init(listener: Listener, number: Int, filter: ServerSettingsFilter) {
+        core = listener.core
+        service = listener.service
+        authority = listener.authority
         self.number = number
         self.filter = filter
-        self.logger = logger
+        logger = listener.logger
         limit = StreamLimit(rules: core.rules)
-        errorBudget = core.rules.errorBudget
         lastActivity = core.clock.uptime
     }
 
@@ -83,6 +95,7 @@ final class APNsConnectionHandler: ChannelInboundHandler {
         case let event as StreamClosedEvent: forget(event.streamID)
         case let event as NIOHTTP2WindowUpdatedEvent: returnCredit(event)
         case let command as ConnectionCommand: obey(command)
+        case let event as TLSUserEvent: if case .handshakeCompleted = event { finishHandshake() }
         default: break
         }
         context.fireUserInboundEventTriggered(event)
@@ -97,11 +110,20 @@ final class APNsConnectionHandler: ChannelInboundHandler {
         if !isHTTP2 || filter.hasSentGoAway { context.close(promise: nil) }
     }
 
-    /// Credit is given back only when half of the window is used up, as Netty does (APNs reference 1.5).
+    /// Credit is given back only when half of the window is used up, as Netty does (APNs reference 1.5), or as the rules say.
     private func returnCredit(_ event: NIOHTTP2WindowUpdatedEvent) {
-        guard phase != .silent, let window = event.inboundWindowSize, window <= ServerSettings.windowSize / 2 else { return }
+        guard phase != .silent, let window = event.inboundWindowSize else { return }
         guard event.streamID == .rootStream || streams[event.streamID] != nil else { return }
-        write(.windowUpdate(windowSizeIncrement: ServerSettings.windowSize - window), on: event.streamID)
+        let rules = core.rules
+        let full = event.streamID == .rootStream ? ServerSettings.windowSize : rules.initialWindowSize
+        let threshold: Int
+        switch rules.credit {
+        case .halfWindow: threshold = full / 2
+        case .everyFrame: threshold = full - 1
+        case .never: return
+        }
+        guard window <= threshold, window < full else { return }
+        write(.windowUpdate(windowSizeIncrement: full - window), on: event.streamID)
     }
 
     func forget(_ stream: HTTP2StreamID) {
@@ -114,6 +136,8 @@ final class APNsConnectionHandler: ChannelInboundHandler {
         delayed.removeAll()
         closing?.cancel()
         closing = nil
+        pausing?.cancel()
+        pausing = nil
     }
 
     func write(_ payload: HTTP2Frame.FramePayload, on stream: HTTP2StreamID) {

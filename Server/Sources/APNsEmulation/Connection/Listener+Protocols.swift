@@ -19,11 +19,26 @@ extension Listener {
         return try NIOSSLContext(configuration: tls)
     }
 
+    /// The TLS side of a connection. A client certificate that this authority did not sign, that names no app or that was
+    /// revoked fails the handshake; one outside its dates or of the other environment is complained about later.
+    func makeTLSHandler(_ context: NIOSSLContext) -> NIOSSLServerHandler {
+        let (authority, core) = (authority, core)
+        let verify: NIOSSLCustomVerificationCallback = { shown, promise in
+            guard let bytes = try? shown.first?.toDERBytes(), let certificate = authority.read(bytes) else {
+                promise.succeed(.failed)
+                return
+            }
+            let isRevoked = core.state.withLockedValue { $0.revokedCertificates.contains(certificate.serialNumber) }
+            promise.succeed(isRevoked ? .failed : .certificateVerified)
+        }
+        return NIOSSLServerHandler(context: context, customVerificationCallback: verify)
+    }
+
     /// The library's own defences against floods are widened: its counters would strike an honest client that acknowledges
     /// many SETTINGS frames, which this server sends by design.
     func makeHTTP2Handler() -> NIOHTTP2Handler {
         var connection = NIOHTTP2Handler.ConnectionConfiguration()
-        connection.initialSettings = ServerSettings.initial(streams: core.rules.firstConcurrentStreams)
+        connection.initialSettings = ServerSettings.initial(core.rules)
         connection.maximumSequentialEmptyDataFrames = 100
         connection.maximumRecentlyResetStreams = 2_048
         connection.maximumConnectionGlitches = 1_000_000

@@ -5,28 +5,32 @@ import NIOHTTP2
 import NIOPosix
 import NIOSSL
 
-/// Owns the listening socket and knows the open connections.
+/// Owns the listening socket of one of the two doors and knows its open connections.
 final class Listener: Sendable {
     private struct State {
         var wasStarted = false
         var server: (any Channel)?
         var isShutDown = false
         var connections: [ObjectIdentifier: any Channel] = [:]
-        var count = 0
+        var arrivals = RateWindow()
     }
 
+    let service: APNsService
     let configuration: LocalAPNsConfiguration
     let authority: LocalCertificateAuthority
     let core: EmulatorCore
+    let logger: Logger
+    private let port: Int
     private let group: any EventLoopGroup
-    private let logger: Logger
     private let state = NIOLockedValueBox(State())
     private let pump = NIOLockedValueBox<Task<Void, Never>?>(nil)
 
     init(
-        configuration: LocalAPNsConfiguration, authority: LocalCertificateAuthority, core: EmulatorCore,
-        group: any EventLoopGroup, logger: Logger
+        _ service: APNsService, port: Int, configuration: LocalAPNsConfiguration, authority: LocalCertificateAuthority,
+        core: EmulatorCore, group: any EventLoopGroup, logger: Logger
     ) {
+        self.service = service
+        self.port = port
         self.configuration = configuration
         self.authority = authority
         self.core = core
@@ -34,7 +38,8 @@ final class Listener: Sendable {
         self.logger = logger
     }
 
-    func start() async throws -> LocalAPNs.Address {
+    /// Returns the port that it got.
+    func start() async throws -> Int {
         let host = configuration.host
         guard configuration.allowsRemoteClients || LocalAPNsConfiguration.isLoopback(host) else {
             throw LocalAPNsError.notLoopback(host: host)
@@ -47,9 +52,9 @@ final class Listener: Sendable {
         let tls = try configuration.transport == .tls ? tlsContext() : nil
         let server: any Channel
         do {
-            server = try await bootstrap(tls: tls).bind(host: host, port: configuration.port).get()
+            server = try await bootstrap(tls: tls).bind(host: host, port: port).get()
         } catch {
-            throw LocalAPNsError.cannotListen(host: host, port: configuration.port, cause: "\(error)")
+            throw LocalAPNsError.cannotListen(host: host, port: port, cause: "\(error)")
         }
         let isShutDown = state.withLockedValue { state in
             state.server = server
@@ -57,9 +62,9 @@ final class Listener: Sendable {
         }
         if isShutDown { try? await server.close() }
         startPump()
-        let address = LocalAPNs.Address(host: host, port: server.localAddress?.port ?? configuration.port)
-        logger.info("The local APNs listens", metadata: ["host": "\(address.host)", "port": "\(address.port)"])
-        return address
+        let bound = server.localAddress?.port ?? port
+        logger.info("The local APNs listens", metadata: ["host": "\(host)", "port": "\(bound)"])
+        return bound
     }
 
     /// Ends every connection; connections that come while it ends are closed at once.
@@ -83,7 +88,7 @@ final class Listener: Sendable {
     private func startPump() {
         let task = Task { [weak self, core] in
             while (try? await core.clock.sleep(for: .seconds(1))) != nil {
-                core.deliver { state, now in state.store.releaseHeld(now: now) }
+                core.deliver { state, now in state.store.releaseHeld(now: now) + state.channels.dropExpired(now: now) }
                 if let limit = core.rules.idleLimit { self?.command(.checkIdle(limit: limit)) }
             }
         }
@@ -96,32 +101,46 @@ final class Listener: Sendable {
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
             .childChannelInitializer { channel in
-                let number = self.add(channel)
-                return channel.eventLoop.makeCompletedFuture {
-                    try self.configure(channel.pipeline.syncOperations, number: number, tls: tls)
-                }
+                self.add(channel)
+                let delay = self.core.rules.connectDelay
+                let bound = delay > .zero ? self.wait(delay, on: channel.eventLoop) : channel.eventLoop.makeSucceededVoidFuture()
+                return bound.flatMapThrowing { try self.configure(channel.pipeline.syncOperations, tls: tls) }
             }
     }
 
-    private func configure(_ pipeline: ChannelPipeline.SynchronousOperations, number: Int, tls: NIOSSLContext?) throws {
-        if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
+    private func wait(_ delay: Duration, on eventLoop: any EventLoop) -> EventLoopFuture<Void> {
+        let clock = core.clock
+        return eventLoop.makeFutureWithTask { try await clock.sleep(for: delay) }
+    }
+
+    private func configure(_ pipeline: ChannelPipeline.SynchronousOperations, tls: NIOSSLContext?) throws {
+        if let tls { try pipeline.addHandler(makeTLSHandler(tls)) }
+        let number = core.nextConnection()
+        if core.traffic.isOn {
+            let tableSize = core.rules.headerTableSize
+            try pipeline.addHandler(
+                FrameTap(recorder: core.traffic, clock: core.clock, connection: number, tableSize: tableSize))
+        }
         let filter = ServerSettingsFilter()
         try pipeline.addHandler(filter)
         try pipeline.addHandler(makeHTTP2Handler())
-        try pipeline.addHandler(APNsConnectionHandler(core: core, number: number, filter: filter, logger: logger))
+        try pipeline.addHandler(APNsConnectionHandler(listener: self, number: number, filter: filter))
     }
 
-    private func add(_ channel: any Channel) -> Int {
-        let (number, isWelcome) = state.withLockedValue { state in
-            let isWelcome = !state.isShutDown && state.connections.count < core.rules.maximumConnections
-            state.count += 1
+    private func add(_ channel: any Channel) {
+        let (rules, uptime) = (core.rules, core.clock.uptime)
+        let isWelcome = state.withLockedValue { state in
+            var isWelcome = !state.isShutDown && state.connections.count < rules.maximumConnections
+            if let rate = rules.connectRate {
+                isWelcome = isWelcome && state.arrivals.recent(seconds: rate.seconds, uptime: uptime) < rate.count
+                state.arrivals.add(seconds: rate.seconds, uptime: uptime)
+            }
             state.connections[ObjectIdentifier(channel)] = channel
-            return (state.count, isWelcome)
+            return isWelcome
         }
         channel.closeFuture.whenComplete { _ in
             self.state.withLockedValue { $0.connections[ObjectIdentifier(channel)] = nil }
         }
         if !isWelcome { channel.close(promise: nil) }
-        return number
     }
 }

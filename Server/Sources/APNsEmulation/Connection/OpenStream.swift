@@ -20,7 +20,9 @@ struct OpenStream {
         if let slice = piece.readSlice(length: min(room, piece.readableBytes)) { body.writeImmutableBuffer(slice) }
     }
 
-    func request(connection: Int, stream: Int) -> APNsRequest {
-        APNsRequest(head: head, body: Array(body.readableBytesView), bodySize: bodySize, connection: connection, stream: stream)
+    func request(connection: Int, stream: Int, service: APNsService) -> APNsRequest {
+        APNsRequest(
+            head: head, body: Array(body.readableBytesView), bodySize: bodySize, connection: connection, stream: stream,
+            service: service)
     }
 }

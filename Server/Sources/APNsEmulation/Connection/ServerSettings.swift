@@ -11,11 +11,11 @@ enum ServerSettings {
     static let unreachableStreams = 0x7fff_ffff
 
     /// The first frame.
-    static func initial(streams: Int) -> HTTP2Settings {
+    static func initial(_ rules: EmulationRules) -> HTTP2Settings {
         [
-            HTTP2Setting(parameter: .headerTableSize, value: 4_096),
-            HTTP2Setting(parameter: .maxConcurrentStreams, value: streams),
-            HTTP2Setting(parameter: .initialWindowSize, value: windowSize),
+            HTTP2Setting(parameter: .headerTableSize, value: rules.headerTableSize),
+            HTTP2Setting(parameter: .maxConcurrentStreams, value: rules.firstConcurrentStreams),
+            HTTP2Setting(parameter: .initialWindowSize, value: rules.initialWindowSize),
             HTTP2Setting(parameter: .maxFrameSize, value: 16_384),
             HTTP2Setting(parameter: .maxHeaderListSize, value: 8_000),
             HTTP2Setting(parameter: .maxConcurrentStreams, value: unreachableStreams),

@@ -1,7 +1,7 @@
 /// MAX_CONCURRENT_STREAMS of one connection over time (APNs reference 1.4): what was announced, what the client has
 /// acknowledged, and how many streams it may therefore have open.
 struct StreamLimit: Sendable {
-    private let rules: EmulationRules
+    var rules: EmulationRules
     /// The value of the newest SETTINGS frame.
     private(set) var announced: Int
     /// Announced and not yet acknowledged, oldest first. The first SETTINGS frame is one of them.
@@ -25,7 +25,7 @@ struct StreamLimit: Sendable {
     /// An answer was given. Returns the limit to announce, if it changes.
     mutating func answered(status: Int) -> Int? {
         var wanted = announced
-        if status == 200 {
+        if (200..<300).contains(status) {
             wanted = rules.concurrentStreams
         } else if (400..<500).contains(status), status != 410, rules.lowersLimitAfterRejection {
             wanted = rules.firstConcurrentStreams

@@ -20,6 +20,8 @@ struct ConnectionCredentials: Sendable {
         var changedAt: Duration?
     }
 
+    /// What the client showed in the handshake.
+    var certificate: ClientCertificate?
     private(set) var binding: Binding?
     private(set) var current: Current?
     private var judged: [String: Credential] = [:]

@@ -5,6 +5,8 @@ struct ProviderRegistry: Sendable {
         var teamID: String
         /// Grows with each registration; a connection knows only apps that were there when it was bound.
         var sequence: Int
+        /// Whether the app has the broadcast capability.
+        var allowsBroadcasts: Bool
     }
 
     private struct KeyName: Hashable {
@@ -28,10 +30,13 @@ struct ProviderRegistry: Sendable {
         keyGeneration += 1
     }
 
-    mutating func register(bundleID: String, teamID: String) {
-        if apps[bundleID]?.teamID == teamID { return }
+    mutating func register(bundleID: String, teamID: String, allowsBroadcasts: Bool) {
+        if apps[bundleID]?.teamID == teamID {
+            apps[bundleID]?.allowsBroadcasts = allowsBroadcasts
+            return
+        }
         appSequence += 1
-        apps[bundleID] = App(teamID: teamID, sequence: appSequence)
+        apps[bundleID] = App(teamID: teamID, sequence: appSequence, allowsBroadcasts: allowsBroadcasts)
     }
 
     func key(teamID: String, keyID: String) -> RegisteredKey? { keys[KeyName(teamID: teamID, keyID: keyID)] }

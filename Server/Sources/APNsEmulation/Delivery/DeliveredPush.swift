@@ -11,7 +11,7 @@ import RichPushModel
 public struct DeliveredPush: Sendable, Hashable {
     /// The name that the device was given when its token was issued.
     public var device: String
-    /// The device token the sender used, in lower-case hex.
+    /// The device token the sender used, in lower-case hex; empty for a broadcast.
     public var token: String
     /// The topic as sent, with its suffix.
     public var topic: String
@@ -34,4 +34,6 @@ public struct DeliveredPush: Sendable, Hashable {
     public var deliveredAt: Timestamp
     /// Whether it waited, because the device was offline or its background budget was used up.
     public var storedWhileOffline: Bool
+    /// The channel of a broadcast; `nil` for a push to a device token.
+    public var channelID: String?
 }

@@ -14,6 +14,10 @@ public enum InjectedFault: Sendable, Hashable {
         case thisRequestUnanswered
         /// First 2^31-1, then the stream of the struck request, which is processed and answered.
         case twoStep
+        /// First 2^31-1, then the stream before: the struck request was not processed.
+        case twoStepBeforeThisRequest
+        /// This stream, whatever happened. Streams above it get no answer; the struck one is not processed.
+        case stream(Int)
     }
 
     /// Answers with this status and reason; nothing is delivered.
@@ -24,31 +28,69 @@ public enum InjectedFault: Sendable, Hashable {
     case noAnswer
     /// Does not process the request; from here the connection stays open, reads nothing and answers nothing.
     case blackHole
-    /// RST_STREAM REFUSED_STREAM: not processed.
+    /// From here the connection stays open and reads, PING is acknowledged, and no request is answered, this one included.
+    case wedge(processed: Bool)
+    /// RST_STREAM REFUSED_STREAM, and STREAM_CLOSED after it if the rules say so: not processed.
     case refuseStream
     /// RST_STREAM INTERNAL_ERROR after processing or instead of it.
     case resetStream(processed: Bool)
+    /// RST_STREAM with this error code of HTTP/2, for instance 11, ENHANCE_YOUR_CALM.
+    case resetStreamWithCode(UInt32, processed: Bool)
     /// GOAWAY with NO_ERROR and this reason in JSON (none: empty debug data), then the connection closes.
     case goAway(lastStream: LastStream, reason: APNsReason?)
+    /// GOAWAY of any shape.
+    case goAwayFrame(GoAwayForm)
+    /// 503 `Shutdown`, then GOAWAY with the same reason: the server is going away (APNs reference 4).
+    case shutdown
+    /// The limit of streams becomes this at once, before the request is processed and answered.
+    case streamLimit(Int)
+    /// The orderly end of TLS and TCP without GOAWAY, after processing or instead of it.
+    case closeConnection(processed: Bool)
     /// A TCP reset after processing or instead of it.
     case resetConnection(processed: Bool)
 
     /// Whether the struck request is processed, that is delivered or stored.
     var processesRequest: Bool {
         switch self {
-        case .delay, .noAnswer: true
-        case .status, .blackHole, .refuseStream: false
-        case .resetStream(let processed), .resetConnection(let processed): processed
-        case .goAway(let lastStream, _): lastStream != .zero && lastStream != .beforeThisRequest
+        case .delay, .noAnswer, .streamLimit: true
+        case .status, .shutdown, .blackHole, .refuseStream: false
+        case .wedge(let processed), .resetStream(let processed), .resetStreamWithCode(_, let processed),
+            .closeConnection(let processed), .resetConnection(let processed):
+            processed
+        case .goAway(let lastStream, _): lastStream.processesRequest
+        case .goAwayFrame(let form): form.lastStream.processesRequest
         }
     }
 
     /// Whether the client gets to see an answer.
     var answersRequest: Bool {
         switch self {
-        case .status, .delay: true
-        case .noAnswer, .blackHole, .refuseStream, .resetStream, .resetConnection: false
-        case .goAway(let lastStream, _): lastStream == .thisRequest || lastStream == .twoStep
+        case .status, .shutdown, .delay, .streamLimit: true
+        case .noAnswer, .blackHole, .wedge, .refuseStream, .resetStream, .resetStreamWithCode, .closeConnection,
+            .resetConnection:
+            false
+        case .goAway(let lastStream, _): lastStream.answersRequest
+        case .goAwayFrame(let form): form.lastStream.answersRequest
         }
     }
+
+    /// What the request is told instead of being processed.
+    var refusal: APNsRefusal? {
+        switch self {
+        case .status(let status, let reason): APNsRefusal(status, reason)
+        case .shutdown: APNsRefusal(503, .shutdown)
+        default: nil
+        }
+    }
+}
+
+extension InjectedFault.LastStream {
+    fileprivate var processesRequest: Bool {
+        switch self {
+        case .thisRequest, .thisRequestUnanswered, .twoStep: true
+        case .zero, .beforeThisRequest, .twoStepBeforeThisRequest, .stream: false
+        }
+    }
+
+    fileprivate var answersRequest: Bool { self == .thisRequest || self == .twoStep }
 }

@@ -14,6 +14,7 @@ public struct APNsExchange: Sendable, Hashable {
     public var stream: Int
     public var receivedAt: Timestamp
     public var method: String
+    public var path: String
     /// Every field but the pseudo fields and `authorization`.
     public var headers: [Field]
     /// The device token of the path as sent; `nil` on other paths.

@@ -11,6 +11,8 @@ struct APNsRequest: Sendable {
         var collapseID: String?
         var pushType: String?
         var topic: String?
+        var channelID: String?
+        var requestID: String?
         /// Whether an `apns-…` header or `authorization` came twice.
         var hasDuplicates = false
         /// Every field but the pseudo fields and `authorization`, for the record.
@@ -28,6 +30,8 @@ struct APNsRequest: Sendable {
             case "apns-collapse-id": set(\.collapseID, value)
             case "apns-push-type": set(\.pushType, value)
             case "apns-topic": set(\.topic, value)
+            case "apns-channel-id": set(\.channelID, value)
+            case "apns-request-id": set(\.requestID, value)
             default:
                 if name.hasPrefix("apns-"), fields.contains(where: { $0.name == name }) { hasDuplicates = true }
             }
@@ -50,9 +54,15 @@ struct APNsRequest: Sendable {
     var bodySize: Int
     var connection: Int
     var stream: Int
+    /// The door that it came through.
+    var service: APNsService
 
-    init(head: Head, body: [UInt8] = [], bodySize: Int? = nil, connection: Int = 0, stream: Int = 1) {
+    init(
+        head: Head, body: [UInt8] = [], bodySize: Int? = nil, connection: Int = 0, stream: Int = 1,
+        service: APNsService = .provider
+    ) {
         self.head = head
+        self.service = service
         self.body = body
         self.bodySize = bodySize ?? body.count
         self.connection = connection

@@ -45,6 +45,15 @@ enum APNsText {
         }
     }
 
+    /// A channel id: base64 of at most 64 bytes of text, padding included (APNs reference 5.1; the length is not documented).
+    static func isChannelID(_ text: String) -> Bool {
+        let bytes = text.utf8
+        guard (4...64).contains(bytes.count), bytes.count.isMultiple(of: 4) else { return false }
+        let padding = bytes.reversed().prefix { $0 == UInt8(ascii: "=") }.count
+        return padding <= 2
+            && bytes.dropLast(padding).allSatisfy { isAlphanumeric($0) || $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "/") }
+    }
+
     /// Decodes base64url without padding; `nil` for any other byte, padding included (RFC 7515).
     static func base64URL(_ text: Substring) -> [UInt8]? {
         var result: [UInt8] = []

@@ -12,10 +12,11 @@ extension RequestCheck {
         evidence.request.bodySize == 0 ? APNsRefusal(400, .payloadEmpty) : nil
     }
 
-    /// 4096 bytes, 5120 for VoIP. A request without push type is measured by its topic.
+    /// 4096 bytes, 5120 for VoIP and broadcasts. A request without push type is measured by its topic.
     static let bodySize = RequestCheck(.bodySize) { evidence in
-        let isVoIP = evidence.pushType.map { $0 == .voip } ?? (evidence.request.head.topic?.hasSuffix(".voip") == true)
-        let limit = (isVoIP ? APNsPushType.voip : .alert).maximumPayload
+        let isVoIP = evidence.pushType.map { $0 == .voip } ?? (evidence.topic?.hasSuffix(".voip") == true)
+        let isLong = isVoIP || evidence.path.bundleID != nil
+        let limit = (isLong ? APNsPushType.voip : .alert).maximumPayload
         return evidence.request.bodySize > limit ? APNsRefusal(413, .payloadTooLarge) : nil
     }
 

@@ -2,8 +2,15 @@ import APNsProtocol
 
 /// Checks 8 to 13: the way in and the credential.
 extension RequestCheck {
+    /// Pushes and broadcasts are posted. The management knows three methods, and its list is only read.
     static let method = RequestCheck(.method) { evidence in
-        evidence.request.head.method == "POST" ? nil : APNsRefusal(405, .methodNotAllowed)
+        let allowed: Set<String> =
+            switch (evidence.request.service, evidence.path) {
+            case (.provider, _): ["POST"]
+            case (.channelManagement, .allChannels): ["GET"]
+            case (.channelManagement, _): ["GET", "POST", "DELETE"]
+            }
+        return allowed.contains(evidence.request.head.method) ? nil : APNsRefusal(405, .methodNotAllowed)
     }
 
     static let path = RequestCheck(.path) { evidence in
@@ -19,7 +26,7 @@ extension RequestCheck {
     }
 
     static let providerToken = RequestCheck(.providerToken) { evidence in
-        evidence.signed == nil ? APNsRefusal(403, .invalidProviderToken) : nil
+        evidence.signed == nil && evidence.certificate == nil ? APNsRefusal(403, .invalidProviderToken) : nil
     }
 
     static let keyEnvironment = RequestCheck(.keyEnvironment) { evidence in
@@ -39,14 +46,15 @@ extension RequestCheck {
         }
     }
 
-    /// Older than its lifetime is expired. What Apple says to a token from the future is not described; here one that lies
-    /// ahead by more than the lifetime is invalid, and less is taken for a clock that is a little wrong.
+    /// Older than its lifetime is expired. What Apple says to a token from the future is not described; here a little ahead is
+    /// taken for a clock that is a little wrong, and the rules say how much that is.
     static let tokenAge = RequestCheck(.tokenAge) { evidence in
         guard let issuedAt = evidence.signed?.issuedAt else { return nil }
         let (age, overflow) = evidence.now.seconds.subtractingReportingOverflow(issuedAt)
         if overflow { return APNsRefusal(403, .invalidProviderToken) }
-        if age > evidence.rules.providerTokenLifetime { return APNsRefusal(403, .expiredProviderToken) }
-        return age < -evidence.rules.providerTokenLifetime ? APNsRefusal(403, .invalidProviderToken) : nil
+        let isRecalled = evidence.recalledBefore.map { issuedAt < $0 } ?? false
+        if isRecalled || age > evidence.rules.providerTokenLifetime { return APNsRefusal(403, .expiredProviderToken) }
+        return age < -evidence.rules.providerTokenLead ? APNsRefusal(403, evidence.rules.futureTokenReason) : nil
     }
 
     /// Too often means: this connection changed its token less than the interval ago, or the two tokens were minted less

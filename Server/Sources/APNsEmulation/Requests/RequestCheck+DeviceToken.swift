@@ -14,7 +14,7 @@ extension RequestCheck {
 
     static let tokenTopic = RequestCheck(.tokenTopic) { evidence in
         guard let target = evidence.target else { return nil }
-        return target.topic == evidence.request.head.topic ? nil : APNsRefusal(400, .deviceTokenNotForTopic)
+        return target.topic == evidence.topic ? nil : APNsRefusal(400, .deviceTokenNotForTopic)
     }
 
     static let tokenAlive = RequestCheck(.tokenAlive) { evidence in

@@ -31,7 +31,9 @@ extension RequestCheck {
     }
 
     static let pushType = RequestCheck(.pushType) { evidence in
-        guard let type = evidence.pushType else { return nil }
+        guard let type = evidence.pushType else {
+            return evidence.rules.missingPushType == .refuse ? APNsRefusal(400, .invalidPushType) : nil
+        }
         return APNsPushType.documented.contains(type) ? nil : APNsRefusal(400, .invalidPushType)
     }
 
@@ -39,6 +41,6 @@ extension RequestCheck {
     /// described as an error, so only that one is refused.
     static let backgroundPriority = RequestCheck(.backgroundPriority) { evidence in
         guard evidence.rules.backgroundAtPriorityTen == .refuse, evidence.pushType == .background else { return nil }
-        return evidence.request.head.priority == "10" ? APNsRefusal(400, .badPriority) : nil
+        return evidence.request.head.priority == "10" ? APNsRefusal(400, evidence.rules.backgroundPriorityReason) : nil
     }
 }

@@ -3,7 +3,7 @@ struct RequestCheck: Sendable {
     /// The rules by name; the numbers are those of APNs reference 7.2.
     enum Name: String, Sendable, CaseIterable {
         case method, path, deviceTokenPresent
-        case credentialPresent, providerToken
+        case credentialPresent, certificateDates, certificateEnvironment, providerToken
         case keyEnvironment, connectionBinding
         case tokenAge, tokenUpdates
         case duplicateHeaders, apnsID, expiration, priority, collapseID, pushType
@@ -12,6 +12,10 @@ struct RequestCheck: Sendable {
         case bodyPresent, bodySize, bodyForm
         case tokenForm, tokenKnown, tokenTopic, tokenAlive
         case deviceRate
+        case requestID, appSuffix, appCovered, broadcastCapability
+        case channelPresent, channelForm, channelKnown
+        case broadcastPushType, broadcastPriority, broadcastExpiration
+        case channelCreation, channelLimit, appRate
     }
 
     let name: Name
@@ -22,32 +26,28 @@ struct RequestCheck: Sendable {
         self.refusal = refusal
     }
 
-    /// The order in which a device push is judged; the first refusal is the answer.
-    ///
-    /// Evidence exists for method before path, credential before device token and environment before topic. The rest of
-    /// the order is a guess, so it stands here alone, to be changed in one place (APNs reference 7.2).
-    static let deviceOrder: [RequestCheck] = [
-        method, path, deviceTokenPresent,  // 8, 9
-        credentialPresent, providerToken,  // 10, 11
-        keyEnvironment, connectionBinding,  // 12
-        tokenAge, tokenUpdates,  // 13
-        duplicateHeaders, apnsID, expiration, priority, collapseID, pushType,  // 14
-        topicPresent, topicForm, topicAllowed, topicSuffix,  // 15
-        backgroundPriority,  // 16
-        bodyPresent, bodySize, bodyForm,  // 17
-        tokenForm, tokenKnown, tokenTopic, tokenAlive,  // 18
-        deviceRate,  // 19
-    ]
-
     /// Up to where a request has to come for its provider token to count as used on the connection.
     static let lastOfCredentials = Name.tokenUpdates
 
+    /// The order for a request.
+    static func order(for evidence: RequestEvidence) -> [RequestCheck] {
+        if evidence.request.service == .channelManagement { return managementOrder }
+        if case .broadcast = evidence.path { return broadcastOrder }
+        return deviceOrder
+    }
+
     /// The first refusal with the check that spoke it, and whether the credentials had passed by then.
-    static func judge(_ evidence: RequestEvidence) -> (refusal: APNsRefusal?, credentialsPassed: Bool) {
+    ///
+    /// - Parameter credentialsOnly: stops behind the credentials, which can be judged before the body is here.
+    static func judge(
+        _ evidence: RequestEvidence, credentialsOnly: Bool = false
+    ) -> (refusal: APNsRefusal?, credentialsPassed: Bool) {
         var credentialsPassed = false
-        for check in deviceOrder {
+        for check in order(for: evidence) {
             if let refusal = check.refusal(evidence) { return (refusal, credentialsPassed) }
-            if check.name == lastOfCredentials { credentialsPassed = true }
+            guard check.name == lastOfCredentials else { continue }
+            credentialsPassed = true
+            if credentialsOnly { break }
         }
         return (nil, credentialsPassed)
     }

@@ -26,10 +26,20 @@ struct RequestEvidence: Sendable {
     var credential: Credential
     var binding: ConnectionCredentials.Binding?
     var currentToken: ConnectionCredentials.Current?
+    /// Provider tokens minted before this second count as expired, whatever their age.
+    var recalledBefore: Int64?
     /// The app that the topic names, with its owner; `nil` if nobody registered it.
     var app: ProviderRegistry.App?
     /// `nil` if the token was never issued in this environment.
     var target: Target?
+    /// The channel that the header names, if the app of the path has it.
+    var channel: BroadcastChannel?
+    /// How many channels the app of the path has.
+    var channelCount = 0
+    /// The body with which a channel is created; `nil` for every other request.
+    var creation: ChannelCreation?
+    /// Broadcasts and requests of the management for the app of the path within the present rate window.
+    var recentRequests = 0
 
     /// The push type as sent.
     var pushType: APNsPushType? { request.head.pushType.map(APNsPushType.init(rawValue:)) }
@@ -39,4 +49,13 @@ struct RequestEvidence: Sendable {
         guard case .signed(let key, let issuedAt) = credential else { return nil }
         return (key, issuedAt)
     }
+
+    /// The client certificate of the connection.
+    var certificate: ClientCertificate? {
+        guard case .certificate(let certificate) = credential else { return nil }
+        return certificate
+    }
+
+    /// The topic as sent, or the only one that the client certificate has.
+    var topic: String? { request.head.topic ?? certificate?.onlyTopic }
 }

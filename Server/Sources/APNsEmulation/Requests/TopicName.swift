@@ -22,4 +22,14 @@ struct TopicName: Sendable, Hashable {
 
     /// Whether a push of this kind may use the topic. A kind whose topic is no bundle id (MDM) fits any without suffix.
     func fits(_ pushType: APNsPushType) -> Bool { suffix == (pushType.topicSuffix ?? "") }
+
+    /// What the topic extension of a certificate calls it.
+    var kind: String {
+        switch suffix {
+        case "": "app"
+        case ".voip": "voip"
+        case ".complication": "complication"
+        default: String(suffix.dropFirst())
+        }
+    }
 }

@@ -5,11 +5,19 @@ struct DeviceTokenTable: Sendable {
     struct Entry: Sendable {
         let device: String
         let topic: String
+        /// What is true; what is answered may lag behind.
         var life = RequestEvidence.Target.Life.alive
         var counts = LocalAPNs.RequestCounts()
-        /// The rate window and the accepted pushes in it.
-        var windowStart: Duration?
-        var windowCount = 0
+        /// The accepted pushes in the present rate window.
+        var window = RateWindow()
+        /// When a dead token begins to be answered as dead; until then pushes to it are accepted and lost.
+        var toldAt: Duration?
+
+        /// What a push at this moment is told.
+        func apparentLife(at uptime: Duration) -> RequestEvidence.Target.Life {
+            if let toldAt, uptime < toldAt { return .alive }
+            return life
+        }
     }
 
     private struct Registration: Hashable {
@@ -50,9 +58,13 @@ struct DeviceTokenTable: Sendable {
         invalidate(token, reason: .unregistered, at: moment)
     }
 
-    mutating func invalidate(_ token: String, reason: LocalAPNs.DeadTokenReason, at moment: Timestamp) {
+    /// The token is dead since `moment`, and answered so from the uptime `toldAt` on.
+    mutating func invalidate(
+        _ token: String, reason: LocalAPNs.DeadTokenReason, at moment: Timestamp, toldAt: Duration? = nil
+    ) {
         let token = token.lowercased()
         guard let entry = entries[token] else { return }
+        entries[token]?.toldAt = toldAt
         entries[token]?.life = reason == .expired ? .expired(since: moment) : .unregistered(since: moment)
         let registration = Registration(device: entry.device, topic: entry.topic)
         if living[registration] == token { living[registration] = nil }
@@ -60,23 +72,11 @@ struct DeviceTokenTable: Sendable {
 
     func counts(of token: String) -> LocalAPNs.RequestCounts { entries[token.lowercased()]?.counts ?? .init() }
 
-    /// Accepted pushes to a token in the present window of `seconds`.
-    func recentPushes(_ entry: Entry, seconds: Int, uptime: Duration) -> Int {
-        guard let start = entry.windowStart, uptime - start < .seconds(seconds) else { return 0 }
-        return entry.windowCount
-    }
-
     mutating func countRequest(_ token: String) { entries[token]?.counts.requests += 1 }
 
     mutating func countAccepted(_ token: String, rate: EmulationRules.DeviceRate?, uptime: Duration) {
         guard let index = entries.index(forKey: token) else { return }
         entries.values[index].counts.accepted += 1
-        guard let rate else { return }
-        if let start = entries.values[index].windowStart, uptime - start < .seconds(rate.seconds) {
-            entries.values[index].windowCount += 1
-        } else {
-            entries.values[index].windowStart = uptime
-            entries.values[index].windowCount = 1
-        }
+        if let rate { entries.values[index].window.add(seconds: rate.seconds, uptime: uptime) }
     }
 }

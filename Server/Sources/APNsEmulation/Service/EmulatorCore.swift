@@ -8,14 +8,25 @@ final class EmulatorCore: Sendable {
     let configuration: LocalAPNsConfiguration
     let clock: any ServiceClock
     let state: NIOLockedValueBox<ServiceState>
+    let traffic: TrafficRecorder
 
     init(configuration: LocalAPNsConfiguration, clock: any ServiceClock) {
         self.configuration = configuration
         self.clock = clock
         state = NIOLockedValueBox(ServiceState(configuration: configuration))
+        traffic = TrafficRecorder(frames: configuration.retention.frames)
     }
 
-    var rules: EmulationRules { configuration.rules }
+    /// The rules as they are now.
+    var rules: EmulationRules { state.withLockedValue { $0.rules } }
+
+    /// A number for a new connection, from 1.
+    func nextConnection() -> Int {
+        state.withLockedValue { state in
+            state.connectionCount += 1
+            return state.connectionCount
+        }
+    }
 
     /// Lets the store decide, and carries its decisions out.
     func deliver(_ event: (inout ServiceState, Timestamp) -> [StoreAndForward.Instruction]) {
@@ -35,7 +46,8 @@ final class EmulatorCore: Sendable {
             let number = state.nextNumber()
             let previous = state.devices.updateValue(.init(number: number, continuation: continuation), forKey: device)
             let waiting = state.store.connect(device, now: now)
-            state.carryOut(waiting, now: now)
+            let broadcasts = state.channels.cameOnline(device, now: now)
+            state.carryOut(waiting + broadcasts, now: now)
             return (number, previous)
         }
         previous?.continuation.finish()

@@ -20,6 +20,12 @@ extension RandomSource {
         return String(decoding: text, as: UTF8.self)
     }
 
+    /// 16 random bytes in base64, as channel ids are.
+    mutating func channelID() -> String {
+        let bytes = withUnsafeBytes(of: (next(), next())) { Data($0) }
+        return bytes.base64EncodedString()
+    }
+
     /// 128 random bits without version bits, as the ids that APNs makes.
     mutating func identifier() -> UUID {
         var bytes: UUID = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))

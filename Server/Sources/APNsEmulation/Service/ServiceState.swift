@@ -8,18 +8,32 @@ struct ServiceState: Sendable {
         var continuation: AsyncStream<DeliveredPush>.Continuation
     }
 
+    var rules: EmulationRules
     var registry = ProviderRegistry()
+    /// Provider tokens minted before this second count as expired.
+    var tokensRecalledBefore: Int64?
+    /// Serial numbers of client certificates that are refused in the handshake.
+    var revokedCertificates: Set<String> = []
     var tokens = DeviceTokenTable()
     var store = StoreAndForward()
+    var channels = ChannelTable()
+    /// Requests for broadcasts and channels in the present rate window of each app.
+    var appRequests: [String: RateWindow] = [:]
     var log: DeliveryLog
     var recorder: ExchangeRecorder
     var faults = FaultPlan()
     var random: RandomSource
     var devices: [String: Subscriber] = [:]
     var observers: [Int: AsyncStream<APNsExchange>.Continuation] = [:]
+    /// Digests of the provider tokens that came, a hundred at most.
+    var authorizations: Set<Int> = []
+    var streamsBeyondLimit = 0
     var lastNumber = 0
+    /// How many connections there were.
+    var connectionCount = 0
 
     init(configuration: LocalAPNsConfiguration) {
+        rules = configuration.rules
         log = DeliveryLog(capacity: configuration.retention.deliveries)
         recorder = ExchangeRecorder(retention: configuration.retention)
         random = RandomSource(seed: configuration.randomSeed)
@@ -58,6 +72,6 @@ extension DeliveredPush {
         AcceptedPush(
             device: device, token: token, topic: topic, bundleID: bundleID, apnsID: apnsID, uniqueID: uniqueID,
             pushType: pushType, priority: priority, expiration: expiration, collapseID: collapseID, payload: payload,
-            receivedAt: receivedAt)
+            receivedAt: receivedAt, channelID: channelID)
     }
 }

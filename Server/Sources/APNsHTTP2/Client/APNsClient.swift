@@ -18,42 +18,50 @@ import RichPushModel
 public final class APNsClient: Sendable {
     private let eventLoop: any EventLoop
     private let pool: NIOLoopBoundBox<APNsConnectionPool>
-    private let strictness: APNsPushRules.Strictness
+    /// For pushes to doubtful tokens: a client of one connection, so that their refusals slow down nobody else.
+    let quarantine: APNsClient?
+    let strictness: APNsPushRules.Strictness
     private let pushDeadline: TimeAmount
     private let drain: TimeAmount
     private let numbers: NIOLockedValueBox<APNsClientMetrics>
+    /// What was handed over from other threads and not yet taken by the event loop, so that many calls wake it once.
+    private let inbox = NIOLockedValueBox<[PushSubmission]>([])
 
     /// Creates a client. Nothing is connected yet.
     ///
     /// - Parameters:
     ///   - eventLoopGroup: the client takes one loop of it.
     ///   - observer: is told of every request and answer.
+    ///   - resolver: finds the addresses of the host before each connection; absent asks the system.
     /// - Throws: what is wrong with the configuration.
     public convenience init(
         configuration: APNsClientConfiguration, eventLoopGroup: any EventLoopGroup, logger: Logger,
-        observer: (any APNsClientObserver)? = nil
+        observer: (any APNsClientObserver)? = nil, resolver: (any APNsNameResolver)? = nil
     ) throws(APNsConfigurationFault) {
         guard !configuration.endpoint.host.isEmpty, (1...65_535).contains(configuration.endpoint.port) else { throw .endpoint }
+        guard configuration.proxy?.isValid ?? true else { throw .proxy }
         var tls: NIOSSLContext?
         if case .tls(let trust) = configuration.transport {
             tls = try NIOSSLContext(apns: trust, credential: configuration.credential)
         }
         let eventLoop = eventLoopGroup.next()
-        let isAddress = (try? SocketAddress(ipAddress: configuration.serverName, port: 0)) != nil
-        let connector = APNsSocketConnector(
-            eventLoop: eventLoop, endpoint: configuration.endpoint,
-            connectTimeout: TimeAmount(clamping: configuration.timing.connect), tls: tls,
-            serverName: isAddress ? nil : configuration.serverName)
-        var pool = APNsPoolConfiguration(configuration, observer: observer, logger: logger)
-        if tls != nil, !isAddress { pool.connection.expectedServerName = configuration.serverName }
-        self.init(configuration: configuration, eventLoop: eventLoop, pool: pool, connector: connector)
+        let surroundings = APNsClientSurroundings(
+            eventLoop: eventLoop, tls: tls, resolver: resolver ?? SystemNameResolver(), observer: observer, logger: logger)
+        var apart = configuration
+        apart.limits.connections = 1
+        let quarantine = APNsClient(
+            configuration: apart, eventLoop: eventLoop, pool: surroundings.pool(apart), connector: surroundings.connector(apart))
+        self.init(
+            configuration: configuration, eventLoop: eventLoop, pool: surroundings.pool(configuration),
+            connector: surroundings.connector(configuration), quarantine: quarantine)
     }
 
     init(
         configuration: APNsClientConfiguration, eventLoop: any EventLoop, pool: sending APNsPoolConfiguration,
-        connector: sending any APNsConnector
+        connector: sending any APNsConnector, quarantine: APNsClient? = nil
     ) {
         self.eventLoop = eventLoop
+        self.quarantine = quarantine
         numbers = NIOLockedValueBox(APNsClientMetrics())
         strictness = configuration.strictness
         pushDeadline = TimeAmount(clamping: configuration.timing.pushDeadline)
@@ -64,10 +72,15 @@ public final class APNsClient: Sendable {
     }
 
     /// What the client has and has done, as of the last turn of its event loop.
-    public var metrics: APNsClientMetrics { numbers.withLockedValue { $0 } }
+    public var metrics: APNsClientMetrics {
+        let own = numbers.withLockedValue { $0 }
+        return quarantine.map { own.adding($0.metrics) } ?? own
+    }
 
     /// Sends one push and returns how it ended.
-    public func send(_ push: APNsPush) async -> APNsOutcome {
+    ///
+    /// Runs where the caller runs: on the executor of the client's event loop, nothing changes threads.
+    public nonisolated(nonsending) func send(_ push: APNsPush) async -> APNsOutcome {
         await send([push]).first ?? .notSent(.cancelled)
     }
 
@@ -75,21 +88,62 @@ public final class APNsClient: Sendable {
     ///
     /// A push that breaks a rule of APNs is not sent; its outcome is the refusal that APNs would have given. Cancelling the
     /// task ends what is not answered yet: `notSent` if it was not written, else `unknown`.
-    public func send(_ pushes: [APNsPush]) async -> [APNsOutcome] {
+    public nonisolated(nonsending) func send(_ pushes: [APNsPush]) async -> [APNsOutcome] {
+        if let quarantine, pushes.contains(where: { $0.standing.isDoubtful }) { return await sendApart(pushes, quarantine) }
+        return await sendTogether(pushes)
+    }
+
+    /// Sends pushes over the connections of this client, whatever their standing.
+    nonisolated(nonsending) func sendTogether(_ pushes: [APNsPush]) async -> [APNsOutcome] {
         guard !pushes.isEmpty else { return [] }
         let now = eventLoop.now
         let submission = PushSubmission(
             pushes: pushes, outcomes: outcomesBeforeSending(pushes), start: now, deadline: now + pushDeadline)
+        return await perform(submission)
+    }
+
+    /// Sends a request that is no device push; also hands over what its answer carried.
+    func perform(_ request: APNsRequest) async -> (outcome: APNsOutcome, channelID: APNsChannel.ID?, body: [UInt8]) {
+        let now = eventLoop.now
+        let submission = PushSubmission(request: request, start: now, deadline: now + pushDeadline)
+        let outcome = await perform(submission).first ?? .notSent(.cancelled)
+        // The event loop let go of the response when it ended the submission.
+        return (outcome, submission.response?.channelID, submission.response?.body ?? [])
+    }
+
+    /// Stays on the caller's actor, so that callers on the event loop do not change threads.
+    private func perform(
+        _ submission: PushSubmission, isolation: isolated (any Actor)? = #isolation
+    ) async -> [APNsOutcome] {
         let pool = pool
         return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                onLoop {
-                    submission.attach(continuation)
-                    if !submission.isComplete { pool.value.submit(submission) }
-                }
+            // A closure runs where it was made only if it holds on to that place.
+            _ = isolation
+            return await withUnsafeContinuation { continuation in
+                submission.attach(continuation)
+                // From here on the submission belongs to the event loop.
+                if !submission.isComplete { handOver(submission) }
             }
         } onCancel: {
             onLoop { pool.value.cancel(submission) }
+        }
+    }
+
+    private func handOver(_ submission: PushSubmission) {
+        let pool = pool
+        if eventLoop.inEventLoop { return pool.value.submit(submission) }
+        let isFirst = inbox.withLockedValue { inbox in
+            inbox.append(submission)
+            return inbox.count == 1
+        }
+        guard isFirst else { return }
+        let inbox = inbox
+        eventLoop.execute {
+            let submissions = inbox.withLockedValue { inbox in
+                defer { inbox = [] }
+                return inbox
+            }
+            for submission in submissions { pool.value.submit(submission) }
         }
     }
 
@@ -122,10 +176,12 @@ public final class APNsClient: Sendable {
     /// - Parameter limit: for the answers still owed; absent means the configured drain time.
     public func shutdown(within limit: Duration? = nil) async {
         let pool = pool
+        async let others: Void? = quarantine?.shutdown(within: limit)
         let limit = limit.map { TimeAmount(clamping: $0) } ?? drain
         await withCheckedContinuation { continuation in
             onLoop { pool.value.stop(within: limit, waiter: continuation) }
         }
+        await others
     }
 
     private enum RunState {

@@ -45,7 +45,11 @@ public struct APNsClientConfiguration: Sendable {
     public var environment: APNsEnvironment
     public var credential: Credential
     public var endpoint: Endpoint
+    /// Where channels are managed (APNs reference 1.1).
+    public var management: Endpoint
     public var transport: Transport
+    /// The way out of the network; absent for a direct one.
+    public var proxy: APNsProxy?
     public var limits: APNsClientLimits
     public var timing: APNsClientTiming
     /// How strictly pushes are checked before they are sent.
@@ -53,16 +57,21 @@ public struct APNsClientConfiguration: Sendable {
 
     /// Creates a configuration.
     ///
-    /// - Parameter endpoint: absent means Apple's host of the environment, port 443.
+    /// - Parameters:
+    ///   - endpoint: absent means Apple's host of the environment, port 443.
+    ///   - management: absent means Apple's management host and port of the environment.
     public init(
-        environment: APNsEnvironment, credential: Credential, endpoint: Endpoint? = nil, transport: Transport = .tls(.system),
-        limits: APNsClientLimits = APNsClientLimits(), timing: APNsClientTiming = APNsClientTiming(),
+        environment: APNsEnvironment, credential: Credential, endpoint: Endpoint? = nil, management: Endpoint? = nil,
+        transport: Transport = .tls(.system), proxy: APNsProxy? = nil, limits: APNsClientLimits = APNsClientLimits(),
+        timing: APNsClientTiming = APNsClientTiming(),
         strictness: APNsPushRules.Strictness = .apple
     ) {
         self.environment = environment
         self.credential = credential
         self.endpoint = endpoint ?? Endpoint(host: environment.host)
+        self.management = management ?? Endpoint(host: environment.managementHost, port: environment.managementPort)
         self.transport = transport
+        self.proxy = proxy
         self.limits = limits
         self.timing = timing
         self.strictness = strictness

@@ -10,7 +10,7 @@ public struct APNsClientLimits: Sendable, Hashable {
     public var resends: Int
 
     /// Creates limits; each is at least 1, but for `resends`, which is at least 0.
-    public init(connections: Int = 8, streamsPerConnection: Int = 4000, queuedPushes: Int = 100_000, resends: Int = 3) {
+    public init(connections: Int = 64, streamsPerConnection: Int = 4000, queuedPushes: Int = 100_000, resends: Int = 3) {
         self.connections = max(1, connections)
         self.streamsPerConnection = min(max(1, streamsPerConnection), 16_384)
         self.queuedPushes = max(1, queuedPushes)

@@ -20,8 +20,14 @@ public struct APNsClientMetrics: Sendable, Hashable {
     public var connectFailures = 0
     /// Since the start: GOAWAY frames that ended the use of a connection.
     public var goAways = 0
+    /// The same by reason: one of those that APNs documents, else the empty word.
+    public var goAwaysByReason: [APNsReason: Int] = [:]
+    /// Since the start: streams that APNs reset after their request was written.
+    public var resets = 0
     /// The reason in the last GOAWAY, if it had one.
     public var lastGoAwayReason: APNsReason?
+    /// How far APNs' clock is ahead of this machine's, seen when APNs called a young token expired.
+    public var clockSkew: Duration?
     /// Since the start: pushes that were sent again because they were provably not processed.
     public var resends = 0
     /// Since the start: requests written, resends included.

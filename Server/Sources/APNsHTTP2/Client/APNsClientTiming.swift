@@ -4,6 +4,8 @@ public struct APNsClientTiming: Sendable, Hashable {
     public var pushDeadline: Duration = .seconds(30)
     /// For name resolution and TCP.
     public var connect: Duration = .seconds(10)
+    /// When the connection to one address takes longer, another address is tried beside it (APNs reference 1.2).
+    public var slowConnect: Duration = .milliseconds(300)
     /// From TCP to the server's first SETTINGS.
     public var handshake: Duration = .seconds(10)
     /// A connection silent for longer is probed with a PING in the same write as its next request.

@@ -1,3 +1,4 @@
+import Logging
 import NIOCore
 import NIOPosix
 import NIOSSL
@@ -17,15 +18,17 @@ public struct APNsHandshakeCheck: Sendable {
 
     private let endpoint: APNsClientConfiguration.Endpoint
     private let trust: APNsClientConfiguration.Trust
+    private let proxy: APNsProxy?
     private let group: any EventLoopGroup
 
-    /// Creates a check of one endpoint.
+    /// Creates a check of one endpoint, through `proxy` if there is one.
     public init(
-        of endpoint: APNsClientConfiguration.Endpoint, trust: APNsClientConfiguration.Trust,
+        of endpoint: APNsClientConfiguration.Endpoint, trust: APNsClientConfiguration.Trust, proxy: APNsProxy? = nil,
         group: any EventLoopGroup = .singletonMultiThreadedEventLoopGroup
     ) {
         self.endpoint = endpoint
         self.trust = trust
+        self.proxy = proxy
         self.group = group
     }
 
@@ -70,18 +73,13 @@ public struct APNsHandshakeCheck: Sendable {
         let context = try NIOSSLContext(configuration: configuration(verifying: verifying))
         let limit = TimeAmount(clamping: limit)
         let promise = group.next().makePromise(of: HandshakeWitness.Shown.self)
-        let name = expectedName
         let channel: any Channel
         do {
             channel = try await ClientBootstrap(group: promise.futureResult.eventLoop).connectTimeout(limit)
                 .channelInitializer { channel in
-                    channel.eventLoop.makeCompletedFuture {
-                        try channel.pipeline.syncOperations.addHandlers([
-                            NIOSSLClientHandler(context: context, serverHostname: name), HandshakeWitness(promise),
-                        ])
-                    }
+                    channel.eventLoop.makeCompletedFuture { try self.prepare(channel, context, promise, limit) }
                 }
-                .connect(host: endpoint.host, port: endpoint.port).get()
+                .connect(host: proxy?.host ?? endpoint.host, port: proxy?.port ?? endpoint.port).get()
         } catch {
             promise.fail(error)
             throw error
@@ -94,6 +92,22 @@ public struct APNsHandshakeCheck: Sendable {
         do { return try await promise.futureResult.get() } catch let error as ChannelError { throw error } catch {
             throw HandshakeFailure(error: error)
         }
+    }
+
+    private func prepare(
+        _ channel: any Channel, _ context: NIOSSLContext, _ promise: EventLoopPromise<HandshakeWitness.Shown>, _ limit: TimeAmount
+    ) throws {
+        let name = expectedName
+        let addTLS = { (channel: any Channel) in
+            try channel.pipeline.syncOperations.addHandlers([
+                NIOSSLClientHandler(context: context, serverHostname: name), HandshakeWitness(promise),
+            ])
+        }
+        guard let proxy else { return try addTLS(channel) }
+        let tunnel = APNsProxyHandler(
+            target: endpoint, proxy: proxy, limit: limit, logger: Logger(label: "clarion.apns"), opened: addTLS,
+            failed: { promise.fail($0) })
+        try channel.pipeline.syncOperations.addHandler(tunnel)
     }
 
     private func configuration(verifying: Bool) throws -> TLSConfiguration {

@@ -1,4 +1,5 @@
 import APNsProtocol
+import RichPushModel
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -11,8 +12,12 @@ struct APNsAnswerHead: HPACKFieldSink {
     private(set) var status = 0
     private(set) var apnsID: UUID?
     private(set) var uniqueID: UUID?
+    /// The channel that was made (APNs reference 5.2).
+    private(set) var channelID: APNsChannel.ID?
     /// Seconds.
     private(set) var retryAfter: Int?
+    /// With status 403 only; nobody wants it otherwise.
+    private(set) var serverDate: Timestamp?
     /// Breaks the form of a response (RFC 9113, 8.2 and 8.3).
     private(set) var isMalformed = false
     private var hasRegularField = false
@@ -26,7 +31,13 @@ struct APNsAnswerHead: HPACKFieldSink {
         if name.contains(where: { (0x41...0x5A).contains($0) || $0 <= 0x20 || $0 >= 0x7F }) { return isMalformed = true }
         switch name.count {
         case 7 where Self.isSame(name, "apns-id"): apnsID = APNsUUID.parse(value)
+        // Broadcasts and management name the request, not a notification (APNs reference 4).
+        case 15 where Self.isSame(name, "apns-request-id"): apnsID = APNsUUID.parse(value)
+        case 15 where Self.isSame(name, "apns-channel-id"):
+            let id = APNsChannel.ID(rawValue: String(decoding: value, as: UTF8.self))
+            channelID = id.isWellFormed ? id : nil
         case 14 where Self.isSame(name, "apns-unique-id"): uniqueID = APNsUUID.parse(value)
+        case 4 where status == 403 && Self.isSame(name, "date"): serverDate = HTTPDate.parse(value)
         case 11 where Self.isSame(name, "retry-after"): retryAfter = Self.number(value, digits: 1...6)
         default: break
         }

@@ -3,6 +3,7 @@ import APNsProtocol
 /// What the observer is shown.
 extension APNsConnectionHandler {
     func report(_ ticket: PushTicket, stream: UInt32) -> APNsRequestReport {
+        if let request = ticket.submission.request { return report(request, ticket, stream: stream) }
         let push = ticket.push
         var fields = [
             APNsRequestReport.Field(name: ":method", value: "POST"),
@@ -22,5 +23,16 @@ extension APNsConnectionHandler {
         return APNsRequestReport(
             apnsID: push.apnsID, fields: fields, payloadSize: push.payload.count, connection: id, stream: Int(stream),
             isResend: ticket.resends > 0)
+    }
+
+    private func report(_ request: APNsRequest, _ ticket: PushTicket, stream: UInt32) -> APNsRequestReport {
+        let pseudoFields = [
+            (":method", request.method.rawValue), (":scheme", "https"), (":authority", configuration.authority),
+            (":path", request.path),
+        ]
+        let fields = pseudoFields + request.fields.map { ($0.name, $0.value) }
+        return APNsRequestReport(
+            apnsID: nil, fields: fields.map { APNsRequestReport.Field(name: $0.0, value: $0.1) },
+            payloadSize: request.body.count, connection: id, stream: Int(stream), isResend: ticket.resends > 0)
     }
 }

@@ -9,15 +9,14 @@ final class APNsConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// NIOSSL makes one TLS record of each write, so writes are as large as a record and no larger.
-    static let recordSize = 16_384
-
     let id: Int
     let configuration: APNsConnectionConfiguration
     var connection: HTTP2Connection<PushTicket>
     private var owner: (any APNsConnectionOwner)?
     var context: ChannelHandlerContext?
     private var input = ByteBuffer()
+    /// Working memory, kept to save allocations.
+    private var successes: [HTTP2Success<PushTicket>] = []
     private var isStarted = false
     private var isClosed = false
     private var failure: APNsFailure?
@@ -91,7 +90,9 @@ final class APNsConnectionHandler: ChannelInboundHandler {
         if input.readableBytes == 0 { input = bytes } else { input.writeBuffer(&bytes) }
         do throws(HTTP2Fault) {
             let now = now
-            while !isClosed, let frame = try HTTP2FrameReader.next(&input) {
+            while !isClosed {
+                takeSuccesses()
+                guard !isClosed, let frame = try HTTP2FrameReader.next(&input) else { break }
                 obey(try connection.receive(frame, at: now))
             }
         } catch {
@@ -105,6 +106,18 @@ final class APNsConnectionHandler: ChannelInboundHandler {
         }
         // Keeps at most the beginning of one frame, without the memory of a large read behind it.
         if input.readableBytes == 0 { input = ByteBuffer() } else { input.discardReadBytes() }
+    }
+
+    /// Nearly everything that APNs says: successes, handed on together.
+    private func takeSuccesses() {
+        var batch = successes
+        successes = []
+        let size = input.withUnsafeReadableBytes { connection.receiveSuccesses($0, into: &batch) }
+        guard size > 0 else { return successes = batch }
+        input.moveReaderIndex(forwardBy: size)
+        owner?.connection(id, accepted: batch)
+        batch.removeAll(keepingCapacity: true)
+        successes = batch
     }
 
     private func obey(_ event: HTTP2Event<PushTicket>) {
@@ -181,32 +194,29 @@ final class APNsConnectionHandler: ChannelInboundHandler {
 }
 
 extension APNsConnectionHandler {
-    /// Writes as many pushes from the queue as the connection takes now. Returns how many.
-    func fill(from queue: PushQueue, authorization: APNsAuthorization?) -> Int {
-        guard !isClosed, let context, context.channel.isWritable, let first = queue.first,
-            connection.canOpen(bodySize: first.push.payload.count)
-        else { return 0 }
+    /// Writes as many pushes from the queue as the connection takes now. Returns how many, and the bytes of their bodies.
+    func fill(from queue: PushQueue, authorization: APNsAuthorization?) -> (count: Int, bytes: Int) {
+        guard !isClosed, let context, context.channel.isWritable, let size = queue.firstBodySize,
+            connection.canOpen(bodySize: size)
+        else { return (0, 0) }
         let now = now
         lastUse = now
         authorizationGeneration = authorization?.generation ?? 0
         connection.probeAfterSilence(at: now)
         var count = 0
-        while let ticket = queue.first {
-            let push = ticket.push
-            guard connection.canOpen(bodySize: push.payload.count) else { break }
-            // A request in steady state has about 110 bytes besides its body (APNs reference 9.2).
-            if connection.output.readableBytes + push.payload.count + 128 > Self.recordSize {
-                writeOut(context)
-                guard context.channel.isWritable else { break }
+        var bytes = 0
+        while context.channel.isWritable {
+            let record = connection.fillRecord(from: queue, authorization: authorization) { [self] ticket, stream in
+                if let observer = configuration.observer { observer.clientDidSend(report(ticket, stream: stream)) }
             }
-            guard let stream = connection.open(ticket, push, authorization: authorization) else { break }
-            queue.removeFirst()
-            count += 1
-            if let observer = configuration.observer { observer.clientDidSend(report(ticket, stream: stream)) }
+            guard record.count > 0 else { break }
+            count += record.count
+            bytes += record.bytes
+            writeOut(context)
         }
         writeOut(context)
         context.flush()
-        return count
+        return (count, bytes)
     }
 
     /// Gives up the pushes that satisfy the condition. `true` marks those that cannot have been processed.

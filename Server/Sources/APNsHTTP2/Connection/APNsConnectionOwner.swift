@@ -6,6 +6,8 @@ protocol APNsConnectionOwner: AnyObject {
     func connectionIsReady(_ id: Int)
     /// A push ended.
     func connection(_ id: Int, finished ticket: PushTicket, _ end: HTTP2StreamEnd)
+    /// Pushes were accepted; all that one read brought, in order.
+    func connection(_ id: Int, accepted successes: [HTTP2Success<PushTicket>])
     /// The server will take no more; the tickets were not processed.
     func connection(_ id: Int, received goAway: HTTP2GoAway, notProcessed: [PushTicket])
     /// Everything read so far was handled: there may be room for more pushes.

@@ -6,6 +6,10 @@ extension APNsFailure {
     /// The word for an error of the channel. Before the first SETTINGS a TLS error means: the server is not trusted, or it
     /// refused the client's certificate.
     init(connectionError error: any Error, wasReady: Bool) {
+        if let fault = error as? APNsProxyFault {
+            self = fault == .unauthorized ? .proxyUnauthorized : .proxyRefused
+            return
+        }
         let isTLS = error is NIOSSLError || error is NIOSSLExtraError || error is BoringSSLError
         switch (wasReady, isTLS) {
         case (false, true): self = .tlsFailed

@@ -24,26 +24,56 @@ struct APNsHeaderBlocks {
     private var prepared: [Prepared] = []
     private var latest = 0
     private var oldest = 0
+    /// The headers of the last push, which are those of `prepared[latest]` and kept alive by `latestHeaders`.
+    private var latestBits: APNsHeaderBits?
+    private var latestHeaders: APNsPush.Headers?
 
     init(authority: String) { self.authority = authority }
 
     mutating func peerAllows(tableSize: Int) { encoder.peerAllows(tableSize) }
 
-    /// Appends the HEADERS frame of a push, without END_STREAM.
+    /// Appends the HEADERS frame of a push, without END_STREAM, and with `withBody` the DATA frame of its whole body.
     mutating func append(
-        _ push: APNsPush, authorization: APNsAuthorization?, stream: UInt32, to output: inout ByteBuffer
+        _ push: UnsafePointer<APNsPush>, authorization: APNsAuthorization?, stream: UInt32, withBody: Bool,
+        to output: inout ByteBuffer
+    ) {
+        let isLatest = latest < prepared.count && latestBits == APNsHeaderBits(push) && isCurrent(latest, authorization)
+        if !isLatest, !find(push.pointee.headers, authorization) {
+            return write(prepare(push.pointee.headers, authorization), push, stream, withBody, to: &output)
+        }
+        if !isLatest {
+            latestHeaders = push.pointee.headers
+            latestBits = APNsHeaderBits(push)
+        }
+        guard isShort(push), push.pointee.apnsID == nil || prepared[latest].idPrefix != nil else {
+            return write(prepared[latest], push, stream, withBody, to: &output)
+        }
+        APNsRequestWriter(
+            beforePath: prepared[latest].beforePath, afterPath: prepared[latest].afterPath,
+            idPrefix: prepared[latest].idPrefix ?? [], stream: stream
+        ).write(push, withBody: withBody, to: &output)
+    }
+
+    private func isShort(_ push: UnsafePointer<APNsPush>) -> Bool {
+        push.pointee.deviceToken.utf8.count <= HuffmanHex.longestToken
+    }
+
+    /// The general way, for what has no prepared block.
+    private mutating func write(
+        _ parts: Prepared, _ push: UnsafePointer<APNsPush>, _ stream: UInt32, _ withBody: Bool, to output: inout ByteBuffer
     ) {
         let start = output.writerIndex
         output.writeHTTP2FrameHeader(
             length: 0, kind: HTTP2FrameHeader.Kind.headers, flags: HTTP2FrameHeader.Flag.endHeaders, stream: stream)
-        if isPrepared(for: push.headers, authorization) || find(push.headers, authorization) {
-            write(prepared[latest], push, to: &output)
-        } else {
-            write(prepare(push.headers, authorization), push, to: &output)
-        }
+        write(parts, push.pointee, to: &output)
         let length = output.writerIndex - start - HTTP2FrameHeader.size
         output.setInteger(UInt8(truncatingIfNeeded: length >> 16), at: start)
         output.setInteger(UInt16(truncatingIfNeeded: length), at: start + 1)
+        guard withBody else { return }
+        output.writeHTTP2FrameHeader(
+            length: push.pointee.payload.count, kind: HTTP2FrameHeader.Kind.data, flags: HTTP2FrameHeader.Flag.endStream,
+            stream: stream)
+        output.writeBytes(push.pointee.payload)
     }
 
     private mutating func write(_ parts: Prepared, _ push: APNsPush, to output: inout ByteBuffer) {
@@ -61,19 +91,34 @@ struct APNsHeaderBlocks {
         }
     }
 
-    @inline(__always)
-    private func isPrepared(for headers: APNsPush.Headers, _ authorization: APNsAuthorization?) -> Bool {
-        latest < prepared.count && isPrepared(latest, for: headers, authorization)
+    /// The header block of a request that is no device push.
+    mutating func block(_ request: APNsRequest, authorization: APNsAuthorization?) -> [UInt8] {
+        var bytes: [UInt8] = []
+        encoder.beginBlock(&bytes)
+        encoder.append(
+            ":method", request.method.rawValue, request.method == .delete ? .nameOnly : .indexed, to: &bytes)
+        encoder.append(":scheme", "https", .indexed, to: &bytes)
+        encoder.append(":path", request.path, .nameOnly, to: &bytes)
+        encoder.append(":authority", authority, .indexed, to: &bytes)
+        if let authorization { encoder.append("authorization", authorization.value, .indexed, to: &bytes) }
+        for field in request.fields { encoder.append(field.name, field.value, field.indexing, to: &bytes) }
+        return bytes
     }
 
     private func isPrepared(_ index: Int, for headers: APNsPush.Headers, _ authorization: APNsAuthorization?) -> Bool {
+        isCurrent(index, authorization) && prepared[index].headers == headers
+    }
+
+    @inline(__always)
+    private func isCurrent(_ index: Int, _ authorization: APNsAuthorization?) -> Bool {
         prepared[index].generation == encoder.generation && prepared[index].authorization == authorization?.generation
-            && prepared[index].headers == headers
     }
 
     private mutating func find(_ headers: APNsPush.Headers, _ authorization: APNsAuthorization?) -> Bool {
         guard let index = prepared.indices.first(where: { isPrepared($0, for: headers, authorization) }) else { return false }
         latest = index
+        // The bits that are remembered must be of strings that stay alive.
+        latestBits = nil
         return true
     }
 
@@ -100,6 +145,7 @@ struct APNsHeaderBlocks {
     }
 
     private mutating func keep(_ parts: Prepared) {
+        latestBits = nil
         if prepared.count < Self.capacity {
             prepared.append(parts)
             latest = prepared.count - 1

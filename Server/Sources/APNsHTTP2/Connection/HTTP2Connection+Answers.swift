@@ -36,15 +36,16 @@ extension HTTP2Connection {
     ) throws(HTTP2Fault) -> HTTP2Event<Ticket> {
         try checkNotIdle(id)
         try creditConnection(flowControlled)
-        let state = streams.update(id) { stream -> (isValid: Bool, overruns: Bool) in
+        let state = streams.update(id) { stream -> (isValid: Bool, overruns: Bool, isCredited: Bool) in
             stream.received += flowControlled
-            let room = APNsAnswer.maximumBody - stream.body.count
+            let room = stream.maximumBody - stream.body.count
             if room > 0 { stream.body.append(contentsOf: body.readableBytesView.prefix(room)) }
-            return (stream.head != nil, stream.received > Self.streamReceiveWindow)
+            return (stream.head != nil, stream.received > Self.streamReceiveWindow, stream.response != nil)
         }
         guard let state else { return .none }
         guard state.isValid else { return end(id, with: .protocolError) }
         guard !state.overruns else { return end(id, with: .flowControlError) }
+        if !endStream, state.isCredited { creditStream(id, flowControlled) }
         guard endStream, let stream = remove(id), let head = stream.head else { return .none }
         return finish(stream, head: head)
     }
@@ -72,6 +73,10 @@ extension HTTP2Connection {
     private mutating func finish(_ stream: HTTP2Stream<Ticket>, head: APNsAnswerHead) -> HTTP2Event<Ticket> {
         hasAnswer = true
         if stream.unsent != nil { output.writeHTTP2ResetStream(stream.id, code: .cancel) }
+        if let response = stream.response {
+            response.channelID = head.channelID
+            response.body = stream.body
+        }
         return .finished(stream.ticket, .answered(APNsAnswer.outcome(head: head, body: stream.body)))
     }
 

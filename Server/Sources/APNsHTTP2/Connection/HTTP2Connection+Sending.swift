@@ -4,24 +4,29 @@ import NIOCore
 /// Writing requests and bodies, within the windows.
 extension HTTP2Connection {
     /// Opens a stream and writes the request. Call only after `canOpen` said yes; returns the stream's id.
-    mutating func open(_ ticket: Ticket, _ push: APNsPush, authorization: APNsAuthorization?) -> UInt32? {
+    ///
+    /// Takes the place of the push, because a copy of it would count references five times.
+    mutating func open(_ ticket: Ticket, _ push: UnsafePointer<APNsPush>, authorization: APNsAuthorization?) -> UInt32? {
         guard let id = streams.reserveID() else { return nil }
-        headerBlocks.append(push, authorization: authorization, stream: id, to: &output)
+        let size = push.pointee.payload.count
+        let fits = size <= min(sendWindow, peer.initialWindowSize, peer.maximumFrameSize)
+        headerBlocks.append(push, authorization: authorization, stream: id, withBody: fits, to: &output)
         var stream = HTTP2Stream(id: id, ticket: ticket, window: peer.initialWindowSize)
-        let size = push.payload.count
-        if size <= min(sendWindow, stream.window, peer.maximumFrameSize) {
-            output.writeHTTP2FrameHeader(
-                length: size, kind: HTTP2FrameHeader.Kind.data, flags: HTTP2FrameHeader.Flag.endStream, stream: id)
-            output.writeBytes(push.payload)
+        if fits {
             sendWindow -= size
             stream.window -= size
         } else {
-            stream.unsent = push.payload[...]
+            stream.unsent = push.pointee.payload[...]
             writeBody(of: &stream)
             if stream.unsent != nil { blocked.append(id) }
         }
         streams.insert(stream)
         return id
+    }
+
+    /// The same for a push that is no element of a batch.
+    mutating func open(_ ticket: Ticket, _ push: APNsPush, authorization: APNsAuthorization?) -> UInt32? {
+        withUnsafePointer(to: push) { open(ticket, $0, authorization: authorization) }
     }
 
     /// Goes on with bodies that waited for credit.

@@ -73,6 +73,10 @@ struct HTTP2Connection<Ticket> {
         return sendWindow >= bodySize || (streams.count == 0 && sendWindow > 0)
     }
 
+    /// Whether the server allows one stream only although answers have come: it punishes a refusal, and one success ends that
+    /// (APNs reference 1.4).
+    var needsSuccess: Bool { hasAnswer && peer.maximumConcurrentStreams == 1 && streams.count == 0 }
+
     /// Whether this connection can ever take another push.
     var isUsable: Bool { phase != .draining && !streams.isExhausted }
 

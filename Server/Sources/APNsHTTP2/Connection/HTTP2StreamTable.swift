@@ -38,6 +38,13 @@ struct HTTP2StreamTable<Ticket> {
 
     func contains(_ id: UInt32) -> Bool { slots[Int(id >> 1) & mask]?.id == id }
 
+    /// Whether the stream is open and has no details.
+    @inline(__always)
+    func isPlain(_ id: UInt32) -> Bool {
+        guard let stream = slots[Int(id >> 1) & mask] else { return false }
+        return stream.id == id && stream.isPlain
+    }
+
     /// Ends a stream.
     mutating func remove(_ id: UInt32) -> HTTP2Stream<Ticket>? {
         let index = Int(id >> 1) & mask

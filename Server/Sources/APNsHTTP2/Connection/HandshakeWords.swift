@@ -5,6 +5,7 @@ enum HandshakeWords {
     /// The end of the sentence "the TLS handshake failed: ".
     static func sentence(for error: any Error) -> String {
         if let extra = error as? NIOSSLExtraError, extra == .failedToValidateHostname { return otherName }
+        if error is APNsProxyFault { return "the proxy does not let it through" }
         // The stack of the TLS library is told apart by the names of its reasons; they are part of its interface.
         let stack = "\(error)"
         let known = reasons.first { stack.contains($0.name) }

@@ -55,6 +55,16 @@ struct HPACKDynamicTable {
         }
     }
 
+    /// Whether the entry, 0 being the newest, has this name.
+    func isName(_ index: Int, _ word: StaticString) -> Bool {
+        guard index >= 0, index < entries.count else { return false }
+        let entry = entries[entries.index(entries.startIndex, offsetBy: entries.count - 1 - index)]
+        guard entry.nameLength == word.utf8CodeUnitCount else { return false }
+        let start = entry.start - dropped
+        for offset in 0..<entry.nameLength where text[start + offset] != word.utf8Start[offset] { return false }
+        return true
+    }
+
     private mutating func evict(toFit room: Int) {
         while size + room > maximumSize, let oldest = entries.popFirst() { size -= oldest.size }
     }

@@ -17,13 +17,30 @@ extension APNsConnectionPool: APNsConnectionOwner {
     }
 
     func connection(_ id: Int, finished ticket: PushTicket, _ end: HTTP2StreamEnd) {
+        rollout.answered(id)
         switch end {
         case .answered(let outcome):
             state.answered(id, at: eventLoop.now)
             if case .rejected(let rejection) = outcome, handleTokenFault(rejection, of: ticket, on: id) { return }
             resolve(ticket, outcome)
         case .refused: sendAgain([ticket])
-        case .lost(let failure): resolve(ticket, .unknown(failure))
+        case .lost(let failure):
+            if failure == .streamReset { counters.resets += 1 }
+            resolve(ticket, .unknown(failure))
+        }
+    }
+
+    func connection(_ id: Int, accepted successes: [HTTP2Success<PushTicket>]) {
+        rollout.answered(id, count: successes.count)
+        state.answered(id, at: eventLoop.now)
+        let isObserved = configuration.connection.observer != nil
+        for success in successes {
+            let ticket = success.ticket
+            if isObserved {
+                resolve(ticket, .accepted(apnsID: success.apnsID, uniqueID: nil))
+            } else if ticket.submission.accept(Int(ticket.index), success.apnsID) {
+                counters.accepted += 1
+            }
         }
     }
 
@@ -31,6 +48,8 @@ extension APNsConnectionPool: APNsConnectionOwner {
         let now = eventLoop.now
         if state.phase(of: id) != .draining {
             counters.goAways += 1
+            let reason = goAway.reason.flatMap { $0.isKnown ? $0 : nil }
+            counters.goAwaysByReason[reason ?? APNsReason(rawValue: ""), default: 0] += 1
             logger.notice(
                 "APNs ends the use of a connection",
                 metadata: [
@@ -58,6 +77,7 @@ extension APNsConnectionPool: APNsConnectionOwner {
     func connection(_ id: Int, closed failure: APNsFailure, unanswered: [(ticket: PushTicket, isIncomplete: Bool)]) {
         if state.phase(of: id) == .connecting { counters.connectFailures += 1 }
         handlers.removeAll { $0.id == id }
+        rollout.gone(id)
         state.closed(id, failure: failure, at: eventLoop.now, chance: configuration.chance())
         for (ticket, isIncomplete) in unanswered {
             if isIncomplete {
@@ -74,6 +94,7 @@ extension APNsConnectionPool: APNsConnectionOwner {
     private func handleTokenFault(_ rejection: APNsRejection, of ticket: PushTicket, on id: Int) -> Bool {
         guard rejection.reason == .expiredProviderToken || rejection.reason == .tooManyProviderTokenUpdates else { return false }
         let generation = handler(id)?.authorizationGeneration
+        rollout.gone(id)
         if state.phase(of: id) != .draining {
             state.draining(id)
             // A pause before the next connection: neither fault is mended by haste.
@@ -82,12 +103,22 @@ extension APNsConnectionPool: APNsConnectionOwner {
         }
         guard rejection.reason == .expiredProviderToken, let cache = configuration.tokens, let generation else { return false }
         guard cache.reportExpired(generation: generation) == .renewed else {
-            logger.error("APNs calls a young provider token expired; the clock of this machine is likely wrong")
+            reportYoungToken(rejection, cache)
             return false
         }
+        rollout.forgetPrevious()
         guard ticket.resends < configuration.resends else { return false }
         sendAgain([ticket])
         return true
+    }
+
+    /// Minting another token would not help: says what is likely wrong, and by how much if the answer shows it.
+    private func reportYoungToken(_ rejection: APNsRejection, _ cache: ProviderTokenCache) {
+        counters.clockSkew = rejection.serverDate.map { cache.skew(ofServerDate: $0) } ?? counters.clockSkew
+        let skew = counters.clockSkew.map { "APNs' clock is \($0.components.seconds) seconds ahead" } ?? "no date in the answer"
+        logger.error(
+            "APNs calls a young provider token expired; the clock of this machine is likely wrong",
+            metadata: ["error_detail": "\(skew)"])
     }
 
     func handler(_ id: Int) -> APNsConnectionHandler? { handlers.first { $0.id == id }?.handler }

@@ -16,9 +16,10 @@ final class APNsConnectionPool {
     let queue: PushQueue
     var handlers: [(id: Int, handler: APNsConnectionHandler)] = []
     var counters = APNsClientMetrics()
+    var demand = PoolDemand()
     private var isPumpScheduled = false
     private var nextHandler = 0
-    private var authorization: APNsAuthorization?
+    var rollout = ProviderTokenRollout()
     private var wakeUp: (timer: Scheduled<Void>, at: NIODeadline)?
     var sweep: (timer: Scheduled<Void>, at: NIODeadline)?
     var stopTimer: Scheduled<Void>?
@@ -46,7 +47,9 @@ final class APNsConnectionPool {
             let ticket = PushTicket(submission: submission, index: Int32(index))
             if let refusal {
                 resolve(ticket, .notSent(refusal))
-            } else if !queue.append(ticket) {
+            } else if queue.append(ticket) {
+                demand.offer(ticket.bodySize)
+            } else {
                 resolve(ticket, .notSent(.queueFull))
             }
         }
@@ -81,20 +84,32 @@ final class APNsConnectionPool {
                 fill(current[(nextHandler + offset) % current.count].handler, authorization)
             }
         }
+        demand.note(isBacklogged: !queue.isEmpty, connections: state.count { $0 == .ready(hasAnswered: true) }, at: eventLoop.now)
         decide()
         publishMetrics()
         finishStopping()
     }
 
     func fill(_ handler: APNsConnectionHandler, _ authorization: APNsAuthorization?) {
-        counters.requests += handler.fill(from: queue, authorization: authorization)
+        if handler.connection.needsSuccess { queue.bringLikeliestToFront() }
+        let now = eventLoop.now
+        let own = authorization.flatMap { _ in
+            rollout.authorization(
+                for: handler.id, carried: handler.authorizationGeneration, inFlight: handler.inFlight, at: now)
+        }
+        let filled = handler.fill(from: queue, authorization: own)
+        counters.requests += filled.count
+        demand.write(filled.bytes)
+        // It was its turn to take the new token, and it could not take a push.
+        if let own, handler.authorizationGeneration != own.generation { rollout.gone(handler.id) }
         guard handler.connection.streams.isExhausted, state.phase(of: handler.id) != .draining else { return }
         state.draining(handler.id)
         handler.drain(within: configuration.drain)
     }
 
     private func decide() {
-        switch state.decide(waitingSince: queue.waitingSince, at: eventLoop.now) {
+        let wanted = demand.wanted(backlog: queue.count * demand.meanSize)
+        switch state.decide(waitingSince: queue.waitingSince, wanted: wanted, at: eventLoop.now) {
         case .none: break
         case .connect(let id): connect(id)
         case .wait(let until): wake(at: until)
@@ -122,10 +137,11 @@ final class APNsConnectionPool {
         guard let cache = configuration.tokens else { return .some(nil) }
         do {
             let token = try cache.current()
-            if authorization?.generation != token.generation {
-                authorization = APNsAuthorization(value: token.authorization, generation: token.generation)
+            if rollout.current?.generation != token.generation {
+                rollout.offer(
+                    APNsAuthorization(value: token.authorization, generation: token.generation), at: eventLoop.now)
             }
-            return authorization
+            return rollout.current
         } catch {
             logger.error("The APNs provider token could not be signed")
             for ticket in queue.removeAll(where: { _ in true }) { resolve(ticket, .notSent(.credentialRefused)) }

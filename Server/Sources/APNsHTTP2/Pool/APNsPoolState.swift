@@ -48,18 +48,22 @@ struct APNsPoolState {
     func phase(of id: Int) -> Phase? { phases.first { $0.id == id }?.phase }
 
     /// Decides after anything changed. `waitingSince` says since when the next push in the queue waits; `nil` when it is empty.
-    mutating func decide(waitingSince: NIODeadline?, at now: NIODeadline) -> Instruction {
+    /// `wanted` is how many connections the measured load needs, if that is known.
+    mutating func decide(waitingSince: NIODeadline?, wanted: Int? = nil, at now: NIODeadline) -> Instruction {
         guard let waitingSince else { return .none }
         if let refusedUntil {
             guard now >= refusedUntil else { return .failQueue(.credentialRefused) }
             self.refusedUntil = nil
         }
-        // One at a time: a connection that is being made or warmed up will show whether more are needed.
-        guard occupied < maximumConnections, count(where: { $0 == .connecting || $0 == .ready(hasAnswered: false) }) == 0 else {
-            return .none
-        }
+        guard occupied < maximumConnections else { return .none }
+        let coming = count { $0 == .connecting || $0 == .ready(hasAnswered: false) }
+        let isMeasured = wanted.map { occupied > coming && occupied < $0 } ?? false
+        // One at a time, unless it was measured that more are needed: the one that is coming will show it.
+        guard coming == 0 || isMeasured else { return .none }
+        // As many as the load needs are there: they get the time to work off what waits.
+        if let wanted, occupied >= wanted, occupied > 0 { return .none }
         // Time before the latest connection was of use does not count: it was spent on making that connection.
-        let scalingFrom = occupied == 0 ? now : max(waitingSince, lastGrowth) + queueBeforeScaling
+        let scalingFrom = occupied == 0 || isMeasured ? now : max(waitingSince, lastGrowth) + queueBeforeScaling
         let earliest = max(scalingFrom, pacing.nextAttempt)
         guard now >= earliest else { return .wait(until: earliest) }
         pacing.attempted(at: now)

@@ -1,44 +1,100 @@
+import APNsProtocol
+import Logging
 import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// Makes TCP connections with TLS on an event loop.
-struct APNsSocketConnector: APNsConnector {
+/// Makes connections: names resolved anew each time, the best address first, another beside it when that is slow
+/// (APNs reference 1.2), TLS on top. Lives on one event loop.
+final class APNsSocketConnector: APNsConnector {
+    /// What there is to know before the first connection.
+    struct Configuration {
+        var endpoint: APNsClientConfiguration.Endpoint
+        /// Absent for a direct way.
+        var proxy: APNsProxy?
+        /// For name resolution and TCP together, and again for the answer of a proxy.
+        var connectTimeout: TimeAmount
+        /// When a second address is tried beside the first.
+        var slowness: TimeAmount
+        /// Absent for clear text.
+        var tls: NIOSSLContext?
+        /// The name for SNI and for verification; absent when it is an address, which TLS verifies as such.
+        var serverName: String?
+    }
+
+    /// A connection and where it leads.
+    private struct Live {
+        weak var handler: APNsConnectionHandler?
+        let address: SocketAddress
+        var isNotedAsLeft = false
+    }
+
     let eventLoop: any EventLoop
-    let endpoint: APNsClientConfiguration.Endpoint
-    let connectTimeout: TimeAmount
-    /// Absent for clear text.
-    let tls: NIOSSLContext?
-    /// The name for SNI and for verification; absent when it is an address, which TLS verifies as such.
-    let serverName: String?
+    let configuration: Configuration
+    let resolver: any APNsNameResolver
+    let logger: Logger
+    var book = APNsAddressBook<SocketAddress>()
+    private var live: [ObjectIdentifier: Live] = [:]
+
+    init(eventLoop: any EventLoop, configuration: Configuration, resolver: any APNsNameResolver, logger: Logger) {
+        self.eventLoop = eventLoop
+        self.configuration = configuration
+        self.resolver = resolver
+        self.logger = logger
+    }
 
     func connect(_ handler: APNsConnectionHandler) -> EventLoopFuture<any Channel> {
-        let bound = NIOLoopBound(handler, eventLoop: eventLoop)
-        // The bootstrap resolves the name anew for each connection, as Apple asks (APNs reference 1.2).
-        return withUserTimeout(ClientBootstrap(group: eventLoop))
-            .connectTimeout(connectTimeout)
-            .channelOption(.socketOption(.so_keepalive), value: 1)
-            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-            .channelOption(.writeBufferWaterMark, value: .init(low: 64 * 1024, high: 256 * 1024))
-            .channelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    if let tls {
-                        try channel.pipeline.syncOperations.addHandler(
-                            NIOSSLClientHandler(context: tls, serverHostname: serverName))
-                    }
-                    try channel.pipeline.syncOperations.addHandler(bound.value)
-                }
-            }
-            .connect(host: endpoint.host, port: endpoint.port)
+        noteGoAways()
+        let attempt = APNsConnectAttempt(handler: handler, connector: self)
+        return attempt.start()
     }
 
-    /// Written bytes that nobody acknowledges end the connection after 20 s instead of after 15 minutes (APNs reference 1.8).
-    private func withUserTimeout(_ bootstrap: ClientBootstrap) -> ClientBootstrap {
-        #if os(Linux)
-            // TCP_USER_TIMEOUT, in milliseconds.
-            return bootstrap.channelOption(.tcpOption(.init(rawValue: 18)), value: 20_000)
-        #else
-            return bootstrap
-        #endif
+    /// The race for a connection was won: TLS and the handler go on top, and the address counts as used.
+    func use(_ channel: any Channel, at address: SocketAddress, for handler: APNsConnectionHandler) throws {
+        book.connected(address)
+        let key = ObjectIdentifier(channel)
+        live[key] = Live(handler: handler, address: address)
+        channel.closeFuture.assumeIsolated().whenComplete { [weak self, weak handler] _ in
+            self?.closed(key, wasOfUse: handler?.connection.hasAnswer ?? true)
+        }
+        guard let proxy = configuration.proxy else { return try Self.add(handler, to: channel, configuration) }
+        let tunnel = APNsProxyHandler(
+            target: configuration.endpoint, proxy: proxy, limit: configuration.connectTimeout, logger: logger,
+            opened: { [configuration] in try Self.add(handler, to: $0, configuration) },
+            failed: { handler.close(APNsFailure(connectionError: $0, wasReady: false)) })
+        try channel.pipeline.syncOperations.addHandler(tunnel)
     }
+
+    private static func add(
+        _ handler: APNsConnectionHandler, to channel: any Channel, _ configuration: Configuration
+    ) throws {
+        let pipeline = channel.pipeline.syncOperations
+        if let tls = configuration.tls {
+            try pipeline.addHandler(NIOSSLClientHandler(context: tls, serverHostname: configuration.serverName))
+        }
+        try pipeline.addHandler(handler)
+    }
+
+    /// The addresses whose server asked for the end of a connection are left alone for a while.
+    private func noteGoAways() {
+        let now = eventLoop.now
+        for (key, entry) in live where !entry.isNotedAsLeft && entry.handler?.connection.wasToldToLeave == true {
+            book.saidGoAway(entry.address, at: now)
+            live[key]?.isNotedAsLeft = true
+        }
+    }
+
+    private func closed(_ key: ObjectIdentifier, wasOfUse: Bool) {
+        guard let entry = live.removeValue(forKey: key) else { return }
+        book.closed(entry.address)
+        if entry.handler?.connection.wasToldToLeave == true, !entry.isNotedAsLeft {
+            book.saidGoAway(entry.address, at: eventLoop.now)
+        }
+        if wasOfUse { book.succeeded(entry.address) } else { book.failed(entry.address, at: eventLoop.now) }
+    }
+}
+
+extension HTTP2Connection {
+    /// Whether the server sent GOAWAY.
+    var wasToldToLeave: Bool { lastProcessed != .max }
 }

@@ -28,7 +28,24 @@ final class PushQueue {
         for ticket in returned.reversed() { tickets.prepend(ticket) }
     }
 
+    /// Moves the push that is most likely to be accepted to the front. Looks at the next few only, since one will do.
+    func bringLikeliestToFront(among reach: Int = 64) {
+        guard let first = tickets.first, first.push.standing != .proven else { return }
+        var best = tickets.startIndex
+        for index in tickets.indices.prefix(reach) where tickets[index].push.standing > tickets[best].push.standing {
+            best = index
+        }
+        guard best != tickets.startIndex else { return }
+        let ticket = tickets.remove(at: best)
+        tickets.prepend(ticket)
+    }
+
     func removeFirst() { tickets.removeFirst() }
+
+    /// The size of the body that is next; `nil` when nothing waits.
+    var firstBodySize: Int? { tickets.first?.bodySize }
+
+    func popFirst() -> PushTicket? { tickets.popFirst() }
 
     /// Takes out the tickets that satisfy the condition.
     func removeAll(where condition: (PushTicket) -> Bool) -> [PushTicket] {

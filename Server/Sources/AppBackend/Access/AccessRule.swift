@@ -31,6 +31,15 @@ struct AccessRule: Sendable {
         return notification.sender == user ? .sender : nil
     }
 
+    /// Whether the answer hangs on when the send ended, which is not noted yet: then the hub has to be asked first. A device that
+    /// was there when the send was due gets the same answer either way.
+    func dependsOnEnd(of notification: RichNotification, at now: Timestamp) -> Bool {
+        guard notification.completedAt == nil else { return false }
+        var ended = notification
+        ended.completedAt = ended.dueAt
+        return relation(to: notification, at: now) != relation(to: ended, at: now)
+    }
+
     /// A name that was given to somebody new does not open what was sent to the old bearer.
     private func isNamed(in notification: RichNotification) -> Bool {
         notification.dueAt >= userCreatedAt && notification.audience.wantedTags.contains(.user(name))

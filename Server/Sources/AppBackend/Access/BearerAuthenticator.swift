@@ -22,21 +22,29 @@ final class BearerAuthenticator: Sendable {
 
     /// Throws `unauthenticated` for a credential that is malformed, unknown, revoked or expired: one answer for all.
     func authenticate(_ text: String) async throws -> Principal {
-        let key = cache.key(of: [text])
-        if let principal = cache.value(for: key, at: clock.uptime) { return principal }
-        guard let presented = InstallationCredential(text: text),
-            let (stored, user) = try await store.credential(of: presented.installation),
+        guard let presented = InstallationCredential(text: text) else { throw Self.notValid }
+        // By installation, so that a new credential takes the place of the one before.
+        let key = cache.key(of: [presented.installation.text])
+        if let known = cache.value(for: key, at: clock.uptime), known.credentialDigest.map(presented.matches) == true {
+            return known
+        }
+        guard let (stored, user) = try await store.credential(of: presented.installation),
             presented.matches(digest: stored.digest), stored.user == user.id,
             stored.credentialVersion == user.credentialVersion, clock.now < stored.expiresAt
-        else { throw ServiceError(.unauthenticated, "the installation credential is not valid") }
+        else { throw Self.notValid }
         try await slide(stored)
-        let principal = Principal(user: user, installation: presented.installation)
+        let principal = Principal(user: user, installation: presented.installation, credentialDigest: stored.digest)
         cache.store(principal, for: key, at: clock.uptime)
         return principal
     }
 
+    static let notValid = ServiceError(.unauthenticated, "the installation credential is not valid")
+
     /// Forgets what was verified before.
     func forget() { cache.forget() }
+
+    /// Forgets what was verified for one installation, since its credential was replaced or is gone.
+    func forget(_ installation: String) { cache.remove(cache.key(of: [installation])) }
 
     /// Written at most once a day, so that fetching does not write.
     private func slide(_ stored: StoredInstallationCredential) async throws {

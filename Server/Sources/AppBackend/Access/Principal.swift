@@ -8,6 +8,8 @@ public struct Principal: Hashable, Sendable {
     /// Set when the request was signed with an installation credential instead of a password. Such a caller may fetch, read
     /// the inbox, post its own receipts, rotate its own handle and sign itself out, and nothing else.
     public var installation: InstallationID?
+    /// The digest of that credential. What the caller changes holds only while it is still the installation's.
+    public var credentialDigest: [UInt8]?
     /// When the user was created; what was sent to the same name before belongs to somebody else.
     public var userCreatedAt: Timestamp
     /// The version of the password that was given; what is issued to the caller ends with it.
@@ -16,20 +18,21 @@ public struct Principal: Hashable, Sendable {
     /// Creates a principal.
     public init(
         userID: UserID, name: UserName, role: UserRole, installation: InstallationID? = nil,
-        userCreatedAt: Timestamp = Timestamp(milliseconds: 0), credentialVersion: Int64 = 0
+        credentialDigest: [UInt8]? = nil, userCreatedAt: Timestamp = Timestamp(milliseconds: 0), credentialVersion: Int64 = 0
     ) {
         self.userID = userID
         self.name = name
         self.role = role
         self.installation = installation
+        self.credentialDigest = credentialDigest
         self.userCreatedAt = userCreatedAt
         self.credentialVersion = credentialVersion
     }
 
     /// The principal of a user who gave a password.
-    public init(user: User, installation: InstallationID? = nil) {
+    public init(user: User, installation: InstallationID? = nil, credentialDigest: [UInt8]? = nil) {
         self.init(
-            userID: user.id, name: user.name, role: user.role, installation: installation, userCreatedAt: user.createdAt,
-            credentialVersion: user.credentialVersion)
+            userID: user.id, name: user.name, role: user.role, installation: installation, credentialDigest: credentialDigest,
+            userCreatedAt: user.createdAt, credentialVersion: user.credentialVersion)
     }
 }

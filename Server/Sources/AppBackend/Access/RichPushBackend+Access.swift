@@ -2,8 +2,8 @@ import RichPushModel
 import ServiceErrors
 
 extension RichPushBackend {
-    /// The most bindings of one user that access looks at.
-    static let bindingLimit = 1000
+    /// The most bindings of one user that access looks at: all that there can be.
+    static let bindingLimit = BindingLimits.bindings
 
     /// What everything that the caller may not see looks like.
     static let unseen = ServiceError(.notFound, "there is no such notification")
@@ -17,7 +17,9 @@ extension RichPushBackend {
         let bindings = try await parts.stores.bindings.bindings(
             of: principal.userID, since: found?.dueAt ?? now, limit: Self.bindingLimit)
         let rule = AccessRule(principal: principal, bindings: bindings)
-        guard let found, let relation = rule.relation(to: found, at: now) else { throw Self.unseen }
+        guard var found else { throw Self.unseen }
+        if rule.dependsOnEnd(of: found, at: now) { found = try await SendEnd(parts: parts).asked(found) }
+        guard let relation = rule.relation(to: found, at: now) else { throw Self.unseen }
         return (found, relation)
     }
 

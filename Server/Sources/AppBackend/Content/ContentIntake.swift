@@ -1,3 +1,4 @@
+import RichPushModel
 import ServiceErrors
 
 /// Takes the chunks of an upload: decides from the first bytes whether they may be stored, then hands all of them on.

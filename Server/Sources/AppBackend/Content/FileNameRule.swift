@@ -1,3 +1,5 @@
+import RichPushModel
+
 /// Makes a file name that is safe in a header and on any disk, and that ends as its content says.
 enum FileNameRule {
     /// The most characters of a name before its ending.

@@ -1,3 +1,5 @@
+import RichPushModel
+
 /// Finds the media type in the first bytes. It looks at content only, never at names.
 enum MediaSniffer {
     /// How many bytes it wants to see; fewer only if the content has fewer.

@@ -5,10 +5,15 @@ import ServiceErrors
 extension RichPushBackend {
     /// Binds a device and makes the hub know it. The binding comes first: if the process dies between the two, access is
     /// right and the phone's next registration mends the hub.
-    func register(_ device: BoundDevice, for principal: Principal) async throws {
+    ///
+    /// Throws `unauthenticated` when the credential that the caller presented was replaced meanwhile.
+    func register(_ device: BoundDevice, with credential: BindingCredential, for principal: Principal) async throws {
         try await refuseForeignHubRecord(device)
-        let outcome = try await parts.stores.bindings.bind(device, to: principal.userID, at: parts.clock.now)
+        let outcome = try await parts.stores.bindings.bind(
+            device, to: principal.userID, with: credential, at: parts.clock.now)
+        if outcome == .credentialReplaced { throw BearerAuthenticator.notValid }
         guard case .bound(_, let replaced) = outcome else { throw Self.gone }
+        for record in [device.record] + replaced { bearers.forget(record.text) }
         try await synchronise(device.record)
         for record in replaced { try await synchronise(record) }
         if !replaced.isEmpty {
@@ -22,14 +27,24 @@ extension RichPushBackend {
     ///
     /// The hub comes first: if the process dies between the two, nothing is pushed to the device any more, and its credential
     /// still works for the repeat that ends the binding.
+    /// Only what was seen at the start ends: a sign-in that comes meanwhile stays, at the hub too.
     func unregister(_ record: RecordID, for principal: Principal) async throws {
-        if let binding = try await parts.stores.bindings.current(record), binding.user == principal.userID {
-            _ = try await parts.hub.removeDevice(record)
+        let bindings = parts.stores.bindings
+        let seen = try await bindings.state(of: record)
+        if principal.installation != nil, seen.credential != principal.credentialDigest { throw BearerAuthenticator.notValid }
+        let condition = principal.credentialDigest.map(UnbindingCondition.credential) ?? .unchanged(seen)
+        let isOwn = try await bindings.current(record)?.user == principal.userID
+        if isOwn { _ = try await parts.hub.removeDevice(record) }
+        let outcome = try await bindings.unbind(record, from: principal.userID, if: condition, at: parts.clock.now)
+        bearers.forget(record.text)
+        // Also when nothing ended: whoever was bound meanwhile has just lost their device at the hub.
+        if isOwn || outcome == .unbound { try await synchronise(record) }
+        switch outcome {
+        case .unbound: break
+        case .foreign: throw ServiceError(.notFound, "there is no such registration")
+        case .superseded where principal.installation != nil: throw BearerAuthenticator.notValid
+        case .superseded: throw ServiceError(.conflict, "the device was registered again meanwhile; this sign-out ended nothing")
         }
-        guard try await parts.stores.bindings.unbind(record, from: principal.userID, at: parts.clock.now) else {
-            throw ServiceError(.notFound, "there is no such registration")
-        }
-        try await synchronise(record)
         parts.observer?.observed(.signedOut(record, user: principal.name))
     }
 

@@ -44,11 +44,14 @@ public struct BackendStores: Sendable {
     public var notifications: any RichNotificationStore
     public var readMarks: any ReadMarkStore
     public var receipts: any ReceiptStore
+    public var retention: any RetentionStore
+    public var persons: any PersonStore
 
     /// Creates a set of stores.
     public init(
         users: any UserStore, credentials: any CredentialStore, bindings: any BindingStore, contents: any ContentCatalog,
-        notifications: any RichNotificationStore, readMarks: any ReadMarkStore, receipts: any ReceiptStore
+        notifications: any RichNotificationStore, readMarks: any ReadMarkStore, receipts: any ReceiptStore,
+        retention: any RetentionStore, persons: any PersonStore
     ) {
         self.users = users
         self.credentials = credentials
@@ -57,5 +60,7 @@ public struct BackendStores: Sendable {
         self.notifications = notifications
         self.readMarks = readMarks
         self.receipts = receipts
+        self.retention = retention
+        self.persons = persons
     }
 }

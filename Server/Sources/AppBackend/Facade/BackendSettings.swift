@@ -4,8 +4,8 @@ import RichPushModel
 public struct BackendSettings: Sendable, Hashable {
     /// The most bytes of one content.
     public var contentLimit: Int64 = 50 * 1024 * 1024
-    /// The most bytes of contents that wait to be sent, for one user.
-    public var stagedQuota: Int64 = 500 * 1024 * 1024
+    /// The most bytes of one user's contents together, those that wait to be sent and those that were.
+    public var contentQuota: Int64 = 1_000_000_000
     /// How long a content may wait to be sent.
     public var stagedLifetime: Duration = .seconds(24 * 3600)
     /// Beginnings of tags that only the server sets. Compared without regard to case.
@@ -16,6 +16,8 @@ public struct BackendSettings: Sendable, Hashable {
     public var defaultMessage = "Check this image out!"
     /// How long an installation credential lives without being used.
     public var credentialLifetime: Duration = .seconds(90 * 24 * 3600)
+    /// How long what was sent is kept.
+    public var retention = RetentionSettings()
     /// How long a repeat key is remembered.
     public var repeatKeyLifetime: Duration = .seconds(7 * 24 * 3600)
     /// The fewest bytes of a new password.

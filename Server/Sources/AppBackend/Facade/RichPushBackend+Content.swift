@@ -15,7 +15,10 @@ extension RichPushBackend {
         declaredType: String?, fileName: String?, chunks: Chunks, for principal: Principal
     ) async throws -> ContentAnswer where Chunks.Element == [UInt8] {
         try principal.requirePassword(to: "store content")
-        let upload = try await parts.contentStore.beginUpload(limit: parts.settings.contentLimit)
+        let quota = try await quota(of: principal)
+        let limit = min(parts.settings.contentLimit, quota.left)
+        guard limit > 0 else { throw quota.exceeded(by: "has some too") }
+        let upload = try await parts.contentStore.beginUpload(limit: limit)
         do {
             var intake = ContentIntake(upload: upload, declaredType: declaredType)
             for try await chunk in chunks { try await intake.take(chunk) }
@@ -24,6 +27,9 @@ extension RichPushBackend {
             let record = try await stage(
                 stored, mediaType: format.rawValue, fileName: FileNameRule.clean(fileName, for: format), for: principal)
             return ContentAnswer(id: record.id, content: record.descriptor)
+        } catch let error as ServiceError where error.code == .contentTooLarge && limit < parts.settings.contentLimit {
+            await upload.abort()
+            throw quota.exceeded(by: "has more than \(limit) bytes")
         } catch {
             await upload.abort()
             throw error
@@ -89,8 +95,19 @@ extension RichPushBackend {
         let record = ContentRecord(
             id: Hexadecimal.random(byteCount: 16), owner: principal.userID, digest: stored.digest, mediaType: mediaType,
             byteCount: stored.byteCount, fileName: fileName, expiresAt: now + parts.settings.stagedLifetime)
-        try await parts.stores.contents.stage(record, quota: parts.settings.stagedQuota, at: now)
+        do {
+            try await parts.stores.contents.stage(record, quota: parts.settings.contentQuota, at: now)
+        } catch let error as ServiceError where error.code == .quotaExceeded {
+            // The bytes are stored already and must not wait for the walk through the store to be found.
+            try await parts.stores.contents.noteStrays(among: [stored.digest])
+            throw error
+        }
         return record
+    }
+
+    private func quota(of principal: Principal) async throws -> ContentQuota {
+        let used = try await parts.stores.contents.byteCount(of: principal.userID, at: parts.clock.now)
+        return ContentQuota(limit: parts.settings.contentQuota, used: used)
     }
 
     /// Stores bytes that the server made or was given at the start.

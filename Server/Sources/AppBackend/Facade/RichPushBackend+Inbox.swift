@@ -10,7 +10,7 @@ extension RichPushBackend {
     public func inbox(
         before: String? = nil, since: String? = nil, limit: Int? = nil, for principal: Principal
     ) async throws -> InboxPage {
-        let reader = InboxReader(stores: parts.stores, principal: principal, now: parts.clock.now)
+        let reader = InboxReader(parts: parts, principal: principal, now: parts.clock.now)
         return try await reader.page(
             before: try Self.cursor(before, "before"), since: try Self.cursor(since, "since"),
             limit: min(max(limit ?? 50, 1), 100))

@@ -12,17 +12,19 @@ extension RichPushBackend {
         id: InstallationID, update: InstallationUpdate, for principal: Principal
     ) async throws -> InstallationAnswer {
         try Self.requireOwn(id, of: principal)
-        try await register(try device(id, update, for: principal), for: principal)
-        guard principal.installation == nil else {
+        let device = try self.device(id, update, for: principal)
+        if principal.installation != nil {
+            guard let digest = principal.credentialDigest else { throw BearerAuthenticator.notValid }
+            try await register(device, with: .presented(digest), for: principal)
             return InstallationAnswer(credential: nil, credentialExpiresAt: nil, user: principal.name.text)
         }
         let credential = InstallationCredential(for: id)
         let expiry = parts.clock.now + parts.settings.credentialLifetime
-        try await parts.stores.credentials.issue(
-            StoredInstallationCredential(
-                // The version that was verified, not the newest: a password changed meanwhile must end this credential too.
-                installation: id, user: principal.userID, digest: credential.digest,
-                credentialVersion: principal.credentialVersion, expiresAt: expiry))
+        let issued = StoredInstallationCredential(
+            // The version that was verified, not the newest: a password changed meanwhile must end this credential too.
+            installation: id, user: principal.userID, digest: credential.digest,
+            credentialVersion: principal.credentialVersion, expiresAt: expiry)
+        try await register(device, with: .issue(issued), for: principal)
         return InstallationAnswer(credential: credential.text, credentialExpiresAt: expiry, user: principal.name.text)
     }
 
@@ -32,7 +34,6 @@ extension RichPushBackend {
         try Self.requireOwn(id, of: principal)
         guard let record = RecordID(id.text) else { throw ServiceError(.notFound, "there is no such registration") }
         try await unregister(record, for: principal)
-        bearers.forget()
     }
 
     private static func requireOwn(_ id: InstallationID, of principal: Principal) throws {

@@ -25,7 +25,7 @@ extension RichPushBackend {
             record: try Self.recordID(id), kind: .registration, platform: platform,
             handle: try Self.handle(handle, platform: platform),
             tags: try tagRules.tags(TagRules.read(tags), of: principal.name))
-        try await register(device, for: principal)
+        try await register(device, with: .none, for: principal)
     }
 
     /// Removes one of the caller's registrations; a repeat is harmless. Throws `not-found` for any other.

@@ -55,7 +55,7 @@ extension RichPushBackend {
 
     private static let noUser = ServiceError(.notFound, "there is no user of this name")
 
-    private func user(_ name: String) async throws -> User {
+    func user(_ name: String) async throws -> User {
         guard let userName = UserName(name), let stored = try await parts.stores.users.user(named: userName) else {
             throw Self.noUser
         }

@@ -8,9 +8,16 @@ struct InboxReader {
     static let unreadLimit = 999
     private static let unreadBatch = 200
 
-    var stores: BackendStores
+    var parts: BackendParts
     var principal: Principal
     var now: Timestamp
+    private var stores: BackendStores { parts.stores }
+
+    init(parts: BackendParts, principal: Principal, now: Timestamp) {
+        self.parts = parts
+        self.principal = principal
+        self.now = now
+    }
 
     func page(before: RichID?, since: RichID?, limit: Int) async throws -> InboxPage {
         var found: [(RichNotification, AccessRule.Relation)] = []
@@ -54,7 +61,8 @@ struct InboxReader {
             let bindings = try await stores.bindings.bindings(
                 of: principal.userID, since: candidates.map(\.dueAt).min() ?? now, limit: RichPushBackend.bindingLimit)
             let rule = AccessRule(principal: principal, bindings: bindings)
-            for candidate in candidates {
+            for var candidate in candidates {
+                if rule.dependsOnEnd(of: candidate, at: now) { candidate = try await SendEnd(parts: parts).asked(candidate) }
                 guard let relation = rule.relation(to: candidate, at: now) else { continue }
                 guard show(candidate, relation) else { return nil }
             }

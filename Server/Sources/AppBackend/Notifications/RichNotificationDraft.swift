@@ -13,6 +13,8 @@ public struct RichNotificationDraft: Hashable, Sendable {
     public var thumbID: String?
     public var audience: TagExpression
     public var expiresAt: Timestamp?
+    /// The pace of the push (see `SendCommand`).
+    public var pushesPerSecond: Int?
     public var push: PushTemplate
     /// A random word that makes the hub's idempotency key unlike that of any other backend.
     public var nonce: String
@@ -22,7 +24,7 @@ public struct RichNotificationDraft: Hashable, Sendable {
     public init(
         sender: UserID, senderName: UserName, kind: ContentKind, style: DeliveryStyle, words: NotificationWords,
         contentID: String? = nil, thumbID: String? = nil, audience: TagExpression, expiresAt: Timestamp? = nil,
-        push: PushTemplate, nonce: String, repeatKey: RepeatKey? = nil
+        pushesPerSecond: Int? = nil, push: PushTemplate, nonce: String, repeatKey: RepeatKey? = nil
     ) {
         self.sender = sender
         self.senderName = senderName
@@ -33,6 +35,7 @@ public struct RichNotificationDraft: Hashable, Sendable {
         self.thumbID = thumbID
         self.audience = audience
         self.expiresAt = expiresAt
+        self.pushesPerSecond = pushesPerSecond
         self.push = push
         self.nonce = nonce
         self.repeatKey = repeatKey

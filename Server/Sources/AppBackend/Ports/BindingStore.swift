@@ -9,14 +9,22 @@ public protocol BindingStore: Sendable {
     ///   is closed and the record's credential deleted.
     /// - A binding that says the same already stays as it is; another of the same record is closed and a new one begins.
     /// - Every other record with the platform and handle is closed, its credential deleted, with an audit entry.
-    func bind(_ device: BoundDevice, to user: UserID, at now: Timestamp) async throws -> BindingOutcome
+    /// - More bindings or tags of one user than `BindingLimits` allows throw `quota-exceeded`, and nothing has changed.
+    /// - A credential that is to be issued takes the place of the record's; one that was presented must still be the record's.
+    func bind(
+        _ device: BoundDevice, to user: UserID, with credential: BindingCredential, at now: Timestamp
+    ) async throws -> BindingOutcome
 
     /// The binding of a record that holds now.
     func current(_ record: RecordID) async throws -> Binding?
 
-    /// Closes the user's binding of a record and deletes the record's credential. `true` also when it was this user who was
-    /// bound last, so that a sign-out can be repeated.
-    func unbind(_ record: RecordID, from user: UserID, at now: Timestamp) async throws -> Bool
+    /// What there is to sign out of: the binding of the record that holds now, and its credential.
+    func state(of record: RecordID) async throws -> BindingState
+
+    /// Closes the user's binding of a record and deletes the record's credential, if the condition holds still.
+    func unbind(
+        _ record: RecordID, from user: UserID, if condition: UnbindingCondition, at now: Timestamp
+    ) async throws -> UnbindingOutcome
 
     /// The user's bindings that held at or after `moment`, newest first, at most `limit`.
     func bindings(of user: UserID, since moment: Timestamp, limit: Int) async throws -> [Binding]
@@ -28,4 +36,48 @@ public enum BindingOutcome: Hashable, Sendable {
     case bound(Binding, replaced: [RecordID])
     /// The record belongs to another user on another device.
     case heldByAnother
+    /// The presented credential is not the record's any more.
+    case credentialReplaced
+}
+
+/// With which credential a device is bound.
+public enum BindingCredential: Hashable, Sendable {
+    /// A password, and none is asked for.
+    case none
+    /// A password, and this one is stored in the same transaction: a sign-out under way must not come between the two.
+    case issue(StoredInstallationCredential)
+    /// The credential with this digest.
+    case presented([UInt8])
+}
+
+/// A binding that holds and the credential of its record, for whoever wants to change just these.
+public struct BindingState: Hashable, Sendable {
+    /// The number of the binding; absent when none holds.
+    public var binding: Int64?
+    /// The digest of the credential; absent when there is none.
+    public var credential: [UInt8]?
+
+    /// Creates a state.
+    public init(binding: Int64?, credential: [UInt8]?) {
+        self.binding = binding
+        self.credential = credential
+    }
+}
+
+/// What a sign-out is for: whatever came later stays.
+public enum UnbindingCondition: Hashable, Sendable {
+    /// The record is as it was when the sign-out began.
+    case unchanged(BindingState)
+    /// The record's credential is the one with this digest; all that was bound with it ends.
+    case credential([UInt8])
+}
+
+/// What became of a request to unbind.
+public enum UnbindingOutcome: Hashable, Sendable {
+    /// It is closed; also when it was this user who was bound last, so that a sign-out can be repeated.
+    case unbound
+    /// The record was bound again, or got another credential, since it was seen. Nothing changed.
+    case superseded
+    /// It is not the user's.
+    case foreign
 }

@@ -2,9 +2,12 @@ import RichPushModel
 
 /// Knows which contents exist, whose they are, and when they go. Errors are `ServiceError`.
 public protocol ContentCatalog: Sendable {
-    /// Adds a content that waits to be sent. Throws `quota-exceeded` when the owner's waiting contents would have more than
-    /// `quota` bytes; decided in the transaction that adds it, so that two uploads cannot both take the last bytes.
+    /// Adds a content that waits to be sent. Throws `quota-exceeded` when the owner's contents, waiting and sent, would have
+    /// more than `quota` bytes; decided in the transaction that adds it, so that two uploads cannot both take the last bytes.
     func stage(_ content: ContentRecord, quota: Int64, at now: Timestamp) async throws
+
+    /// How many bytes the owner's contents have together, without those that have expired.
+    func byteCount(of owner: UserID, at now: Timestamp) async throws -> Int64
 
     /// Adds or replaces a content that stays until it is replaced.
     func keep(_ content: ContentRecord, at now: Timestamp) async throws
@@ -16,9 +19,26 @@ public protocol ContentCatalog: Sendable {
     /// becomes an orphan in the same transaction.
     func removeExpired(before moment: Timestamp, limit: Int) async throws -> Int
 
-    /// Digests whose bytes nobody refers to, at most `limit`.
-    func orphans(limit: Int) async throws -> [ContentDigest]
+    /// Digests whose bytes no content refers to, in order after `digest`; at most `limit` are looked at. An orphan that has a
+    /// content again is none any more.
+    func orphans(after digest: ContentDigest?, limit: Int) async throws -> OrphanPage
+
+    /// Makes orphans of those of the digests that no content refers to.
+    func noteStrays(among digests: [ContentDigest]) async throws
 
     /// Notes that the bytes of an orphan are gone from the content store.
     func forgetOrphan(_ digest: ContentDigest) async throws
+}
+
+/// A piece of the orphans.
+public struct OrphanPage: Hashable, Sendable {
+    public var digests: [ContentDigest]
+    /// Where the next piece begins; absent after the last.
+    public var next: ContentDigest?
+
+    /// Creates a page.
+    public init(digests: [ContentDigest], next: ContentDigest?) {
+        self.digests = digests
+        self.next = next
+    }
 }

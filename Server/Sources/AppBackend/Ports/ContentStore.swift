@@ -10,6 +10,9 @@ public protocol ContentStore: Sendable {
 
     /// Removes bytes that nobody refers to, unless they were stored (again) since `moment`. Whether they are gone now.
     func remove(_ digest: ContentDigest, storedBefore moment: Timestamp) async throws -> Bool
+
+    /// The digests under which there are bytes, in order after `digest`, at most `limit`.
+    func digests(after digest: ContentDigest?, limit: Int) async throws -> [ContentDigest]
 }
 
 /// Bytes on their way into the store. Letting go of it without `finish` leaves nothing behind.

@@ -24,8 +24,9 @@ public protocol RichNotificationStore: Sendable {
     /// Notes that the hub took it; the completion is asked for from `check` on. `false` when it was recalled meanwhile.
     func markSent(_ id: RichID, trackingID: NotificationID, check: Timestamp) async throws -> Bool
 
-    /// Notes that the hub refused it for good.
-    func markRefused(_ id: RichID) async throws
+    /// Notes that the hub refused it for good: from then on nobody finds it, and contents that no other notification uses
+    /// expire at `now`.
+    func markRefused(_ id: RichID, at now: Timestamp) async throws
 
     /// Notes when the hub was done with it; no work is left.
     func markCompleted(_ id: RichID, at moment: Timestamp) async throws
@@ -59,12 +60,14 @@ public enum Acceptance: Hashable, Sendable {
 /// A push as the hub gets it.
 public struct OutgoingPush: Hashable, Sendable {
     public var message: PushMessage
+    public var pushesPerSecond: Int?
     /// The hub's idempotency key: the same however often it is handed over.
     public var hubKey: String
 
     /// Creates a push.
-    public init(message: PushMessage, hubKey: String) {
+    public init(message: PushMessage, pushesPerSecond: Int? = nil, hubKey: String) {
         self.message = message
+        self.pushesPerSecond = pushesPerSecond
         self.hubKey = hubKey
     }
 }

@@ -13,7 +13,7 @@ struct Outbox: Sendable {
     func deliver(_ notification: RichNotification) async throws -> NotificationID {
         if let trackingID = notification.trackingID { return trackingID }
         if notification.isRefused { throw ServiceError(.conflict, "the hub refused this send") }
-        guard notification.recalledAt == nil else { throw ServiceError(.conflict, "this send was recalled before it left") }
+        guard notification.recalledAt == nil else { throw Self.recalled }
         guard let receipt = try await handOver(notification) else { throw RichPushBackend.unseen }
         let check = receipt.dueAt + Self.firstCheck
         let isWanted = try await confirmed {
@@ -31,10 +31,13 @@ struct Outbox: Sendable {
         return receipt.id
     }
 
-    /// Cancels a recalled notification at the hub. One that the hub never took needs nothing.
+    /// Cancels a recalled notification at the hub. Without a tracking id nobody knows whether the hub took it, or is about to:
+    /// then the key says what to stop, and nothing can come under it any more.
     func cancel(_ id: RichID) async throws {
         if let trackingID = try await parts.stores.notifications.notification(id)?.trackingID {
             _ = try await parts.hub.cancel(trackingID)
+        } else if let key = try await parts.stores.notifications.push(of: id)?.hubKey {
+            _ = try await parts.hub.cancel(idempotencyKey: key)
         }
         try await parts.stores.notifications.markCancelled(id)
     }
@@ -45,10 +48,13 @@ struct Outbox: Sendable {
         let stored = try await confirmed { try await parts.stores.notifications.push(of: notification.id) }
         guard let push = stored else { return nil }
         let command = SendCommand(
-            message: push.message, audience: notification.audience, idempotencyKey: push.hubKey)
+            message: push.message, audience: notification.audience, pushesPerSecond: push.pushesPerSecond,
+            idempotencyKey: push.hubKey)
         do { return try await parts.hub.send(command) } catch let error as ServiceError where error.isFinalRefusal {
-            try await parts.stores.notifications.markRefused(notification.id)
-            throw error
+            try await parts.stores.notifications.markRefused(notification.id, at: parts.clock.now)
+            // A recall that came first has closed the key; that is no mistake of the caller's.
+            let isRecalled = try await parts.stores.notifications.notification(notification.id)?.recalledAt != nil
+            throw isRecalled ? Self.recalled : error
         } catch {
             parts.logger.warning("The hub did not confirm a send; it stays stored", metadata: ["rich_id": "\(notification.id)"])
             throw Self.notConfirmed
@@ -59,6 +65,8 @@ struct Outbox: Sendable {
     private func confirmed<Value>(_ work: () async throws -> Value) async throws -> Value {
         do { return try await work() } catch { throw Self.notConfirmed }
     }
+
+    private static let recalled = ServiceError(.conflict, "this send was recalled before it left")
 
     private static let notConfirmed = ServiceError(
         .outcomeUnknown,

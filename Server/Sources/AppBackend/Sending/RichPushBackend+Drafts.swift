@@ -27,7 +27,8 @@ extension RichPushBackend {
             sender: principal.userID, senderName: principal.name, kind: kind, style: request.style ?? .alert,
             words: NotificationWords(
                 title: request.title, subtitle: request.subtitle, message: request.message, altText: request.altText),
-            contentID: content?.id, thumbID: thumb?.id, audience: audience, expiresAt: request.expiresAt, push: push,
+            contentID: content?.id, thumbID: thumb?.id, audience: audience, expiresAt: request.expiresAt,
+            pushesPerSecond: request.pushesPerSecond, push: push,
             nonce: Hexadecimal.random(byteCount: 16), repeatKey: key)
     }
 

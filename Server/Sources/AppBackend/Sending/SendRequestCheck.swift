@@ -1,3 +1,4 @@
+import PushHub
 import RichPushModel
 import ServiceErrors
 
@@ -26,6 +27,9 @@ struct SendRequestCheck {
 
     private func checkHeaders() throws {
         if let expiresAt = request.expiresAt, expiresAt <= now { throw Self.wrong("expiresAt", "a moment in the future") }
+        if let pace = request.pushesPerSecond, !SendCommand.paceRange.contains(pace) {
+            throw Self.wrong("pushesPerSecond", "a whole number from 1 to 100000")
+        }
         guard let collapseID = request.collapseID else { return }
         // It becomes a header, so control characters and anything but ASCII stay out.
         guard (1...64).contains(collapseID.utf8.count), collapseID.utf8.allSatisfy({ (0x20...0x7E).contains($0) }),

@@ -3,18 +3,19 @@ import RichPushModel
 import ServiceErrors
 
 /// What the app backend does by itself: hands over sends that a crash left behind, cancels what was recalled, notes
-/// completions (the access rule needs them), and removes what has expired. Run it once on every node that works; two at a
+/// completions (the access rule needs them), and removes what its time has passed. Run it once on every node that works; two at a
 /// time do no harm.
 public struct BackendUpkeep: Sendable {
     /// How often there is a look for work.
     public static let interval: Duration = .seconds(1)
     /// How often expired things are removed.
     public static let sweepInterval: Duration = .seconds(60)
-    /// The most pieces of work in one round, and the most things of each kind that one sweep removes.
+    /// The most pieces of work in one round.
     static let batch = 100
 
     private let parts: BackendParts
     private let outbox: Outbox
+    private let strays = StrayWalk()
 
     /// Creates the upkeep of a backend.
     public init(of backend: RichPushBackend) {
@@ -29,8 +30,10 @@ public struct BackendUpkeep: Sendable {
             var tried = 0
             await attempt("A round of outbox work failed") { tried = try await work() }
             if parts.clock.uptime >= nextSweep {
-                await attempt("A sweep failed") { _ = try await sweep() }
-                nextSweep = parts.clock.uptime + Self.sweepInterval
+                var isMore = false
+                await attempt("A sweep failed") { isMore = try await sweep() }
+                // What one run left waits for the outbox's turn only.
+                nextSweep = parts.clock.uptime + (isMore ? Self.interval : Self.sweepInterval)
             }
             // A full batch means that more is due: go on, or a busy server would never catch up.
             if tried == Self.batch { continue }
@@ -50,22 +53,9 @@ public struct BackendUpkeep: Sendable {
         return due.count
     }
 
-    /// Removes what has expired, at most a batch of each kind.
-    public func sweep() async throws {
-        let now = parts.clock.now
-        _ = try await parts.stores.contents.removeExpired(before: now, limit: Self.batch)
-        for digest in try await parts.stores.contents.orphans(limit: Self.batch) {
-            // An upload of the same bytes may be on its way to its catalogue row: fresh bytes stay for a later sweep.
-            if try await parts.contentStore.remove(digest, storedBefore: now - Self.freshness) {
-                try await parts.stores.contents.forgetOrphan(digest)
-            }
-        }
-        _ = try await parts.stores.credentials.removeExpired(before: now, limit: Self.batch)
-        _ = try await parts.stores.notifications.removeRepeatKeys(
-            before: now - parts.settings.repeatKeyLifetime, limit: Self.batch)
-    }
-
-    static let freshness: Duration = .seconds(3600)
+    /// Removes what its time has passed, a bounded number of each kind; whether there is more.
+    @discardableResult
+    public func sweep() async throws -> Bool { try await BackendSweep(parts: parts, strays: strays).run() }
 
     private func perform(_ item: OutboxWork) async throws {
         switch item.task {

@@ -4,7 +4,7 @@ enum FieldNames {
     static let send: Set<String> = [
         "audience", "title", "subtitle", "message", "altText", "kind", "style", "preview", "contentId", "thumbId", "link",
         "coupon", "coupon.code", "coupon.headline", "coupon.terms", "coupon.validUntil", "expiresAt", "collapseId", "sound",
-        "badge", "thread",
+        "badge", "thread", "pushesPerSecond",
     ]
     /// `ReceiptBatch`.
     static let receipts: Set<String> = ["receipts", "receipts.id", "receipts.kind", "receipts.action", "receipts.at"]

@@ -2,6 +2,7 @@ import APNsEmulation
 import AsyncHTTPClient
 import DeviceSimulation
 import Logging
+import Metrics
 import NIOPosix
 import RichPushModel
 import SimulatedPhonePage
@@ -16,7 +17,8 @@ struct Demo: Sendable {
 
     /// Starts the local APNs, and puts node and phones together in `directory`. The node will listen on `port`.
     static func make(
-        directory: String, port: Int, phones count: Int = 2, clock: any ServiceClock = .system, logger: Logger
+        directory: String, port: Int, phones count: Int = 2, clock: any ServiceClock = .system,
+        metrics: any MetricsFactory = MetricsSystem.factory, logger: Logger
     ) async throws -> Demo {
         let folder = try EmulatorFolder(path: directory + "/apns", now: clock.now)
         let apns = try localAPNs(folder, clock: clock, logger: logger)
@@ -29,7 +31,8 @@ struct Demo: Sendable {
             let story = DemoStory(apns: apns, phones: phones)
             let page = PhonePageRoutes(phones: phones, clock: clock)
             let options = NodeOptions(
-                signIn: .nameIsPassword, clock: clock, backendObserver: story, addRoutes: { page.addRoutes(to: $0) })
+                signIn: .nameIsPassword, clock: clock, backendObserver: story, metrics: metrics,
+                addRoutes: { page.addRoutes(to: $0) })
             let node = try await ServerNode.make(settings, options: options, logger: logger)
             return Demo(node: node, apns: apns, phones: phones, story: story, client: client)
         } catch {

@@ -1,3 +1,4 @@
+import AppBackend
 import RichPushModel
 
 extension Settings {
@@ -7,7 +8,7 @@ extension Settings {
     /// The settings of the demo's node: loopback only, pushing to a local APNs.
     static func demo(directory: String, port: Int, apnsPort: Int, folder: EmulatorFolder) -> Settings {
         Settings(
-            dataDirectory: directory, contentLimit: 50_000_000,
+            dataDirectory: directory, contentLimit: 50_000_000, contentQuota: 1_000_000_000, retention: RetentionSettings(),
             listening: Listening(
                 address: Address(host: "127.0.0.1", port: port), publicURL: nil, isBehindTLSProxy: false, trustedProxies: [],
                 connectionLimit: 1_000),

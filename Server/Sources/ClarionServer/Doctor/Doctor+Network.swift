@@ -37,7 +37,7 @@ extension Doctor {
                 }
                 trust = .additional(pem: pem)
             }
-            let check = APNsHandshakeCheck(of: .init(host: host, port: port), trust: trust)
+            let check = APNsHandshakeCheck(of: .init(host: host, port: port), trust: trust, proxy: settings.apns.proxy)
             switch await check.look(within: .seconds(5), now: SystemClock().now) {
             case .sound: return .good("\(host):\(port) answers, over TLS and HTTP/2")
             case .unreachable:

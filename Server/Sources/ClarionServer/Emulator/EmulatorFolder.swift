@@ -59,6 +59,16 @@ struct EmulatorFolder: Sendable {
 
     private static func read(_ path: String) -> String? { try? String(contentsOfFile: path, encoding: .utf8) }
 
+    /// Writes a client certificate with its key into one PEM file. Throws `ServiceError`.
+    func writeClientCertificate(_ request: ClientCertificateRequest, to path: String, now: Timestamp) throws {
+        do {
+            let issued = try authority.issueClientCertificate(request, now: now)
+            try Self.write(issued.certificatePEM + "\n" + issued.privateKeyPEM + "\n", to: path)
+        } catch let error as LocalAPNsError {
+            throw ServiceError(.invalidField, error.description)
+        }
+    }
+
     private static func write(_ text: String, to path: String) throws {
         let isWritten = FileManager.default.createFile(
             atPath: path, contents: Data(text.utf8), attributes: [.posixPermissions: 0o600])

@@ -13,12 +13,19 @@ struct EmulatorRoutes: Sendable {
     /// `PUT /apps/{bundleID}`.
     struct App: Codable {
         var teamId: String
+        /// The broadcast capability; off when it is left out.
+        var broadcasts: Bool?
     }
 
     /// `PUT /keys/{keyID}`.
     struct Key: Codable {
         var teamId: String
         var publicKey: String
+        /// `sandbox` or `production` for a key of one environment.
+        var environment: String?
+        /// The bundle ids of a topic-specific key.
+        var topics: [String]?
+        var relatedKeyId: String?
     }
 
     /// `POST /devices/{device}/tokens`: a token for an app; `rotate` retires the one before.
@@ -31,40 +38,73 @@ struct EmulatorRoutes: Sendable {
         var token: String
     }
 
-    /// `POST /faults`: the next `count` requests that pass every check get this status and reason.
-    struct Fault: Codable {
-        var status: Int
-        var reason: String
-        var count: Int?
+    /// `POST /certificates`: a client certificate for an app, signed by the local authority.
+    struct CertificateRequest: Codable {
+        var bundleId: String
+        /// `sandbox`, `production` or both, which is what it is when left out.
+        var environments: [String]?
+        var furtherTopics: [String]?
+        /// For one that has ended, a negative number; a year when it is left out.
+        var validSeconds: Int64?
     }
 
-    func addRoutes(to router: some RouterMethods<ServiceRequestContext>) {
-        let router = router.group().add(middleware: CrossSiteGuard())
+    struct CertificateAnswer: Codable {
+        var certificate: String
+        var privateKey: String
+        var serialNumber: String
+    }
+
+    /// - Parameter path: the group that they stand in; `/production` for the second environment.
+    func addRoutes(to router: some RouterMethods<ServiceRequestContext>, under path: RouterPath = "") {
+        let router = router.group(path).add(middleware: CrossSiteGuard())
         router.put("/apps/{bundleID}") { request, context in
             let app = try await request.readJSON(App.self)
-            try checked { try apns.registerApp(bundleID: try name("bundleID", context), teamID: app.teamId) }
+            let bundleID = try name("bundleID", context)
+            try checked {
+                try apns.registerApp(bundleID: bundleID, teamID: app.teamId, broadcasts: app.broadcasts ?? false)
+            }
             return Response(status: .noContent)
         }
         router.put("/keys/{keyID}") { request, context in
             let key = try await request.readJSON(Key.self)
+            let environment = try key.environment.map(parseEnvironment)
             try checked {
-                try apns.registerKey(teamID: key.teamId, keyID: try name("keyID", context), publicKeyPEM: key.publicKey)
+                try apns.registerKey(
+                    teamID: key.teamId, keyID: try name("keyID", context), publicKeyPEM: key.publicKey,
+                    environment: environment, topics: key.topics.map(Set.init), relatedKeyID: key.relatedKeyId)
             }
+            return Response(status: .noContent)
+        }
+        router.post("/certificates") { request, _ in
+            let wanted = try await request.readJSON(CertificateRequest.self)
+            return try Response.json(try issue(wanted), status: .created)
+        }
+        router.delete("/certificates/{serialNumber}") { _, context in
+            apns.revokeCertificate(serialNumber: try name("serialNumber", context))
             return Response(status: .noContent)
         }
         addDeviceRoutes(to: router)
-        router.post("/faults") { request, _ in
-            let fault = try await request.readJSON(Fault.self)
-            guard !fault.reason.isEmpty, (400...599).contains(fault.status), (1...1_000_000).contains(fault.count ?? 1) else {
-                throw ServiceError(.invalidField, "status is 400 to 599, reason a word of APNs and count 1 to 1000000")
-            }
-            apns.inject(.status(fault.status, APNsReason(rawValue: fault.reason)), count: fault.count ?? 1)
-            return Response(status: .noContent)
+        addChannelRoutes(to: router)
+        addFaultRoutes(to: router)
+        addRecordRoutes(to: router)
+    }
+
+    private func issue(_ wanted: CertificateRequest) throws -> CertificateAnswer {
+        let now = SystemClock().now
+        var request = ClientCertificateRequest(bundleID: wanted.bundleId, furtherTopics: wanted.furtherTopics ?? [])
+        if let names = wanted.environments { request.environments = Set(try names.map(parseEnvironment)) }
+        request.notBefore = now - .seconds(2 * 86_400)
+        request.notAfter = wanted.validSeconds.map { now + .seconds(min(max($0, -86_400), 10 * 366 * 86_400)) }
+        let issued = try checked { try apns.issueClientCertificate(request) }
+        return CertificateAnswer(
+            certificate: issued.certificatePEM, privateKey: issued.privateKeyPEM, serialNumber: issued.serialNumber)
+    }
+
+    private func parseEnvironment(_ name: String) throws -> APNsEnvironment {
+        guard let environment = APNsEnvironment(rawValue: name) else {
+            throw ServiceError(.invalidField, "an environment is 'sandbox' or 'production'")
         }
-        router.delete("/faults") { _, _ in
-            apns.clearFaults()
-            return Response(status: .noContent)
-        }
+        return environment
     }
 
     private func addDeviceRoutes(to router: some RouterMethods<ServiceRequestContext>) {
@@ -77,8 +117,12 @@ struct EmulatorRoutes: Sendable {
                 ? apns.rotateToken(device: device, topic: wanted.topic) : apns.issueToken(device: device, topic: wanted.topic)
             return try Response.json(TokenAnswer(token: token))
         }
-        router.delete("/tokens/{token}") { _, context in
-            apns.invalidate(token: try name("token", context), reason: .unregistered, at: SystemClock().now)
+        router.delete("/tokens/{token}") { request, context in
+            let query = request.uri.queryParameters
+            let reason: LocalAPNs.DeadTokenReason = query["reason"] == "expired" ? .expired : .unregistered
+            let delay = query["noticedAfterSeconds"].flatMap { Int64($0) } ?? 0
+            let token = try name("token", context, limit: 512)
+            apns.invalidate(token: token, reason: reason, at: SystemClock().now, noticedAfter: .seconds(delay))
             return Response(status: .noContent)
         }
         router.get("/devices/{device}/pushes") { _, context in
@@ -89,15 +133,15 @@ struct EmulatorRoutes: Sendable {
         }
     }
 
-    private func name(_ parameter: String, _ context: ServiceRequestContext) throws -> String {
+    func name(_ parameter: String, _ context: ServiceRequestContext, limit: Int = 200) throws -> String {
         let text = try context.parameters.require(parameter)
-        guard (1...200).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            throw ServiceError(.invalidField, "\(parameter) has 1 to 200 visible ASCII characters")
+        guard (1...limit).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw ServiceError(.invalidField, "\(parameter) has 1 to \(limit) visible ASCII characters")
         }
         return text
     }
 
-    private func checked(_ body: () throws -> Void) throws {
-        do { try body() } catch let error as LocalAPNsError { throw ServiceError(.invalidField, error.description) }
+    func checked<Result>(_ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch let error as LocalAPNsError { throw ServiceError(.invalidField, error.description) }
     }
 }

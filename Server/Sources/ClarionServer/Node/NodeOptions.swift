@@ -1,6 +1,7 @@
 import APNsHTTP2
 import AppBackend
 import HTTPService
+import Metrics
 import PushHub
 import RichPushModel
 
@@ -19,6 +20,8 @@ public struct NodeOptions: Sendable {
     public var hubObserver: (any HubObserver)?
     public var backendObserver: (any BackendObserver)?
     public var clientObserver: (any APNsClientObserver)?
+    /// Where everything is counted; the default is the process's own.
+    public var metrics: any MetricsFactory
     /// Adds routes beside those of the node, for example the page of the simulated iPhone.
     public var addRoutes: @Sendable (ServiceRouter) -> Void
 
@@ -26,6 +29,7 @@ public struct NodeOptions: Sendable {
     public init(
         signIn: SignIn = .passwords, clock: any ServiceClock = .system, hubObserver: (any HubObserver)? = nil,
         backendObserver: (any BackendObserver)? = nil, clientObserver: (any APNsClientObserver)? = nil,
+        metrics: any MetricsFactory = MetricsSystem.factory,
         addRoutes: @escaping @Sendable (ServiceRouter) -> Void = { _ in }
     ) {
         self.signIn = signIn
@@ -33,6 +37,7 @@ public struct NodeOptions: Sendable {
         self.hubObserver = hubObserver
         self.backendObserver = backendObserver
         self.clientObserver = clientObserver
+        self.metrics = metrics
         self.addRoutes = addRoutes
     }
 }

@@ -1,3 +1,4 @@
+import HTTPService
 import Hummingbird
 import Logging
 import Metrics
@@ -40,8 +41,10 @@ public enum NodeService {
         guard let address = settings.metrics else { return [] }
         let router = Router(context: BasicRequestContext.self)
         MetricsRoutes(metrics: metrics).addRoutes(to: router)
+        // Its connections are not the clients' and stay out of their numbers.
+        let allowance = ConnectionAllowance(limit: 64, clock: .system, logger: logger, metrics: NOOPMetricsHandler.instance)
         let listener = Application(
-            router: router, server: .guarded(allowance: ConnectionAllowance(limit: 64, clock: .system, logger: logger)),
+            router: router, server: .guarded(allowance: allowance),
             configuration: ApplicationConfiguration(address: .hostname(address.host, port: address.port), serverName: nil),
             logger: logger)
         return [

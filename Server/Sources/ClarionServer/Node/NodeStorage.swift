@@ -18,22 +18,50 @@ struct NodeStorage: Sendable {
     let content: DiskContentStore
     let hub: HubID
 
-    /// Opens the data directory, creating it if it is absent, and brings the schema up to date.
+    /// Opens the data directory, creating it if it is absent. The server brings the schema up to date; a command refuses one
+    /// that is not, unless there is none yet.
     ///
     /// Throws `ServiceError` with a sentence for the operator: a directory that cannot be made, a second server on the same
     /// data, a database of a newer version.
     static func open(_ settings: Settings, access: SQLiteDatabase.Access, clock: any ServiceClock) async throws -> NodeStorage {
-        let directory = settings.dataDirectory
-        try makeDirectory(directory)
-        do {
-            let database = try SQLiteDatabase(path: directory + "/clarion.sqlite", access: access)
-            try await SchemaMigrator().migrate(database, at: clock.now)
+        let database = try openDatabase(settings, access: access)
+        return try await explained(settings) {
+            switch access {
+            case .server: try await SchemaMigrator().migrate(database, at: clock.now)
+            // Beside a running server of another version a change of the schema would break that server.
+            case .command: try await SchemaMigrator().requireCurrent(database, at: clock.now)
+            }
             let hub = try await SQLHubStore(database).ensureHub(named: settings.notifications.hubName, at: clock.now)
             // A command beside a running server must not take its uploads for leftovers.
-            let content = try DiskContentStore(root: directory + "/content", removesLeftovers: access == .server)
+            let content = try DiskContentStore(
+                root: settings.dataDirectory + "/content", removesLeftovers: access == .server)
             return NodeStorage(database: database, content: content, hub: hub)
+        }
+    }
+
+    /// Brings the schema up to date and nothing else; returns its number before and after.
+    static func upgrade(_ settings: Settings, at now: Timestamp) async throws -> (from: Int, to: Int) {
+        let database = try openDatabase(settings, access: .server)
+        defer { try? database.close() }
+        return try await explained(settings) {
+            let before = try await SchemaMigrator.version(of: database)
+            let steps = try await SchemaMigrator().migrate(database, at: now)
+            return (before, steps.last ?? before)
+        }
+    }
+
+    private static func openDatabase(_ settings: Settings, access: SQLiteDatabase.Access) throws -> SQLiteDatabase {
+        try makeDirectory(settings.dataDirectory)
+        do {
+            return try SQLiteDatabase(path: settings.dataDirectory + "/clarion.sqlite", access: access)
         } catch let fault as SQLFault {
-            throw ServiceError(.storageUnavailable, Self.sentence(fault, directory: directory))
+            throw ServiceError(.storageUnavailable, sentence(fault, directory: settings.dataDirectory))
+        }
+    }
+
+    private static func explained<Value>(_ settings: Settings, _ work: () async throws -> Value) async throws -> Value {
+        do { return try await work() } catch let fault as SQLFault {
+            throw ServiceError(.storageUnavailable, sentence(fault, directory: settings.dataDirectory))
         }
     }
 
@@ -54,12 +82,7 @@ struct NodeStorage: Sendable {
     }
 
     /// The storage ports of the app backend.
-    var backendStores: BackendStores {
-        BackendStores(
-            users: SQLUserStore(database), credentials: SQLCredentialStore(database), bindings: SQLBindingStore(database),
-            contents: SQLContentCatalog(database), notifications: SQLRichNotificationStore(database),
-            readMarks: SQLReadMarkStore(database), receipts: SQLReceiptStore(database))
-    }
+    var backendStores: BackendStores { .sql(database) }
 
     /// The storage ports of the hub.
     var hubStores: NotificationHub.Stores {
@@ -75,6 +98,11 @@ struct NodeStorage: Sendable {
         case .lockedByAnotherProcess: "another server uses \(directory); stop it, or give this one another data-directory"
         case .newerSchema(let found, let known):
             "the database in \(directory) has schema \(found), this version knows up to \(known); run the newer version of clarion"
+        case .olderSchema(let found, let known):
+            """
+            the database in \(directory) has schema \(found), this command needs \(known); start this version's server once, or stop \
+            the server and run clarion database upgrade
+            """
         default: "the database in \(directory) cannot be opened: \(fault)"
         }
     }

@@ -27,6 +27,8 @@ extension ServerNode {
     static func backendSettings(_ settings: Settings) -> BackendSettings {
         var backend = BackendSettings()
         backend.contentLimit = settings.contentLimit
+        backend.contentQuota = settings.contentQuota
+        backend.retention = settings.retention
         backend.protectedTagPrefixes = settings.notifications.protectedTagPrefixes
         backend.neutralText = settings.notifications.neutralText
         return backend

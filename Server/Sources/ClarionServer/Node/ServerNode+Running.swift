@@ -32,6 +32,10 @@ extension ServerNode {
         services.append(ClosureService { await cancelWhenGracefulShutdown { await BackendUpkeep(of: backend).run() } })
         let telemetry = TelemetryUpkeep(store: storage.hubStores.telemetry, clock: options.clock, logger: logger)
         services.append(ClosureService { await cancelWhenGracefulShutdown { await telemetry.run() } })
+        let metrics = MetricsUpkeep(
+            telemetry: storage.hubStores.telemetry, client: { delivery.client?.metrics }, tokenAge: { delivery.tokens?.age },
+            factory: options.metrics, clock: options.clock, logger: logger)
+        services.append(ClosureService { await cancelWhenGracefulShutdown { await metrics.run() } })
         services.append(application(onListening: onListening))
         // Told first, because the others wait for each other: a slow download must not make the dispatcher go on until the
         // deadline and then be cut off with pushes in the air.
@@ -66,7 +70,7 @@ extension ServerNode {
     }
 
     private func serviceOptions() -> ServiceOptions {
-        var service = ServiceOptions(clock: options.clock)
+        var service = ServiceOptions(clock: options.clock, metrics: options.metrics)
         service.maximumBodyBytes = BackendHTTPOptions.bodyLimit(contentLimit: settings.contentLimit)
         let isForThisMachineAlone =
             AddressRange.isLoopback(host: settings.listening.address.host) && settings.listening.publicURL == nil

@@ -50,12 +50,13 @@ public struct ServerNode: Sendable {
         delivery = try NodeDelivery(
             settings, clock: options.clock, group: group, observer: options.clientObserver, logger: logger)
         let signal = DispatchSignal()
+        let observer = HubObservers(observers: [PushMetrics(factory: options.metrics)] + [options.hubObserver].compactMap(\.self))
         hub = NotificationHub(
-            id: storage.hub, stores: storage.hubStores, clock: options.clock, signal: signal, observer: options.hubObserver,
+            id: storage.hub, stores: storage.hubStores, clock: options.clock, signal: signal, observer: observer,
             logger: logger)
         dispatcher = Dispatcher(
             queue: storage.sliceQueue, transport: delivery.transport, clock: options.clock,
-            settings: Self.dispatchSettings(settings), signal: signal, observer: options.hubObserver, logger: logger)
+            settings: Self.dispatchSettings(settings), signal: signal, observer: observer, logger: logger)
         backend = try await Self.backend(settings, options, storage, hub, logger)
     }
 }

@@ -39,6 +39,21 @@ public struct UserAdministration: Sendable {
         try await withBackend { try await $0.removeUser(name: name.text) }
     }
 
+    /// Writes everything that is stored about a user to `line`, a line of JSON at a time, and their contents to the folder if one is
+    /// given. Throws `notFound`.
+    public func export(_ name: UserName, to folder: ExportFolder?, line: (String) throws -> Void) async throws {
+        try await withBackend { backend in
+            try await backend.exportUser(name: name.text, line: line) { id, fileName, content in
+                try await folder?.write(content, id: id, fileName: fileName)
+            }
+        }
+    }
+
+    /// Removes everything that is stored about a user and what they sent. Throws `notFound`.
+    public func erase(_ name: UserName) async throws {
+        try await withBackend { try await $0.eraseUser(name: name.text) }
+    }
+
     /// A backend for the length of one command, beside a server that may be running.
     private func withBackend<Result: Sendable>(
         _ body: (RichPushBackend) async throws -> Result

@@ -11,6 +11,31 @@ enum SettingCatalog {
         "content-limit", .size(1...10_000_000_000), default: 25_000_000, in: .storage,
         "The largest picture, sound, video or file that is accepted. Uploads are streamed, so this bounds disk and not memory.")
 
+    static let contentQuota = Setting(
+        "content-quota", .size(1_000_000...1_000_000_000_000_000), default: 1_000_000_000, in: .storage,
+        """
+        How many bytes the contents of one user may have together, those that wait to be sent and those that were. What is recalled \
+        or refused or has had its time counts no more. At least content-limit.
+        """)
+
+    static let retentionContent = Setting(
+        "retention-content", .duration(.seconds(86_400) ... .seconds(3650 * 86_400)), default: .seconds(30 * 86_400),
+        in: .retention,
+        """
+        How long a send is kept after it ended: content, places in inboxes, receipts. One whose own expiry comes sooner goes at that. \
+        Documentation/Retention.md says it for everything that is stored.
+        """)
+    static let retentionGrace = Setting(
+        "retention-grace", .duration(.zero ... .seconds(30 * 86_400)), default: .seconds(86_400), in: .retention,
+        """
+        How much longer a send stays that would go. Apple keeps a push for up to 30 days; the phone that gets it at the last moment \
+        has to be able to fetch.
+        """)
+    static let retentionAudit = Setting(
+        "retention-audit", .duration(.seconds(86_400) ... .seconds(3650 * 86_400)), default: .seconds(180 * 86_400),
+        in: .retention,
+        "How long it is remembered which device changed hands or was replaced, and which user was removed.")
+
     static let listenHost = Setting(
         "listen-host", .host, default: "127.0.0.1", in: .listening,
         """
@@ -87,6 +112,12 @@ enum SettingCatalog {
     static let apnsPort = Setting(
         "apns-port", .remotePort, default: 443, in: .apns,
         "The port at that host. Apple also answers on 2197, for networks that let 443 through for browsers only.")
+    static let apnsProxy = Setting(
+        "apns-proxy", .optional(.proxy), default: nil, in: .apns, secret: true,
+        """
+        An HTTP proxy that lets connections to Apple out by CONNECT, such as http://proxy.example:3128; name and password may \
+        stand before the host. It resolves Apple's name; TLS runs through it untouched.
+        """)
     static let apnsTrustRootsPath = Setting(
         "apns-trust-roots-path", .optional(.path), default: nil, in: .apns,
         "The certificates (PEM) that vouch for apns-host in place of the system's. A local APNs writes its own beside its data.")
@@ -124,13 +155,15 @@ enum SettingCatalog {
 
     /// Every setting, in the order of the reference page.
     static let all: [SettingDeclaration] = [
-        dataDirectory.declaration, contentLimit.declaration,
+        dataDirectory.declaration, contentLimit.declaration, contentQuota.declaration,
+        retentionContent.declaration, retentionGrace.declaration, retentionAudit.declaration,
         listenHost.declaration, listenPort.declaration, publicURL.declaration, behindTLSProxy.declaration, insecure.declaration,
         trustedProxies.declaration, connectionLimit.declaration,
         metricsHost.declaration, metricsPort.declaration, metricsOpen.declaration,
         logLevel.declaration, logFormat.declaration,
         apnsEnvironment.declaration, apnsTopic.declaration, apnsTeamID.declaration, apnsKeyID.declaration, apnsKey.declaration,
-        apnsKeyPath.declaration, apnsHost.declaration, apnsPort.declaration, apnsTrustRootsPath.declaration,
+        apnsKeyPath.declaration, apnsHost.declaration, apnsPort.declaration, apnsProxy.declaration,
+        apnsTrustRootsPath.declaration,
         allowLocalAPNs.declaration,
         hubName.declaration, protectedTagPrefixes.declaration, neutralText.declaration, defaultPicturePath.declaration,
         pushDeadline.declaration, shutdownDeadline.declaration,

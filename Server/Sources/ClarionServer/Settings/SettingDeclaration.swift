@@ -30,6 +30,7 @@ struct SettingDeclaration: Sendable {
 /// The chapters of the reference page, in order.
 enum SettingSection: String, CaseIterable, Sendable {
     case storage = "Storage"
+    case retention = "Retention"
     case listening = "Listening"
     case metrics = "Metrics"
     case logging = "Logging"

@@ -3,6 +3,7 @@ extension Settings.APNs {
         environment = resolver.value(SettingCatalog.apnsEnvironment)
         host = resolver.value(SettingCatalog.apnsHost)
         port = resolver.value(SettingCatalog.apnsPort)
+        proxy = resolver.value(SettingCatalog.apnsProxy)
         trustRootsPath = resolver.value(SettingCatalog.apnsTrustRootsPath)
         if let trustRootsPath { resolver.checkTrustRoots(trustRootsPath, for: SettingCatalog.apnsTrustRootsPath) }
         let allowsLocal = resolver.value(SettingCatalog.allowLocalAPNs)

@@ -1,8 +1,16 @@
+import AppBackend
+
 extension Settings {
     /// Takes every setting from the sources. Values that do not fit leave a problem in the resolver and count as their default.
     init(from resolver: inout SettingsResolver) {
         dataDirectory = resolver.value(SettingCatalog.dataDirectory)
         contentLimit = resolver.value(SettingCatalog.contentLimit)
+        contentQuota = resolver.value(SettingCatalog.contentQuota)
+        if contentQuota < contentLimit {
+            resolver.complain(
+                SettingCatalog.contentQuota, "is less than content-limit, so the largest content could never be stored")
+        }
+        retention = Self.retention(from: &resolver)
         listening = Listening(from: &resolver)
         metrics = Self.metrics(from: &resolver)
         logging = Logging(
@@ -11,6 +19,14 @@ extension Settings {
         notifications = Notifications(from: &resolver)
         pushDeadline = resolver.value(SettingCatalog.pushDeadline)
         shutdownDeadline = resolver.value(SettingCatalog.shutdownDeadline)
+    }
+
+    private static func retention(from resolver: inout SettingsResolver) -> RetentionSettings {
+        var retention = RetentionSettings()
+        retention.content = resolver.value(SettingCatalog.retentionContent)
+        retention.grace = resolver.value(SettingCatalog.retentionGrace)
+        retention.audit = resolver.value(SettingCatalog.retentionAudit)
+        return retention
     }
 
     private static func metrics(from resolver: inout SettingsResolver) -> Address? {

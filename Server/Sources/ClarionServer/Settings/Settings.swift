@@ -1,4 +1,6 @@
+import APNsHTTP2
 import APNsProtocol
+import AppBackend
 import Logging
 
 /// What a node was told to do: plain values, checked one by one and against each other. Made by `SettingsLoader`.
@@ -7,6 +9,10 @@ public struct Settings: Hashable, Sendable {
     public var dataDirectory: String
     /// The largest content, in bytes.
     public var contentLimit: Int64
+    /// How many bytes the contents of one user may have together.
+    public var contentQuota: Int64
+    /// How long what was sent is kept.
+    public var retention: RetentionSettings
     public var listening: Listening
     /// Where `/metrics` answers; absent means nowhere.
     public var metrics: Address?
@@ -55,6 +61,8 @@ public struct Settings: Hashable, Sendable {
         /// In place of Apple's host; absent means Apple's.
         public var host: String?
         public var port: Int
+        /// The way out of the network; absent means a direct one.
+        public var proxy: APNsProxy?
         /// A PEM file with the certificates that vouch for `host`.
         public var trustRootsPath: String?
     }

@@ -4,11 +4,14 @@ import RichPushModel
 struct CheckpointDraft {
     private let context: PageDecision.Context
     private let deadlines: RetryDeadline
+    /// How long what never left waits: as long as the page's trouble lasts, if it has one.
+    private let unsentBackOff: BackOff
     private var checkpoint: SliceCheckpoint
     private var newRows = 0
 
-    init(_ context: PageDecision.Context) {
+    init(_ context: PageDecision.Context, trouble: PageDecision.Trouble?) {
         self.context = context
+        unsentBackOff = trouble?.backOff ?? .unreachable
         deadlines = RetryDeadline(expiresAt: context.message.expiresAt, horizon: context.settings.retryHorizon)
         checkpoint = SliceCheckpoint(lease: context.lease, now: context.now, disposition: .finish)
     }
@@ -42,12 +45,25 @@ struct CheckpointDraft {
         }
     }
 
-    /// Decides what becomes of the lease.
-    func finished(trouble: PageDecision.Trouble?, hasAnswer: Bool) -> SliceCheckpoint {
+    /// Decides what becomes of the lease. `pause` is the trouble that the whole slice has to wait for.
+    func finished(pause: PageDecision.Trouble?) -> SliceCheckpoint {
         var result = checkpoint
-        result.lease.note(trouble: trouble != nil, hasAnswer: hasAnswer, at: context.now)
-        result.disposition = disposition(trouble, failures: result.lease.failures)
+        result.disposition = disposition(pause, failures: result.lease.failures)
         return result
+    }
+
+    /// Counts the failures of the walk: consecutive only while none of its pages gets an answer. Retries count for
+    /// themselves, by their rows, and say nothing about targets that were not tried yet.
+    mutating func note(_ answer: PageReading.Answer, isTroubled: Bool) {
+        switch answer {
+        case .nothingAsked: break
+        case .none:
+            checkpoint.lease.failures += 1
+            checkpoint.lease.stalledSince = checkpoint.lease.stalledSince ?? context.now
+        case .some:
+            checkpoint.lease.failures = isTroubled ? 1 : 0
+            checkpoint.lease.stalledSince = nil
+        }
     }
 
     private mutating func settle(_ target: PagePlan.Target, _ outcome: TargetOutcome) {
@@ -55,11 +71,12 @@ struct CheckpointDraft {
         if target.pending != nil { checkpoint.settled.append(target.key) }
     }
 
-    private mutating func again(_ target: PagePlan.Target, _ cause: PendingTarget.Cause, minimum: Duration) {
+    private mutating func again(_ target: PagePlan.Target, _ next: PendingTarget.Cause, minimum: Duration) {
         let attempts = (target.pending?.attempts ?? 0) + 1
-        let cause = target.pending?.cause.followed(by: cause) ?? cause
+        let cause = target.pending?.cause.followed(by: next) ?? next
         let firstAt = target.pending?.firstAt ?? context.now
-        let delay = BackOff.target.delay(failures: attempts, jitter: jitter(of: target.key), minimum: minimum)
+        let backOff = next == .unsent ? unsentBackOff : .target
+        let delay = backOff.delay(failures: attempts, jitter: jitter(of: target.key), minimum: minimum)
         let row = PendingTarget(
             key: target.key, cause: cause, attempts: attempts, firstAt: firstAt, notBefore: context.now + delay)
         if row.notBefore >= deadlines.deadline(firstAt: firstAt) { return settle(target, cause.lastOutcome) }
@@ -73,12 +90,12 @@ struct CheckpointDraft {
         return sum.truncatingRemainder(dividingBy: 1)
     }
 
-    private func disposition(_ trouble: PageDecision.Trouble?, failures: Int) -> SliceCheckpoint.Disposition {
+    private func disposition(_ pause: PageDecision.Trouble?, failures: Int) -> SliceCheckpoint.Disposition {
         let rows = context.pendingCount + newRows - checkpoint.settled.count
         let isWalked = checkpoint.lease.cursor >= checkpoint.lease.last
         if isWalked, rows <= 0 { return .finish }
-        if let trouble {
-            return .release(notBefore: context.now + trouble.backOff.delay(failures: failures, jitter: context.jitter))
+        if let pause {
+            return .release(notBefore: context.now + pause.backOff.delay(failures: failures, jitter: context.jitter))
         }
         let limit = context.settings.pendingLimit(walked: checkpoint.lease.walked)
         if isWalked || rows >= limit, let next = nextDue, next > context.now { return .release(notBefore: next) }
@@ -87,19 +104,6 @@ struct CheckpointDraft {
 
     private var nextDue: Timestamp? {
         ([context.nextPendingAt].compactMap(\.self) + checkpoint.pending.map(\.notBefore)).min()
-    }
-}
-
-extension SliceLease {
-    /// Counts failures: they are consecutive only while the push service answers nothing at all.
-    fileprivate mutating func note(trouble: Bool, hasAnswer: Bool, at now: Timestamp) {
-        if trouble {
-            failures = hasAnswer ? 1 : failures + 1
-            stalledSince = hasAnswer ? now : stalledSince ?? now
-        } else if hasAnswer {
-            failures = 0
-            stalledSince = nil
-        }
     }
 }
 

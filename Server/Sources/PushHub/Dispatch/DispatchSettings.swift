@@ -2,15 +2,18 @@
 public struct DispatchSettings: Sendable {
     /// Names the node, for operators.
     public var owner = "node"
-    /// Targets of a slice that may be past its stored cursor: after a crash at most `slots` times this are repeated.
+    /// Targets of a slice that may be past its stored cursor: after a crash at most `slots` times this are repeated, and
+    /// `singleSlots` times `SliceWeight.singleLimit`.
     public var window = 1_000
     /// Records that are looked at for one page of a scan.
     public var scanLimit = 10_000
-    /// Slices worked on at the same time.
+    /// Small and large slices worked on at the same time.
     public var slots = 4
-    /// How many of them may be large, so that a one-device send never waits behind broadcasts.
+    /// How many of them may be large.
     public var largeSlots = 3
-    /// Pages after which a large slice goes back to the end of the queue.
+    /// Single slices worked on at the same time as those: a one-device send never waits behind a broadcast.
+    public var singleSlots = 16
+    /// Pages after which a slice goes back to the end of the queue.
     public var pagesPerTurn = 16
     /// How long a lease holds without being lengthened.
     public var leaseDuration: Duration = .seconds(60)

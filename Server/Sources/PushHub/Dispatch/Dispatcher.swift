@@ -19,6 +19,7 @@ public final class Dispatcher: Sendable {
     private let logger: Logger
     private let state: Mutex<State>
     private let stop = DispatchSignal()
+    private let pacing = PushPacing()
     private let transport: any PushTransport
     private let observer: (any HubObserver)?
 
@@ -35,7 +36,10 @@ public final class Dispatcher: Sendable {
         self.signal = signal
         self.observer = observer
         self.logger = logger
-        state = Mutex(State(slots: DispatchSlots(limit: settings.slots, largeLimit: settings.largeSlots)))
+        state = Mutex(
+            State(
+                slots: DispatchSlots(
+                    limit: settings.slots, largeLimit: settings.largeSlots, singleLimit: settings.singleSlots)))
     }
 
     /// Dispatches. Call it once.
@@ -62,7 +66,7 @@ public final class Dispatcher: Sendable {
     func pass() async -> Int {
         let leases = await lease()
         await withDiscardingTaskGroup { group in
-            for (lease, term) in leases { group.addTask { await self.work(lease, term) } }
+            for (lease, term) in leases { group.addTask { _ = await self.work(lease, term) } }
         }
         return leases.count
     }
@@ -91,12 +95,20 @@ public final class Dispatcher: Sendable {
                 if isStopping { break }
                 for (lease, term) in await lease() {
                     group.addTask {
-                        await self.work(lease, term)
+                        let wait = await self.work(lease, term)
                         self.signal.wake()
+                        await self.wake(after: wait)
                     }
                 }
             }
         }
+    }
+
+    /// The poll comes once a second, and a paced send has something to do more often.
+    private func wake(after wait: Duration) async {
+        guard wait > .zero, wait < settings.pollInterval, !isStopping else { return }
+        try? await clock.sleep(for: wait)
+        signal.wake()
     }
 
     private func tick() async {
@@ -113,7 +125,7 @@ public final class Dispatcher: Sendable {
 
     private func lease() async -> [(SliceLease, LeaseTerm)] {
         let slots = state.withLock { $0.slots }
-        guard slots.free > 0 else { return [] }
+        guard slots.free + slots.freeForSingle > 0 else { return [] }
         let term = LeaseTerm(
             askedAt: clock.uptime, duration: settings.leaseDuration, pushDeadline: settings.pushDeadline)
         let now = clock.now
@@ -121,7 +133,7 @@ public final class Dispatcher: Sendable {
             let leases = try await queue.lease(
                 LeaseRequest(
                     owner: settings.owner, now: now, until: now + settings.leaseDuration, limit: slots.free,
-                    largeLimit: slots.freeForLarge, largeFirst: slots.largeFirst))
+                    smallLimit: slots.freeForSmall, largeLimit: slots.freeForLarge, singleLimit: slots.freeForSingle))
             state.withLock { state in for lease in leases { state.slots.take(lease.weight) } }
             return leases.map { ($0, term) }
         } catch {
@@ -130,11 +142,16 @@ public final class Dispatcher: Sendable {
         }
     }
 
-    private func work(_ lease: SliceLease, _ term: LeaseTerm) async {
-        await SliceWorker(
-            queue: queue, transport: transport, clock: clock, settings: settings, observer: observer, logger: logger,
+    private func work(_ lease: SliceLease, _ term: LeaseTerm) async -> Duration {
+        observer?.leased(lease.weight)
+        defer {
+            observer?.released(lease.weight)
+            state.withLock { $0.slots.give(lease.weight) }
+        }
+        return await SliceWorker(
+            queue: queue, transport: transport, clock: clock, settings: settings, pacing: pacing, observer: observer,
+            logger: logger,
             isStopping: { self.isStopping }
         ).work(lease, term: term)
-        state.withLock { $0.slots.give(lease.weight) }
     }
 }

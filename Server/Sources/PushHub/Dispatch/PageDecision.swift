@@ -2,7 +2,7 @@ import RichPushModel
 
 /// What is stored after a page, and what the operator is told: decided from the outcomes alone, without I/O.
 struct PageDecision: Hashable {
-    /// Why nothing, or not everything, could be sent.
+    /// Why nothing, or much less than everything, could be sent.
     enum Trouble: Hashable {
         case unreachable(reason: String)
         case misconfigured(reason: String)
@@ -10,6 +10,8 @@ struct PageDecision: Hashable {
 
     var checkpoint: SliceCheckpoint
     var trouble: Trouble?
+    /// How much the push service said to this page.
+    var answer: PageReading.Answer
 }
 
 extension PageDecision {
@@ -23,24 +25,37 @@ extension PageDecision {
         var settings: DispatchSettings
         /// 0 to 1; spreads the waits.
         var jitter: Double
+
+        /// Whether the walk has got no answer for so long that what it tries in vain now is given up.
+        var isStalledTooLong: Bool {
+            RetryDeadline(expiresAt: message.expiresAt, horizon: settings.retryHorizon)
+                .isOver(stalledSince: lease.stalledSince, at: now)
+        }
     }
 
     /// Decides. `outcomes` belong to `plan.sends`, in that order; a missing one counts as unknown.
     init(_ plan: PagePlan, outcomes: [PushOutcome], in context: Context) {
+        let trouble = Self.trouble(outcomes)
         var reading = PageReading(plan, outcomes: outcomes)
-        // A page of retries of which nothing left: the rows stay as they are and the whole slice waits.
-        if plan.through == nil, !reading.hasAnswer { reading.dropUnsent() }
-        let kept = plan.through == nil ? plan.targets.count : reading.tail
-        var draft = CheckpointDraft(context)
-        for index in plan.targets.indices.prefix(kept) {
-            if let verdict = reading.verdicts[index] { draft.add(plan.targets[index], verdict) }
+        answer = reading.answer
+        let isInTrouble = reading.isBroadlyUnsent
+        var pause = isInTrouble ? trouble : nil
+        // Retries wait by their own rows, not as a slice: the walk goes on between them.
+        if plan.through == nil { pause = nil }
+        if plan.through != nil, reading.answer == .none, context.isStalledTooLong {
+            reading.expireUnsent()
+            pause = nil
         }
+        let kept = plan.through == nil ? plan.targets.count : reading.tail
+        var draft = CheckpointDraft(context, trouble: trouble)
+        for index in plan.targets.indices.prefix(kept) { draft.add(plan.targets[index], reading.verdicts[index]) }
         if let through = plan.through {
             draft.walk(to: kept == plan.targets.count ? through : plan.lastKey(before: kept), targets: kept)
+            draft.note(reading.answer, isTroubled: pause != nil)
         }
         draft.learn(plan, outcomes: outcomes)
-        trouble = Self.trouble(outcomes)
-        checkpoint = draft.finished(trouble: trouble, hasAnswer: reading.hasAnswer)
+        self.trouble = isInTrouble ? trouble : nil
+        checkpoint = draft.finished(pause: pause)
     }
 
     /// A configuration fault outweighs a service out of reach.

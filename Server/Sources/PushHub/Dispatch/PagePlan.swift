@@ -15,16 +15,19 @@ struct PagePlan: Hashable {
     var targets: [Target]
     /// How far the walk is after this page; absent for a page of retries.
     var through: SliceKey?
+    /// Whether targets of the page were left for another one.
+    private(set) var isLimited = false
 
-    /// Plans a page. `horizon` is how long targets are tried when the caller gave no expiry.
-    init(_ page: SlicePage, lease: SliceLease, now: Timestamp, horizon: Duration) {
+    /// Plans a page. `horizon` is how long targets are tried when the caller gave no expiry; only who `isOutOfReach`, having
+    /// just tried in vain, gives targets up untried: the service may be back since the lease was last in hand.
+    init(_ page: SlicePage, lease: SliceLease, now: Timestamp, horizon: Duration, isOutOfReach: Bool = false) {
         let deadlines = RetryDeadline(expiresAt: page.message.expiresAt, horizon: horizon)
         switch page.work {
         case .wait:
             targets = []
         case .walk(let walk):
             through = walk.through
-            let isOver = deadlines.isOver(stalledSince: lease.stalledSince, at: now)
+            let isOver = deadlines.isOver(stalledSince: isOutOfReach ? lease.stalledSince : nil, at: now)
             targets = walk.candidates.map { candidate in
                 Target(
                     key: candidate.record.sliceKey, record: candidate.record,
@@ -37,6 +40,17 @@ struct PagePlan: Hashable {
 
     /// Indices of the targets that a push is sent to.
     var sends: [Int] { targets.indices.filter { targets[$0].settled == nil } }
+
+    /// The plan with the first `count` of its pushes only; what comes after them is left for another page.
+    func limited(toPushes count: Int) -> PagePlan {
+        let sends = sends
+        guard count < sends.count else { return self }
+        var plan = self
+        plan.targets = Array(targets.prefix(sends[count]))
+        if through != nil { plan.through = plan.targets.last?.key }
+        plan.isLimited = true
+        return plan
+    }
 
     private static func target(_ due: SlicePage.DueTarget, isOver: Bool) -> Target {
         let cause = due.target.cause

@@ -1,23 +1,40 @@
 /// The verdicts on a page's targets, by index.
 struct PageReading {
-    private(set) var verdicts: [TargetVerdict?]
-    /// Whether the push service was reached at all.
-    let hasAnswer: Bool
+    /// How much the push service said.
+    enum Answer: Hashable {
+        /// Nothing was sent.
+        case nothingAsked
+        /// Of all that was sent nothing left.
+        case none
+        case some
+    }
+
+    private(set) var verdicts: [TargetVerdict]
+    let answer: Answer
+    /// How many were to leave, and of them how many did not.
+    let asked: Int
+    let unsent: Int
 
     init(_ plan: PagePlan, outcomes: [PushOutcome]) {
-        var verdicts: [TargetVerdict?] = plan.targets.map { $0.settled.map(TargetVerdict.settled) }
+        var verdicts = plan.targets.map { $0.settled.map(TargetVerdict.settled) ?? .unsent }
         for (position, index) in plan.sends.enumerated() {
             guard let record = plan.targets[index].record else { continue }
             let outcome = position < outcomes.count ? outcomes[position] : .unknown(reason: "no outcome")
             verdicts[index] = TargetVerdict(outcome, for: record)
         }
         self.verdicts = verdicts
-        hasAnswer = plan.sends.contains { verdicts[$0] != .unsent }
+        asked = plan.sends.count
+        unsent = plan.sends.count { verdicts[$0] == .unsent }
+        answer = asked == 0 ? .nothingAsked : unsent == asked ? .none : .some
     }
 
     /// Where the run of unsent targets at the end begins: they need no rows, for the cursor stays before them.
     var tail: Int { (verdicts.lastIndex { $0 != .unsent } ?? -1) + 1 }
 
-    /// Takes the unsent ones out.
-    mutating func dropUnsent() { verdicts = verdicts.map { $0 == .unsent ? nil : $0 } }
+    /// Whether so much did not leave that going on at once would only press on a service in trouble: more than 5 %. Fewer
+    /// are those targets' own fault, and wait alone.
+    var isBroadlyUnsent: Bool { answer == .none || unsent > max(1, asked / 20) }
+
+    /// The time of what did not leave is over.
+    mutating func expireUnsent() { verdicts = verdicts.map { $0 == .unsent ? .settled(.expired) : $0 } }
 }

@@ -23,9 +23,9 @@ public struct SliceLease: Hashable, Sendable {
     public var weight: SliceWeight
     /// Targets the walk has passed.
     public var walked: Int
-    /// Consecutive times that nothing could be sent.
+    /// Consecutive times that no target of a page of the walk could be sent to.
     public var failures: Int
-    /// Since when nothing could be sent.
+    /// Since when the walk has got no answer. Retries leave it alone.
     public var stalledSince: Timestamp?
     public var epoch: Int64
 

@@ -11,14 +11,25 @@ public struct PageRequest: Hashable, Sendable {
     public var scanLimit: Int
     /// With so many pending rows the walk waits.
     public var pendingLimit: Int
+    /// What comes first when retries are due and the walk can go on as well.
+    public var turn: Turn
+
+    /// Retries and walk take turns, so that neither holds up the other.
+    public enum Turn: Hashable, Sendable {
+        case retries
+        case walk
+    }
 
     /// Creates a question.
-    public init(lease: SliceLease, now: Timestamp, limit: Int, scanLimit: Int, pendingLimit: Int) {
+    public init(
+        lease: SliceLease, now: Timestamp, limit: Int, scanLimit: Int, pendingLimit: Int, turn: Turn = .retries
+    ) {
         self.lease = lease
         self.now = now
         self.limit = limit
         self.scanLimit = scanLimit
         self.pendingLimit = pendingLimit
+        self.turn = turn
     }
 }
 
@@ -76,6 +87,8 @@ public struct SlicePage: Hashable, Sendable {
 
     public var state: NotificationState
     public var message: AcceptedMessage
+    /// The pace of the send, if it has one.
+    public var pushesPerSecond: Int?
     public var work: Work
     /// All pending rows of the slice, those in `work` included.
     public var pendingCount: Int
@@ -84,10 +97,12 @@ public struct SlicePage: Hashable, Sendable {
 
     /// Creates a page.
     public init(
-        state: NotificationState, message: AcceptedMessage, work: Work, pendingCount: Int, nextPendingAt: Timestamp?
+        state: NotificationState, message: AcceptedMessage, pushesPerSecond: Int? = nil, work: Work, pendingCount: Int,
+        nextPendingAt: Timestamp?
     ) {
         self.state = state
         self.message = message
+        self.pushesPerSecond = pushesPerSecond
         self.work = work
         self.pendingCount = pendingCount
         self.nextPendingAt = nextPendingAt

@@ -8,6 +8,7 @@ struct SliceWorker: Sendable {
     let transport: any PushTransport
     let clock: any ServiceClock
     let settings: DispatchSettings
+    let pacing: PushPacing
     let observer: (any HubObserver)?
     let logger: Logger
     let isStopping: @Sendable () -> Bool
@@ -16,10 +17,17 @@ struct SliceWorker: Sendable {
     private struct Hold {
         var lease: SliceLease
         var term: LeaseTerm
+        var turn = PageRequest.Turn.retries
+        /// Whether the last page of the walk was tried in vain.
+        var isOutOfReach = false
+        /// How long the pace of the send kept the slice from going on.
+        var wait = Duration.zero
+
+        var send: PushPace.Send { PushPace.Send(lease.id) }
     }
 
-    /// Returns once the slice is out of hand again.
-    func work(_ lease: SliceLease, term: LeaseTerm) async {
+    /// Returns once the slice is out of hand again: how long the pace of its send makes it wait, or zero.
+    func work(_ lease: SliceLease, term: LeaseTerm) async -> Duration {
         var hold = Hold(lease: lease, term: term)
         do {
             var pages = 0
@@ -29,36 +37,56 @@ struct SliceWorker: Sendable {
             // What was sent since the last checkpoint may be sent again; the wait keeps a broken store from repeating it often.
             await putBack(hold, notBefore: clock.now + .seconds(5))
         }
+        return hold.wait
     }
 
     /// One page; whether there is more to do now.
     private func step(_ hold: inout Hold, pages: Int) async throws -> Bool {
-        if Task.isCancelled || isStopping() || (hold.lease.weight == .large && pages >= settings.pagesPerTurn) {
+        if Task.isCancelled || isStopping() || pages >= settings.pagesPerTurn {
             await putBack(hold, notBefore: clock.now)
             return false
         }
-        guard let page = try await queue.page(request(hold.lease)) else { return false }
+        guard !paceMakesWait(&hold) else {
+            await putBack(hold, notBefore: clock.now + hold.wait)
+            return false
+        }
+        guard let page = try await queue.page(request(hold)) else { return false }
         guard !page.state.isFinal else { return try await store(closing(hold), &hold) }
         guard try await secure(&hold) else { return false }
-        return try await store(try await dispatch(page, hold), &hold)
+        return try await store(try await dispatch(page, &hold), &hold)
     }
 
     /// Sends what the page asks for and decides what becomes of it.
-    private func dispatch(_ page: SlicePage, _ hold: Hold) async throws -> SliceCheckpoint {
-        let plan = PagePlan(page, lease: hold.lease, now: clock.now, horizon: settings.retryHorizon)
+    private func dispatch(_ page: SlicePage, _ hold: inout Hold) async throws -> SliceCheckpoint {
+        let whole = PagePlan(
+            page, lease: hold.lease, now: clock.now, horizon: settings.retryHorizon, isOutOfReach: hold.isOutOfReach)
+        guard let plan = paced(whole, page.pushesPerSecond, hold) else {
+            // Another slice of the send was faster; nothing was done, and the next look at the pace says how long to wait.
+            return SliceCheckpoint(
+                lease: hold.lease, now: clock.now, disposition: .keep(until: clock.now + settings.leaseDuration))
+        }
         var outcomes: [PushOutcome] = []
         if !plan.sends.isEmpty {
             let batch = plan.batch(page.message, of: hold.lease.id)
+            let retries = plan.through == nil ? batch.targets.count : 0
+            observer?.sending(batch, of: hold.lease.id.notification, retries: retries)
             outcomes = await transport.send(batch)
             observer?.sent(batch, of: hold.lease.id.notification, outcomes: outcomes)
         }
         let decision = PageDecision(
             plan, outcomes: outcomes,
             in: PageDecision.Context(
-                lease: hold.lease, message: page.message, pendingCount: page.pendingCount, nextPendingAt: page.nextPendingAt,
-                now: clock.now, settings: settings, jitter: .random(in: 0...1)))
+                lease: hold.lease, message: page.message, pendingCount: page.pendingCount,
+                nextPendingAt: plan.isLimited && plan.through == nil ? clock.now : page.nextPendingAt, now: clock.now,
+                settings: settings, jitter: .random(in: 0...1)))
+        hold.turn = plan.through == nil ? .walk : .retries
+        if plan.through != nil, decision.answer != .nothingAsked { hold.isOutOfReach = decision.answer == .none }
         tell(decision.trouble, hold)
-        return decision.checkpoint
+        var checkpoint = decision.checkpoint
+        if case .keep = checkpoint.disposition, paceMakesWait(&hold) {
+            checkpoint.disposition = .release(notBefore: clock.now + hold.wait)
+        }
+        return checkpoint
     }
 
     /// Makes sure that the lease outlasts what is sent next; whether it does.
@@ -98,14 +126,29 @@ struct SliceWorker: Sendable {
         SliceCheckpoint(lease: hold.lease, now: clock.now, disposition: .finish)
     }
 
-    private func request(_ lease: SliceLease) -> PageRequest {
+    private func request(_ hold: Hold) -> PageRequest {
         PageRequest(
-            lease: lease, now: clock.now, limit: settings.window, scanLimit: settings.scanLimit,
-            pendingLimit: settings.pendingLimit(walked: lease.walked))
+            lease: hold.lease, now: clock.now, limit: min(settings.window, pacing.portion(of: hold.send) ?? .max),
+            scanLimit: settings.scanLimit,
+            pendingLimit: settings.pendingLimit(walked: hold.lease.walked), turn: hold.turn)
     }
 }
 
 extension SliceWorker {
+    /// Whether nothing of the send may leave now, and says in the hold for how long.
+    private func paceMakesWait(_ hold: inout Hold) -> Bool {
+        hold.wait = pacing.wait(of: hold.send, at: clock.uptime)
+        return hold.wait > .zero
+    }
+
+    /// As much of the plan as may leave now; `nil` if that is nothing.
+    private func paced(_ plan: PagePlan, _ rate: Int?, _ hold: Hold) -> PagePlan? {
+        let wanted = plan.sends.count
+        guard let rate, wanted > 0 else { return plan }
+        let granted = pacing.take(wanted, of: hold.send, rate: rate, at: clock.uptime)
+        return granted > 0 ? plan.limited(toPushes: granted) : nil
+    }
+
     /// Tries again when nothing was written: throwing away the outcomes of a batch means sending it twice.
     private func persistently<Result>(_ body: () async throws -> Result) async throws -> Result {
         var delay = Duration.milliseconds(100)

@@ -6,6 +6,13 @@ public protocol HubObserver: Sendable {
     /// A send is durable.
     func accepted(_ send: AcceptedSend)
 
+    /// A slice came into the hands of this node's dispatcher, or left them.
+    func leased(_ weight: SliceWeight)
+    func released(_ weight: SliceWeight)
+
+    /// A batch is about to leave; so many of its pushes are another try.
+    func sending(_ batch: PushBatch, of notification: NotificationID, retries: Int)
+
     /// A batch came back from the transport; outcomes in the order of the targets.
     func sent(_ batch: PushBatch, of notification: NotificationID, outcomes: [PushOutcome])
 

@@ -11,8 +11,15 @@ public protocol HubSending: Sendable {
     /// Where a send stands; `nil` when the hub does not know it.
     func telemetry(of id: NotificationID) async throws -> NotificationTelemetry?
 
+    /// The send that was taken under this key; `nil` when there is none.
+    func notification(idempotencyKey: String) async throws -> NotificationID?
+
     /// Stops a send: no slice is leased any more; a batch that has left is not called back. Whether there was anything to stop.
     func cancel(_ id: NotificationID) async throws -> Bool
+
+    /// Stops the send that was taken under this key, and closes the key: a send that comes later under it is refused with
+    /// `idempotency-mismatch`. For a caller that does not know whether its send arrived. Whether there was anything to stop.
+    func cancel(idempotencyKey: String) async throws -> Bool
 
     /// Creates or replaces a device.
     func upsert(_ request: DeviceUpsert) async throws -> DeviceRecord

@@ -10,12 +10,19 @@ public protocol IntakeStore: Sendable {
     /// What was answered to this key before: `accepted` never, else `repeated` or `mismatch`; `nil` for a new key.
     func earlier(_ idempotency: AcceptedSend.Idempotency, in hub: HubID) async throws -> IntakeAnswer?
 
+    /// The id that is kept under this key; `nil` for a new key.
+    func notification(key: String, in hub: HubID) async throws -> NotificationID?
+
     /// Stores notification, slices and idempotency key in one transaction; from then on the send is kept.
     func accept(_ send: AcceptedSend) async throws -> IntakeAnswer
 
     /// Ends a send that has not ended; whether there was one. Slices that nobody works on go at once; a worker notices
     /// before its next batch.
     func cancel(_ id: NotificationID, in hub: HubID, at now: Timestamp) async throws -> Bool
+
+    /// The same for the send that was accepted under a key; returns its id if there was one to end. A new key is closed in the
+    /// same transaction: what comes under it later is a `mismatch`.
+    func cancel(key: String, in hub: HubID, at now: Timestamp) async throws -> NotificationID?
 }
 
 /// What storage says to a send.

@@ -5,18 +5,19 @@ import RichPushModel
 ///
 /// Errors are `ServiceError` (`storage-unavailable`, `outcome-unknown`).
 public protocol SliceQueue: Sendable {
-    /// Takes slices that are due and free: up to `largeFirst` large ones, then small ones, then more large ones; of each kind
-    /// those that waited longest. Their sends become `dispatching`.
+    /// Takes slices that are due and free: small ones, then large ones, and single ones besides; of each kind those that waited longest.
+    /// Their sends become `dispatching`.
     func lease(_ request: LeaseRequest) async throws -> [SliceLease]
 
     /// Lengthens a lease; whether it was still the caller's.
     func renew(_ lease: SliceLease, until: Timestamp) async throws -> Bool
 
-    /// What to do next in a slice, from one snapshot; `nil` when the slice or its send is gone.
+    /// What to do next in a slice, from one snapshot; `nil` when the slice or its send is gone. If retries are due and the
+    /// walk can go on as well, the request's `turn` decides.
     func page(_ request: PageRequest) async throws -> SlicePage?
 
     /// Stores what became of a page: cursor, tallies, pending rows and what was learned of devices, in one transaction, and
-    /// only if the lease is still the caller's.
+    /// only if the lease is still the caller's and the cursor does not go back.
     func checkpoint(_ checkpoint: SliceCheckpoint) async throws -> CheckpointAnswer
 
     /// Frees every lease, at the start of the one process that may use the store. Returns how many there were.
@@ -29,27 +30,32 @@ public struct LeaseRequest: Hashable, Sendable {
     public var owner: String
     public var now: Timestamp
     public var until: Timestamp
-    /// At most so many in all.
+    /// At most so many small and large ones together.
     public var limit: Int
+    /// At most so many of them small.
+    public var smallLimit: Int
     /// At most so many of them large.
     public var largeLimit: Int
-    /// So many large ones before any small one, so that a stream of small sends cannot starve a broadcast.
-    public var largeFirst: Int
+    /// At most so many single ones, besides the others.
+    public var singleLimit: Int
 
     /// Creates a request.
-    public init(owner: String, now: Timestamp, until: Timestamp, limit: Int, largeLimit: Int, largeFirst: Int = 0) {
+    public init(
+        owner: String, now: Timestamp, until: Timestamp, limit: Int, smallLimit: Int, largeLimit: Int, singleLimit: Int
+    ) {
         self.owner = owner
         self.now = now
         self.until = until
         self.limit = limit
+        self.smallLimit = smallLimit
         self.largeLimit = largeLimit
-        self.largeFirst = largeFirst
+        self.singleLimit = singleLimit
     }
 }
 
 /// What storage says to a checkpoint.
 public enum CheckpointAnswer: Hashable, Sendable {
-    /// The lease is another's by now; nothing was written.
+    /// The lease is another's by now, or an earlier checkpoint was further; nothing was written.
     case refused
     /// Written. `ended` is the final state if this was the last of the send.
     case stored(ended: NotificationState?)

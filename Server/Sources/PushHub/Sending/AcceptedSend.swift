@@ -23,12 +23,14 @@ public struct AcceptedSend: Hashable, Sendable {
     public var enqueuedAt: Timestamp
     public var dueAt: Timestamp
     public var slices: SlicePlan
+    /// At most so many pushes leave in a second, by each node.
+    public var pushesPerSecond: Int?
     public var idempotency: Idempotency?
 
     /// Creates a send.
     public init(
         hub: HubID, id: NotificationID, message: AcceptedMessage, audience: TagExpression?, enqueuedAt: Timestamp,
-        dueAt: Timestamp, slices: SlicePlan, idempotency: Idempotency? = nil
+        dueAt: Timestamp, slices: SlicePlan, pushesPerSecond: Int? = nil, idempotency: Idempotency? = nil
     ) {
         self.hub = hub
         self.id = id
@@ -37,6 +39,7 @@ public struct AcceptedSend: Hashable, Sendable {
         self.enqueuedAt = enqueuedAt
         self.dueAt = dueAt
         self.slices = slices
+        self.pushesPerSecond = pushesPerSecond
         self.idempotency = idempotency
     }
 }

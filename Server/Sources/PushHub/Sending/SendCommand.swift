@@ -8,16 +8,27 @@ public struct SendCommand: Hashable, Sendable {
     public var audience: TagExpression?
     /// When it is due; absent means now.
     public var dueAt: Timestamp?
+    /// At most so many pushes of this send leave in a second, 1 to 100,000: it protects what the audience fetches its content
+    /// from. Absent means as fast as the push service takes them. Counted over all slices of the send by each node for
+    /// itself: k nodes that dispatch send k times as many.
+    public var pushesPerSecond: Int?
     /// Repeats the answer of an earlier send with the same key and content instead of sending again. 1 to 128 bytes.
     public var idempotencyKey: String?
 
     /// Creates a command.
-    public init(message: PushMessage, audience: TagExpression?, dueAt: Timestamp? = nil, idempotencyKey: String? = nil) {
+    public init(
+        message: PushMessage, audience: TagExpression?, dueAt: Timestamp? = nil, pushesPerSecond: Int? = nil,
+        idempotencyKey: String? = nil
+    ) {
         self.message = message
         self.audience = audience
         self.dueAt = dueAt
+        self.pushesPerSecond = pushesPerSecond
         self.idempotencyKey = idempotencyKey
     }
+
+    /// The values that `pushesPerSecond` may have.
+    public static let paceRange = 1...100_000
 }
 
 /// The answer to a send that was accepted: it is on disk and will be dispatched.

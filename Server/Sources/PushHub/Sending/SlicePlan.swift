@@ -20,9 +20,9 @@ public struct SlicePlan: Hashable, Sendable {
     /// Into how many ranges: enough for several nodes, few enough that the queue stays small.
     public static let split = 16
 
-    /// The plan for an audience of that size, as far as it was counted.
-    public init(audience: Int) {
-        weight = audience <= SliceWeight.smallLimit ? .small : .large
+    /// The plan for an audience of that size, as far as it was counted. One that is scheduled may have grown when it is due.
+    public init(audience: Int, isScheduled: Bool = false) {
+        weight = audience > SliceWeight.smallLimit ? .large : audience > SliceWeight.singleLimit || isScheduled ? .small : .single
         ranges = Self.ranges(audience > Self.singleSliceLimit ? Self.split : 1)
     }
 
@@ -34,13 +34,17 @@ public struct SlicePlan: Hashable, Sendable {
     }
 }
 
-/// How much work a slice is expected to be. Small ones go first, and some hands are kept free for them.
-public enum SliceWeight: Int64, Sendable, Comparable {
+/// How much work a slice is expected to be. No weight waits for a heavier one: each has hands of its own.
+public enum SliceWeight: Int64, Sendable, Comparable, CaseIterable {
+    /// A person's devices.
+    case single = -1
     case small = 0
     case large = 1
 
     /// Targets up to which a slice is small: one batch.
     public static let smallLimit = 1_000
+    /// Targets up to which a slice is single.
+    public static let singleLimit = 8
 
     public static func < (left: SliceWeight, right: SliceWeight) -> Bool { left.rawValue < right.rawValue }
 }

@@ -1,5 +1,6 @@
 import AppBackend
 import RichPushModel
+import ServiceErrors
 
 /// What the stores of the app backend share: numbers that are never used again, and audit entries.
 enum BackendRows {
@@ -16,6 +17,13 @@ enum BackendRows {
         return try row.integer(0)
     }
 
+    /// Refuses to write for a user who is gone: a request that signed in before may still be on its way, and what it wrote would
+    /// belong to nobody for ever.
+    static func requireUser(_ user: UserID, _ app: AppID, _ connection: any SQLConnection) throws {
+        guard try connection.row(selectUser, [.integer(app.number), .integer(user.number)]) == nil else { return }
+        throw ServiceError(.unauthenticated, "this user was removed")
+    }
+
     /// Notes something that an operator may have to explain later.
     static func audit(
         _ event: String, user: UserID, other: UserID?, record: String?, app: AppID, at now: Timestamp,
@@ -29,13 +37,14 @@ enum BackendRows {
             ])
     }
 
-    static let all = [count, insertAudit]
+    static let all = [count, selectUser, insertAudit]
 
     private static let count = SQLStatement(
         """
         INSERT INTO backend_counters (app_id, name, last_number) VALUES ($1, $2, 1)
         ON CONFLICT (app_id, name) DO UPDATE SET last_number = backend_counters.last_number + 1 RETURNING last_number
         """)
+    private static let selectUser = SQLStatement("SELECT user_id FROM users WHERE app_id = $1 AND user_id = $2")
     private static let insertAudit = SQLStatement(
         """
         INSERT INTO backend_audit (app_id, entry_id, happened_at, event, user_id, other_user_id, record_id)

@@ -13,38 +13,73 @@ public struct SQLBindingStore: BindingStore {
         self.app = app
     }
 
-    public func bind(_ device: BoundDevice, to user: UserID, at now: Timestamp) async throws -> BindingOutcome {
+    public func bind(
+        _ device: BoundDevice, to user: UserID, with credential: BindingCredential, at now: Timestamp
+    ) async throws -> BindingOutcome {
         try await database.writing { [app] connection in
-            let old = try Self.current(device.record, app, connection)
-            if let old, old.user != user {
-                guard let handle = old.device.handle, handle == device.handle, old.device.platform == device.platform else {
-                    return .heldByAnother
-                }
-                try Self.handOver(old, to: user, app, at: now, connection)
+            try BackendRows.requireUser(user, app, connection)
+            if case .presented(let digest) = credential,
+                try SQLCredentialStore.digest(of: device.record, app, connection) != digest
+            {
+                return .credentialReplaced
             }
-            let replaced = try Self.closeOthers(of: device, user, app, at: now, connection)
-            if let old, old.user == user, old.device == device { return .bound(old, replaced: replaced) }
-            if let old { try Self.close(old, app, at: now, connection) }
-            let binding = Binding(
-                number: try BackendRows.next(.binding, of: app, connection), user: user, device: device, from: now, until: nil)
-            try Self.insert(binding, app, connection)
-            return .bound(binding, replaced: replaced)
+            let outcome = try Self.bind(device, to: user, app, at: now, connection)
+            if case .bound = outcome, case .issue(let issued) = credential {
+                try SQLCredentialStore.issue(issued, app, connection)
+            }
+            return outcome
         }
+    }
+
+    private static func bind(
+        _ device: BoundDevice, to user: UserID, _ app: AppID, at now: Timestamp, _ connection: any SQLConnection
+    ) throws -> BindingOutcome {
+        let old = try current(device.record, app, connection)
+        if let old, old.user != user {
+            guard let handle = old.device.handle, handle == device.handle, old.device.platform == device.platform else {
+                return .heldByAnother
+            }
+            try handOver(old, to: user, app, at: now, connection)
+        }
+        let replaced = try closeOthers(of: device, user, app, at: now, connection)
+        if let old, old.user == user, old.device == device { return .bound(old, replaced: replaced) }
+        if let old { try close(old, app, at: now, connection) }
+        try requireRoom(of: user, app, connection)
+        let binding = Binding(
+            number: try BackendRows.next(.binding, of: app, connection), user: user, device: device, from: now, until: nil)
+        try insert(binding, app, connection)
+        try remember(device.matchingTags, of: user, app, at: now, connection)
+        return .bound(binding, replaced: replaced)
     }
 
     public func current(_ record: RecordID) async throws -> Binding? {
         try await database.reading { [app] in try Self.current(record, app, $0) }
     }
 
-    public func unbind(_ record: RecordID, from user: UserID, at now: Timestamp) async throws -> Bool {
+    public func state(of record: RecordID) async throws -> BindingState {
+        try await database.reading { [app] in try Self.state(of: record, app, $0) }
+    }
+
+    public func unbind(
+        _ record: RecordID, from user: UserID, if condition: UnbindingCondition, at now: Timestamp
+    ) async throws -> UnbindingOutcome {
         try await database.writing { [app] connection in
-            guard let row = try connection.row(Self.selectLast, [.integer(app.number), .text(record.text)]) else { return false }
+            guard let row = try connection.row(Self.selectLast, [.integer(app.number), .text(record.text)]) else {
+                return .foreign
+            }
             let last = try Self.binding(row)
-            guard last.user == user else { return false }
-            guard last.until == nil else { return true }
+            guard last.user == user else { return .foreign }
+            guard last.until == nil else { return .unbound }
+            let state = try Self.state(of: record, app, connection)
+            let isMeant =
+                switch condition {
+                case .unchanged(let seen): state == seen
+                case .credential(let digest): state.credential == digest
+                }
+            guard isMeant else { return .superseded }
             try Self.close(last, app, at: now, connection)
             try connection.run(SQLCredentialStore.deleteOfInstallation, [.integer(app.number), .text(record.text)])
-            return true
+            return .unbound
         }
     }
 
@@ -66,6 +101,22 @@ extension SQLBindingStore {
         let held = try connection.rows(selectHeld, [.integer(app.number), .integer(user.number)]).map(binding)
         for binding in held { try close(binding, app, at: now, connection) }
         return held.map(\.device.record)
+    }
+
+    /// Removes the tags of a user that none of their bindings remembers.
+    static func pruneTags(of user: UserID, _ app: AppID, _ connection: any SQLConnection) throws {
+        let key: [SQLValue] = [.integer(app.number), .integer(user.number)]
+        let remembered = try connection.rows(selectAll, key).map(binding)
+        let kept = Set(remembered.flatMap { $0.device.matchingTags.map { AudienceKey.tag($0).text } })
+        for row in try connection.rows(selectTags, key) where !kept.contains(try row.text(0)) {
+            try connection.run(deleteTag, key + row.values)
+        }
+    }
+
+    private static func state(of record: RecordID, _ app: AppID, _ connection: any SQLConnection) throws -> BindingState {
+        BindingState(
+            binding: try current(record, app, connection)?.number,
+            credential: try SQLCredentialStore.digest(of: record, app, connection))
     }
 
     private static func current(_ record: RecordID, _ app: AppID, _ connection: any SQLConnection) throws -> Binding? {
@@ -117,13 +168,9 @@ extension SQLBindingStore {
                 .optional(device.environment), .optional(device.topic),
                 .text(device.tags.map(\.text).joined(separator: ",")), .integer(binding.from.milliseconds),
             ])
-        for tag in device.matchingTags {
-            try connection.run(
-                insertTag, [.integer(app.number), .integer(binding.user.number), .text(AudienceKey.tag(tag).text)])
-        }
     }
 
-    private static func binding(_ row: SQLRow) throws -> Binding {
+    static func binding(_ row: SQLRow) throws -> Binding {
         guard let record = RecordID(try row.text(2)) else { throw SQLFault.unexpectedColumn(2) }
         guard let kind = DeviceRecord.Kind(rawValue: try row.text(3)) else { throw SQLFault.unexpectedColumn(3) }
         let device = BoundDevice(
@@ -138,9 +185,12 @@ extension SQLBindingStore {
 }
 
 extension SQLBindingStore {
-    static let all = [
-        selectCurrent, selectLast, selectOthers, selectSince, selectHeld, insertOne, insertTag, closeOne,
-    ]
+    static let all =
+        limitStatements + [
+            selectCurrent, selectLast, selectOthers, selectSince, selectHeld, selectAll, selectTags, insertOne, insertTag,
+            deleteTag,
+            closeOne,
+        ]
 
     private static let columns =
         "binding_id, user_id, record_id, kind, platform, handle, environment, topic, tags, from_at, until_at"
@@ -154,18 +204,23 @@ extension SQLBindingStore {
             SELECT \(columns) FROM bindings
             WHERE app_id = $1 AND platform = $2 AND handle = $3 AND record_id <> $4 AND until_at IS NULL
             """)
-    private static let selectSince = SQLStatement(
+    static let selectSince = SQLStatement(
         composed: """
             SELECT \(columns) FROM bindings
             WHERE app_id = $1 AND user_id = $2 AND (until_at IS NULL OR until_at >= $3) ORDER BY binding_id DESC LIMIT $4
             """)
     private static let selectHeld = SQLStatement(
         composed: "SELECT \(columns) FROM bindings WHERE app_id = $1 AND user_id = $2 AND until_at IS NULL")
+    private static let selectAll = SQLStatement(
+        composed: "SELECT \(columns) FROM bindings WHERE app_id = $1 AND user_id = $2")
+    private static let selectTags = SQLStatement("SELECT audience_key FROM user_tags WHERE app_id = $1 AND user_id = $2")
+    static let deleteTag = SQLStatement(
+        "DELETE FROM user_tags WHERE app_id = $1 AND user_id = $2 AND audience_key = $3")
     private static let insertOne = SQLStatement(
         composed: """
             INSERT INTO bindings (app_id, \(columns)) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, NULL)
             """)
-    private static let insertTag = SQLStatement(
+    static let insertTag = SQLStatement(
         "INSERT INTO user_tags (app_id, user_id, audience_key) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING")
     private static let closeOne = SQLStatement(
         "UPDATE bindings SET until_at = $1 WHERE app_id = $2 AND binding_id = $3 AND until_at IS NULL")

@@ -15,21 +15,26 @@ public struct SQLContentCatalog: ContentCatalog {
 
     public func stage(_ content: ContentRecord, quota: Int64, at now: Timestamp) async throws {
         try await database.writing { [app] connection in
+            try BackendRows.requireUser(content.owner, app, connection)
             // The counter's row orders uploads at the same moment, on engines with many writers too.
             _ = try BackendRows.next(.content, of: app, connection)
-            let waiting = try connection.row(
-                Self.sumOfWaiting, [.integer(app.number), .integer(content.owner.number), .integer(now.milliseconds)])
-            guard try (waiting?.integer(0) ?? 0) + content.byteCount <= quota else {
-                throw ServiceError(
-                    .quotaExceeded, "your contents that wait to be sent have more than \(quota) bytes with this one")
+            let used = try Self.byteCount(of: content.owner, app, at: now, connection)
+            guard used + content.byteCount <= quota else {
+                throw ContentQuota(limit: quota, used: used).exceeded(by: "has \(content.byteCount) bytes")
             }
             try connection.run(Self.upsert, Self.values(content, app, now))
         }
     }
 
+    public func byteCount(of owner: UserID, at now: Timestamp) async throws -> Int64 {
+        try await database.reading { [app] in try Self.byteCount(of: owner, app, at: now, $0) }
+    }
+
     public func keep(_ content: ContentRecord, at now: Timestamp) async throws {
-        _ = try await database.writing { [app] connection in
+        try await database.writing { [app] connection in
+            let old = try connection.row(Self.selectDigest, [.integer(app.number), .text(content.id)])?.text(0)
             try connection.run(Self.upsert, Self.values(content, app, now))
+            if let old, old != content.digest.text { try connection.run(Self.insertOrphan, [.text(old)]) }
         }
     }
 
@@ -46,18 +51,32 @@ public struct SQLContentCatalog: ContentCatalog {
         try await database.writing { [app] connection in
             let rows = try connection.rows(
                 Self.selectExpired, [.integer(app.number), .integer(moment.milliseconds), .integer(Int64(limit))])
-            for row in rows {
-                try connection.run(Self.delete, [.integer(app.number), .text(try row.text(0))])
-                try connection.run(Self.insertOrphan, [.text(try row.text(1))])
-            }
+            for row in rows { try Self.remove(row, app, connection) }
             return rows.count
         }
     }
 
-    public func orphans(limit: Int) async throws -> [ContentDigest] {
+    public func orphans(after digest: ContentDigest?, limit: Int) async throws -> OrphanPage {
         try await database.writing { connection in
-            try connection.run(Self.deleteAdopted, [])
-            return try connection.rows(Self.selectOrphans, [.integer(Int64(limit))]).compactMap { ContentDigest(try $0.text(0)) }
+            let rows = try connection.rows(Self.selectOrphans, [.text(digest?.text ?? ""), .integer(Int64(limit))])
+            var page = OrphanPage(digests: [], next: nil)
+            for row in rows {
+                let isAdopted = try row.integer(1) != 0
+                if isAdopted { try connection.run(Self.deleteOrphan, [row.values[0]]) }
+                if !isAdopted, let digest = ContentDigest(try row.text(0)) { page.digests.append(digest) }
+            }
+            page.next = rows.count == limit ? try rows.last.flatMap { ContentDigest(try $0.text(0)) } : nil
+            return page
+        }
+    }
+
+    public func noteStrays(among digests: [ContentDigest]) async throws {
+        let strays = try await database.reading { connection in
+            try digests.filter { try connection.row(Self.selectByDigest, [.text($0.text)]) == nil }
+        }
+        guard !strays.isEmpty else { return }
+        try await database.writing { connection in
+            for digest in strays { try connection.run(Self.insertOrphan, [.text(digest.text)]) }
         }
     }
 
@@ -67,6 +86,19 @@ public struct SQLContentCatalog: ContentCatalog {
 }
 
 extension SQLContentCatalog {
+    /// Removes a content, given as id and digest, and notes its bytes.
+    static func remove(_ row: SQLRow, _ app: AppID, _ connection: any SQLConnection) throws {
+        try connection.run(delete, [.integer(app.number), .text(try row.text(0))])
+        try connection.run(insertOrphan, [.text(try row.text(1))])
+    }
+
+    private static func byteCount(
+        of owner: UserID, _ app: AppID, at now: Timestamp, _ connection: any SQLConnection
+    ) throws -> Int64 {
+        let values: [SQLValue] = [.integer(app.number), .integer(owner.number), .integer(now.milliseconds)]
+        return try connection.row(sumOfBytes, values)?.integer(0) ?? 0
+    }
+
     private static func values(_ content: ContentRecord, _ app: AppID, _ now: Timestamp) -> [SQLValue] {
         [
             .integer(app.number), .text(content.id), .integer(content.owner.number), .text(content.digest.text),
@@ -76,13 +108,15 @@ extension SQLContentCatalog {
     }
 
     static let all = [
-        sumOfWaiting, upsert, select, selectExpired, delete, insertOrphan, deleteAdopted, selectOrphans, deleteOrphan,
+        sumOfBytes, upsert, select, selectDigest, selectExpired, delete, insertOrphan, selectByDigest,
+        selectOrphans, deleteOrphan,
     ]
 
-    private static let sumOfWaiting = SQLStatement(
+    /// Answered from the index alone.
+    private static let sumOfBytes = SQLStatement(
         """
         SELECT CAST(COALESCE(SUM(byte_count), 0) AS BIGINT) FROM contents
-        WHERE app_id = $1 AND owner_id = $2 AND expires_at > $3
+        WHERE app_id = $1 AND owner_id = $2 AND (expires_at IS NULL OR expires_at > $3)
         """)
     private static let upsert = SQLStatement(
         """
@@ -94,14 +128,18 @@ extension SQLContentCatalog {
         """)
     private static let select = SQLStatement(
         composed: "SELECT \(ContentRows.columns(of: "contents")) FROM contents WHERE app_id = $1 AND content_id = $2")
+    private static let selectDigest = SQLStatement("SELECT digest FROM contents WHERE app_id = $1 AND content_id = $2")
     private static let selectExpired = SQLStatement(
         """
         SELECT content_id, digest FROM contents WHERE app_id = $1 AND expires_at <= $2 ORDER BY expires_at LIMIT $3
         """)
     private static let delete = SQLStatement("DELETE FROM contents WHERE app_id = $1 AND content_id = $2")
     private static let insertOrphan = SQLStatement("INSERT INTO content_orphans (digest) VALUES ($1) ON CONFLICT DO NOTHING")
-    private static let deleteAdopted = SQLStatement(
-        "DELETE FROM content_orphans WHERE EXISTS (SELECT 1 FROM contents WHERE contents.digest = content_orphans.digest)")
-    private static let selectOrphans = SQLStatement("SELECT digest FROM content_orphans ORDER BY digest LIMIT $1")
+    private static let selectByDigest = SQLStatement("SELECT digest FROM contents WHERE digest = $1 LIMIT 1")
+    private static let selectOrphans = SQLStatement(
+        """
+        SELECT digest, CASE WHEN EXISTS (SELECT 1 FROM contents WHERE contents.digest = content_orphans.digest) THEN 1 ELSE 0 END
+        FROM content_orphans WHERE digest > $1 ORDER BY digest LIMIT $2
+        """)
     private static let deleteOrphan = SQLStatement("DELETE FROM content_orphans WHERE digest = $1")
 }

@@ -1,4 +1,5 @@
 import AppBackend
+import PushHub
 import RichPushModel
 
 /// The installation credentials of one app.
@@ -13,15 +14,7 @@ public struct SQLCredentialStore: CredentialStore {
     }
 
     public func issue(_ credential: StoredInstallationCredential) async throws {
-        _ = try await database.writing { [app] connection in
-            try connection.run(
-                Self.upsert,
-                [
-                    .integer(app.number), .text(credential.installation.text), .integer(credential.user.number),
-                    .bytes(credential.digest), .integer(credential.credentialVersion),
-                    .integer(credential.expiresAt.milliseconds),
-                ])
-        }
+        try await database.writing { [app] in try Self.issue(credential, app, $0) }
     }
 
     public func credential(of installation: InstallationID) async throws -> (StoredInstallationCredential, User)? {
@@ -60,7 +53,26 @@ private struct CredentialOfUser: Sendable {
 }
 
 extension SQLCredentialStore {
-    static let all = [upsert, select, extend, deleteExpired, deleteOfUser, deleteOfInstallation]
+    /// Also run by the store of bindings, in the transaction of a sign-in.
+    static func issue(
+        _ credential: StoredInstallationCredential, _ app: AppID, _ connection: any SQLConnection
+    ) throws {
+        try BackendRows.requireUser(credential.user, app, connection)
+        try connection.run(
+            upsert,
+            [
+                .integer(app.number), .text(credential.installation.text), .integer(credential.user.number),
+                .bytes(credential.digest), .integer(credential.credentialVersion),
+                .integer(credential.expiresAt.milliseconds),
+            ])
+    }
+
+    /// The digest of the credential of a record; `nil` when it has none.
+    static func digest(of record: RecordID, _ app: AppID, _ connection: any SQLConnection) throws -> [UInt8]? {
+        try connection.row(selectDigest, [.integer(app.number), .text(record.text)])?.bytes(0)
+    }
+
+    static let all = [upsert, select, selectDigest, extend, deleteExpired, deleteOfUser, deleteOfInstallation]
 
     /// Also run by the stores that end a user's credentials in a transaction of their own.
     static let deleteOfUser = SQLStatement("DELETE FROM installation_credentials WHERE app_id = $1 AND user_id = $2")
@@ -81,6 +93,8 @@ extension SQLCredentialStore {
         FROM installation_credentials c JOIN users u ON u.app_id = c.app_id AND u.user_id = c.user_id
         WHERE c.app_id = $1 AND c.installation_id = $2
         """)
+    private static let selectDigest = SQLStatement(
+        "SELECT digest FROM installation_credentials WHERE app_id = $1 AND installation_id = $2")
     private static let extend = SQLStatement(
         "UPDATE installation_credentials SET expires_at = $1 WHERE app_id = $2 AND installation_id = $3 AND digest = $4")
     private static let deleteExpired = SQLStatement(

@@ -14,10 +14,14 @@ public struct SQLReadMarkStore: ReadMarkStore {
 
     public func setRead(_ read: Bool, of id: RichID, for user: UserID, at now: Timestamp) async throws {
         let row: [SQLValue] = [.integer(app.number), .integer(user.number), .integer(Int64(id.number))]
-        _ = try await database.writing { connection in
-            read
-                ? try connection.run(Self.insert, row + [.integer(now.milliseconds)])
-                : try connection.run(Self.delete, row)
+        try await database.writing { [app] connection in
+            guard read else {
+                try connection.run(Self.delete, row)
+                return
+            }
+            try BackendRows.requireUser(user, app, connection)
+            guard try SQLRichNotificationStore.exists(id, app, connection) else { return }
+            try connection.run(Self.insert, row + [.integer(now.milliseconds)])
         }
     }
 

@@ -15,7 +15,15 @@ public struct SQLReceiptStore: ReceiptStore {
     public func record(_ receipts: [StoredReceipt], at now: Timestamp) async throws -> [StoredReceipt] {
         guard !receipts.isEmpty else { return [] }
         return try await database.writing { [app] connection in
-            try receipts.filter { try connection.run(Self.insert, Self.values($0, app, now)) > 0 }
+            // A notification that was removed meanwhile must not leave receipts behind that nothing removes.
+            for user in Set(receipts.map(\.user)) { try BackendRows.requireUser(user, app, connection) }
+            let known = try Set(receipts.map(\.receipt.richID)).filter {
+                try SQLRichNotificationStore.exists($0, app, connection)
+            }
+            return try receipts.filter {
+                try known.contains($0.receipt.richID)
+                    && connection.run(Self.insert, Self.values($0, app, now)) > 0
+            }
         }
     }
 

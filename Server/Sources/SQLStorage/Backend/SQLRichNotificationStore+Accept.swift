@@ -7,6 +7,7 @@ extension SQLRichNotificationStore {
     static func insert(
         _ draft: RichNotificationDraft, _ app: AppID, at now: Timestamp, _ connection: any SQLConnection
     ) throws -> RichNotification {
+        try BackendRows.requireUser(draft.sender, app, connection)
         for (content, field) in [(draft.contentID, "contentId"), (draft.thumbID, "thumbId")] {
             if let content { try claim(content, field, draft.sender, app, at: now, connection) }
         }
@@ -57,7 +58,7 @@ extension SQLRichNotificationStore {
             .integer(now.milliseconds), .optional(draft.expiresAt?.milliseconds), .bytes(push.body),
             .text(push.pushType ?? "alert"), .integer(Int64(push.priority ?? 10)), .optional(push.collapseID),
             .text("rich:\(id):\(draft.nonce)"), .text(OutboxWork.Task.send.rawValue),
-            .integer((now + handOverTime).milliseconds),
+            .integer((now + handOverTime).milliseconds), .optional(draft.pushesPerSecond.map(Int64.init)),
         ]
     }
 
@@ -72,8 +73,10 @@ extension SQLRichNotificationStore {
         """
         INSERT INTO rich_notifications
             (app_id, rich_id, sender_id, sender_name, kind, style, title, subtitle, message, alt_text, content_id, thumb_id,
-             audience, due_at, expires_at, push_body, push_type, priority, collapse_id, hub_key, work, work_at, refused)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, 0)
+             audience, due_at, expires_at, push_body, push_type, priority, collapse_id, hub_key, work, work_at,
+             pushes_per_second, refused)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
+            $23, 0)
         """)
     private static let insertKey = SQLStatement(
         "INSERT INTO audience_index (app_id, audience_key, rich_id) VALUES ($1, $2, $3)")

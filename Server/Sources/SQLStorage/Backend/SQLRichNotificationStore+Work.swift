@@ -20,8 +20,11 @@ extension SQLRichNotificationStore {
         }
     }
 
-    public func markRefused(_ id: RichID) async throws {
-        _ = try await database.writing { [app] in try $0.run(Self.refuse, Self.key(id, app)) }
+    public func markRefused(_ id: RichID, at now: Timestamp) async throws {
+        try await database.writing { [app] connection in
+            try connection.run(Self.refuse, [.integer(now.milliseconds)] + Self.key(id, app))
+            try NotificationRemoval.releaseContents(of: id, app, at: now, connection)
+        }
     }
 
     public func markCompleted(_ id: RichID, at moment: Timestamp) async throws {
@@ -36,7 +39,7 @@ extension SQLRichNotificationStore {
             let recalled = try connection.run(
                 Self.recall, [moment, .text(OutboxWork.Task.cancel.rawValue)] + Self.key(id, app))
             guard recalled > 0 else { return false }
-            try connection.run(Self.releaseContents, [.integer(contentExpiry.milliseconds)] + Self.key(id, app))
+            try NotificationRemoval.releaseContents(of: id, app, at: contentExpiry, connection)
             return true
         }
     }
@@ -67,7 +70,7 @@ extension SQLRichNotificationStore {
 
 extension SQLRichNotificationStore {
     static let workStatements = [
-        setTracking, setWork, setCancel, refuse, complete, recall, releaseContents, endCancel, selectWork, postpone,
+        setTracking, setWork, setCancel, refuse, complete, recall, endCancel, selectWork, postpone,
     ]
 
     private static let setTracking = SQLStatement(
@@ -83,26 +86,19 @@ extension SQLRichNotificationStore {
         WHERE app_id = $3 AND rich_id = $4 AND recalled_at IS NOT NULL
         """)
     private static let refuse = SQLStatement(
-        "UPDATE rich_notifications SET refused = 1, work = NULL, work_at = NULL WHERE app_id = $1 AND rich_id = $2")
+        """
+        UPDATE rich_notifications SET refused = 1, ended_at = $1, work = NULL, work_at = NULL
+        WHERE app_id = $2 AND rich_id = $3 AND recalled_at IS NULL
+        """)
     private static let complete = SQLStatement(
         """
-        UPDATE rich_notifications SET completed_at = $1, work = NULL, work_at = NULL
+        UPDATE rich_notifications SET completed_at = $1, ended_at = $1, work = NULL, work_at = NULL
         WHERE app_id = $2 AND rich_id = $3 AND recalled_at IS NULL AND completed_at IS NULL
         """)
     private static let recall = SQLStatement(
         """
-        UPDATE rich_notifications SET recalled_at = $1, work = $2, work_at = $1
+        UPDATE rich_notifications SET recalled_at = $1, ended_at = $1, work = $2, work_at = $1
         WHERE app_id = $3 AND rich_id = $4 AND recalled_at IS NULL
-        """)
-    private static let releaseContents = SQLStatement(
-        """
-        UPDATE contents SET expires_at = $1 WHERE app_id = $2 AND expires_at IS NULL
-            AND content_id IN (
-                SELECT content_id FROM rich_notifications WHERE app_id = $2 AND rich_id = $3 AND content_id IS NOT NULL
-                UNION SELECT thumb_id FROM rich_notifications WHERE app_id = $2 AND rich_id = $3 AND thumb_id IS NOT NULL)
-            AND NOT EXISTS (
-                SELECT 1 FROM rich_notifications o WHERE o.app_id = contents.app_id AND o.recalled_at IS NULL
-                    AND (o.content_id = contents.content_id OR o.thumb_id = contents.content_id))
         """)
     private static let endCancel = SQLStatement(
         """

@@ -1,6 +1,7 @@
 import AppBackend
 import PushHub
 import RichPushModel
+import ServiceErrors
 
 /// The rich notifications of one app.
 public struct SQLRichNotificationStore: RichNotificationStore {
@@ -37,19 +38,21 @@ public struct SQLRichNotificationStore: RichNotificationStore {
                 body: try row.bytes(0), pushType: try row.text(1), priority: Int(try row.integer(2)),
                 collapseID: try row.optionalText(3),
                 expiresAt: try row.optionalInteger(4).map(Timestamp.init(milliseconds:)))
-            return OutgoingPush(message: message, hubKey: try row.text(5))
+            return OutgoingPush(
+                message: message, pushesPerSecond: try row.optionalInteger(6).map(Int.init), hubKey: try row.text(5))
         }
     }
 
     public func find(_ query: InboxQuery) async throws -> [RichNotification] {
         try await database.reading { [app] connection in
-            let held = try connection.rows(Self.selectUserTags, [.integer(app.number), .integer(query.user.number)])
-            let keys = Set(query.keys).union(try held.map { AudienceKey(stored: try $0.text(0)) })
-            var found: [RichID: RichNotification] = [:]
-            for key in keys {
-                for notification in try Self.find(query, key, app, connection) { found[notification.id] = notification }
+            var found: [RichNotification] = []
+            for key in query.keys { Self.merge(try Self.find(query, key, app, connection), into: &found, query.limit) }
+            for (key, newest) in try Self.heldKeys(query, app, connection) {
+                // The keys come in the order of their newest, so no further one has anything for this page.
+                if found.count == query.limit, let last = found.last, Int64(last.id.number) > newest { break }
+                Self.merge(try Self.find(query, key, app, connection), into: &found, query.limit)
             }
-            return Array(found.values.sorted { $0.id > $1.id }.prefix(query.limit))
+            return found
         }
     }
 
@@ -70,6 +73,11 @@ extension SQLRichNotificationStore {
         try connection.row(select, key(id, app)).map(RichNotificationRows.notification)
     }
 
+    /// Whether it is still there, whatever its state.
+    static func exists(_ id: RichID, _ app: AppID, _ connection: any SQLConnection) throws -> Bool {
+        try connection.row(selectPresence, key(id, app)) != nil
+    }
+
     private static func repeated(
         _ key: RepeatKey, _ user: UserID, _ app: AppID, _ connection: any SQLConnection
     ) throws -> Acceptance? {
@@ -77,9 +85,32 @@ extension SQLRichNotificationStore {
         guard let row = try connection.row(selectRepeatKey, values) else { return nil }
         guard try row.bytes(0) == key.digest else { return .repeatMismatch }
         guard let id = try RichNotificationRows.id(row, 1), let earlier = try notification(id, app, connection) else {
-            return nil
+            throw ServiceError(.conflict, "the send of this Idempotency-Key is over and was removed; a new send needs a new key")
         }
         return .repeated(earlier)
+    }
+
+    /// The keys of the user's tags that lead to anything in the range asked for, and the newest number under each, newest first.
+    /// One statement, however many tags there are: most lead nowhere.
+    private static func heldKeys(
+        _ query: InboxQuery, _ app: AppID, _ connection: any SQLConnection
+    ) throws -> [(key: AudienceKey, newest: Int64)] {
+        let since = query.since.map { Int64($0.number) } ?? 0
+        let rows = try connection.rows(
+            selectUserTags,
+            [.integer(app.number), .integer(query.user.number), .integer(query.before.map { Int64($0.number) } ?? .max)])
+        let held = try rows.compactMap { row -> (key: AudienceKey, newest: Int64)? in
+            guard let newest = try row.optionalInteger(1), newest > since else { return nil }
+            return (AudienceKey(stored: try row.text(0)), newest)
+        }
+        return held.sorted { $0.newest > $1.newest }
+    }
+
+    /// Keeps the newest of both.
+    private static func merge(_ more: [RichNotification], into found: inout [RichNotification], _ limit: Int) {
+        let known = Set(found.map(\.id))
+        found += more.filter { !known.contains($0.id) }
+        found = Array(found.sorted { $0.id > $1.id }.prefix(limit))
     }
 
     private static func find(
@@ -100,20 +131,29 @@ extension SQLRichNotificationStore {
 
 extension SQLRichNotificationStore {
     static let all =
-        [select, selectPush, selectUserTags, find, findUnread, selectRepeatKey, deleteRepeatKeys] + acceptStatements
+        [select, selectPresence, selectPush, selectUserTags, find, findUnread, selectRepeatKey, deleteRepeatKeys]
+        + acceptStatements
         + workStatements
 
     private static let select = SQLStatement(
         composed: """
             SELECT \(RichNotificationRows.columns) FROM \(RichNotificationRows.table) WHERE n.app_id = $1 AND n.rich_id = $2
             """)
+    private static let selectPresence = SQLStatement(
+        "SELECT rich_id FROM rich_notifications WHERE app_id = $1 AND rich_id = $2")
     private static let selectPush = SQLStatement(
         """
-        SELECT push_body, push_type, priority, collapse_id, expires_at, hub_key FROM rich_notifications
+        SELECT push_body, push_type, priority, collapse_id, expires_at, hub_key, pushes_per_second
+        FROM rich_notifications
         WHERE app_id = $1 AND rich_id = $2
         """)
     private static let selectUserTags = SQLStatement(
-        "SELECT audience_key FROM user_tags WHERE app_id = $1 AND user_id = $2")
+        """
+        SELECT t.audience_key, (
+            SELECT a.rich_id FROM audience_index a
+            WHERE a.app_id = t.app_id AND a.audience_key = t.audience_key AND a.rich_id < $3 ORDER BY a.rich_id DESC LIMIT 1) AS newest
+        FROM user_tags t WHERE t.app_id = $1 AND t.user_id = $2
+        """)
     private static let found = """
         SELECT \(RichNotificationRows.columns) FROM audience_index a \
         JOIN \(RichNotificationRows.table.replacing(

@@ -17,6 +17,12 @@ public struct SQLIntakeStore: IntakeStore {
         try await database.reading { try Self.find(idempotency, hub, $0) }
     }
 
+    public func notification(key: String, in hub: HubID) async throws -> NotificationID? {
+        try await database.reading {
+            try $0.row(Self.selectKey, [.integer(hub.number), .text(key)]).flatMap { NotificationID(try $0.text(1)) }
+        }
+    }
+
     public func accept(_ send: AcceptedSend) async throws -> IntakeAnswer {
         try await database.writing { connection in
             if let idempotency = send.idempotency, try connection.run(Self.insertKey, Self.values(idempotency, send)) == 0,
@@ -36,8 +42,27 @@ public struct SQLIntakeStore: IntakeStore {
         try await database.writing { try Self.cancel(id, in: hub, at: now, $0) }
     }
 
-    /// The same within a transaction of the app backend: recall hides the content and stops the send together.
-    static func cancel(
+    public func cancel(key: String, in hub: HubID, at now: Timestamp) async throws -> NotificationID? {
+        try await database.writing { connection in
+            let time = SQLValue.integer(now.milliseconds)
+            let closed: [SQLValue] = [
+                .integer(hub.number), .text(key), .bytes(Self.closedKey), .text(NotificationID().text), time, time,
+            ]
+            // The insertion comes first: it waits for a send under this key that is being stored at the same moment.
+            guard try connection.run(Self.insertKey, closed) == 0,
+                let row = try connection.row(Self.selectKey, [.integer(hub.number), .text(key)]),
+                let id = NotificationID(try row.text(1))
+            else { return nil }
+            return try Self.cancel(id, in: hub, at: now, connection) ? id : nil
+        }
+    }
+
+    /// The digest of no content.
+    private static let closedKey: [UInt8] = [0]
+
+    /// A transaction of the hub alone. Whoever recalls hides the content first, in a transaction of its own, and keeps the
+    /// cancellation as work until this has happened, since the hub may be elsewhere.
+    private static func cancel(
         _ id: NotificationID, in hub: HubID, at now: Timestamp, _ connection: any SQLConnection
     ) throws -> Bool {
         let key: [SQLValue] = [.integer(hub.number), .text(id.text)]
@@ -74,7 +99,7 @@ extension SQLIntakeStore {
             .integer(Int64(send.message.priority)), .optional(send.message.collapseID), .optional(send.message.topic),
             .optional(send.message.expiresAt?.milliseconds), .optional(send.audience?.description), .text(state.rawValue),
             .integer(send.enqueuedAt.milliseconds), .integer(send.dueAt.milliseconds),
-            .integer(Int64(send.slices.ranges.count)),
+            .integer(Int64(send.slices.ranges.count)), .optional(send.pushesPerSecond.map(Int64.init)),
         ]
     }
 
@@ -92,8 +117,8 @@ extension SQLIntakeStore {
     private static let insert = SQLStatement(
         """
         INSERT INTO notifications (hub_id, notification_id, body, push_type, priority, collapse_id, topic, expires_at, audience,
-            state, enqueued_at, due_at, open_slices)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+            state, enqueued_at, due_at, open_slices, pushes_per_second)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
         """)
     private static let insertSlice = SQLStatement(
         """

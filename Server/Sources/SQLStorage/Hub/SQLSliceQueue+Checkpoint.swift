@@ -20,7 +20,8 @@ extension SQLSliceQueue {
         }
     }
 
-    /// Everything else hangs on this: it changes a row only while the lease is the caller's.
+    /// Everything else hangs on this: it changes a row only while the lease is the caller's, and never takes the cursor back.
+    /// Who does not know whether its last checkpoint was written may ask for less than that one said.
     private static func moveLease(_ checkpoint: SliceCheckpoint, _ connection: any SQLConnection) throws -> Bool {
         let lease = checkpoint.lease
         let counters: [SQLValue] = [
@@ -64,13 +65,13 @@ extension SQLSliceQueue {
     private static let keep = SQLStatement(
         """
         UPDATE slices SET cursor_key = $5, walked = $6, failures = $7, stalled_since = $8, leased_until = $9
-        WHERE hub_id = $1 AND notification_id = $2 AND slice = $3 AND epoch = $4 AND owner IS NOT NULL
+        WHERE hub_id = $1 AND notification_id = $2 AND slice = $3 AND epoch = $4 AND owner IS NOT NULL AND cursor_key <= $5
         """)
     private static let release = SQLStatement(
         """
         UPDATE slices SET cursor_key = $5, walked = $6, failures = $7, stalled_since = $8, ready_at = $9, owner = NULL,
             leased_until = NULL
-        WHERE hub_id = $1 AND notification_id = $2 AND slice = $3 AND epoch = $4 AND owner IS NOT NULL
+        WHERE hub_id = $1 AND notification_id = $2 AND slice = $3 AND epoch = $4 AND owner IS NOT NULL AND cursor_key <= $5
         """)
     private static let finish = SQLStatement(
         """

@@ -8,10 +8,15 @@ extension SQLSliceQueue {
             guard let row = try connection.row(Self.selectSend, Self.key(request.lease)) else { return nil }
             let send = try Send(row)
             let filter = AudienceFilter(audience: send.audience, dueAt: send.dueAt, now: request.now)
-            var page = SlicePage(state: send.state, message: send.message, work: .wait, pendingCount: 0, nextPendingAt: nil)
+            var page = SlicePage(
+                state: send.state, message: send.message, pushesPerSecond: send.pushesPerSecond, work: .wait, pendingCount: 0,
+                nextPendingAt: nil)
             guard !send.state.isFinal else { return page }
-            try Self.readPending(request, filter, &page, connection)
-            if page.work == .wait, page.pendingCount < request.pendingLimit, request.lease.cursor < request.lease.last {
+            page.pendingCount = try Self.countPending(request, connection)
+            let canWalk = page.pendingCount < request.pendingLimit && request.lease.cursor < request.lease.last
+            let prefersWalk = canWalk && request.turn == .walk
+            if page.pendingCount > 0 { try Self.readPending(request, filter, &page, takesDue: !prefersWalk, connection) }
+            if page.work == .wait, canWalk {
                 let hub = request.lease.id.hub
                 let plan = try AudienceIndex.plan(send.audience, hub, connection)
                 let walk = AudienceWalk(hub: hub, plan: plan, filter: filter, connection: connection)
@@ -30,6 +35,7 @@ extension SQLSliceQueue {
         let message: AcceptedMessage
         let audience: TagExpression?
         let dueAt: Timestamp
+        let pushesPerSecond: Int?
 
         init(_ row: SQLRow) throws {
             guard let state = NotificationState(rawValue: try row.text(0)) else { throw SQLFault.unexpectedColumn(0) }
@@ -44,23 +50,35 @@ extension SQLSliceQueue {
                 throw SQLFault.unexpectedColumn(7)
             }
             dueAt = Timestamp(milliseconds: try row.integer(8))
+            pushesPerSecond = try row.optionalInteger(9).map(Int.init)
         }
     }
 
+    private static func countPending(_ request: PageRequest, _ connection: any SQLConnection) throws -> Int {
+        Int(try connection.row(countPending, Array(key(request.lease).prefix(3)))?.integer(0) ?? 0)
+    }
+
     private static func readPending(
-        _ request: PageRequest, _ filter: AudienceFilter, _ page: inout SlicePage, _ connection: any SQLConnection
+        _ request: PageRequest, _ filter: AudienceFilter, _ page: inout SlicePage, takesDue: Bool,
+        _ connection: any SQLConnection
     ) throws {
         let slice = Array(key(request.lease).prefix(3))
-        page.pendingCount = Int(try connection.row(countPending, slice)?.integer(0) ?? 0)
-        guard page.pendingCount > 0 else { return }
+        guard takesDue else {
+            page.nextPendingAt = try next(slice, after: .init(milliseconds: .min), connection)
+            return
+        }
         let now = SQLValue.integer(request.now.milliseconds)
         let due = try connection.rows(selectDue, slice + [now, .integer(Int64(request.limit))]).map { row in
             try dueTarget(row, request.lease.id.hub, filter, connection)
         }
         if !due.isEmpty { page.work = .retries(due) }
         // More are due than the page takes: they are next.
-        let next = try connection.row(selectNextPending, slice + [now])?.optionalInteger(0)
-        page.nextPendingAt = due.count == request.limit ? request.now : next.map(Timestamp.init(milliseconds:))
+        page.nextPendingAt = due.count == request.limit ? request.now : try next(slice, after: request.now, connection)
+    }
+
+    private static func next(_ slice: [SQLValue], after moment: Timestamp, _ connection: any SQLConnection) throws -> Timestamp? {
+        try connection.row(selectNextPending, slice + [.integer(moment.milliseconds)])?.optionalInteger(0)
+            .map(Timestamp.init(milliseconds:))
     }
 
     /// The record is read again, and checked again: a phone may have changed hands since the first try.
@@ -80,7 +98,8 @@ extension SQLSliceQueue {
 
     private static let selectSend = SQLStatement(
         """
-        SELECT n.state, n.body, n.push_type, n.priority, n.collapse_id, n.topic, n.expires_at, n.audience, n.due_at
+        SELECT n.state, n.body, n.push_type, n.priority, n.collapse_id, n.topic, n.expires_at, n.audience, n.due_at,
+            n.pushes_per_second
         FROM slices s JOIN notifications n ON n.hub_id = s.hub_id AND n.notification_id = s.notification_id
         WHERE s.hub_id = $1 AND s.notification_id = $2 AND s.slice = $3 AND s.epoch = $4 AND s.owner IS NOT NULL
         """)
@@ -89,7 +108,8 @@ extension SQLSliceQueue {
     private static let selectDue = SQLStatement(
         """
         SELECT slice_key, cause, attempts, first_at, not_before FROM pending_targets
-        WHERE hub_id = $1 AND notification_id = $2 AND slice = $3 AND not_before <= $4 ORDER BY slice_key LIMIT $5
+        WHERE hub_id = $1 AND notification_id = $2 AND slice = $3 AND not_before <= $4
+        ORDER BY not_before, slice_key LIMIT $5
         """)
     private static let selectNextPending = SQLStatement(
         """

@@ -20,10 +20,9 @@ public struct SQLSliceQueue: SliceQueue {
                 guard limit > 0 else { return }
                 leases += try connection.rows(statement, Self.values(request, weight, limit)).map(Self.lease)
             }
-            try take(.large, min(request.largeFirst, request.largeLimit, request.limit))
-            let large = leases.count
-            try take(.small, request.limit - leases.count)
-            try take(.large, min(request.largeLimit - large, request.limit - leases.count))
+            try take(.small, min(request.smallLimit, request.limit))
+            try take(.large, min(request.largeLimit, request.limit - leases.count))
+            try take(.single, request.singleLimit)
             for lease in leases { try Self.markDispatching(lease, request.now, connection) }
             return leases
         }

@@ -21,6 +21,21 @@ public struct SQLTelemetryStore: TelemetryStore {
         }
     }
 
+    public func backlog(at now: Timestamp) async throws -> DispatchBacklog {
+        try await database.reading { connection in
+            var backlog = DispatchBacklog()
+            for row in try connection.rows(Self.selectBacklog, [.integer(now.milliseconds)]) {
+                let count = Int(try row.integer(2))
+                switch try row.text(1) {
+                case "leased": backlog.leased += count
+                case "waiting": backlog.waiting += count
+                default: backlog.due[SliceWeight(rawValue: try row.integer(0)) ?? .large, default: 0] += count
+                }
+            }
+            return backlog
+        }
+    }
+
     public func sweep(endedBefore moment: Timestamp, limit: Int) async throws -> Int {
         try await database.writing { connection in
             let values: [SQLValue] = [.integer(moment.milliseconds), .integer(Int64(limit))]
@@ -40,7 +55,7 @@ public struct SQLTelemetryStore: TelemetryStore {
             endedAt: try row.optionalInteger(4).map(Timestamp.init(milliseconds:)))
     }
 
-    static let all = [select, selectTallies, deleteEnded, deleteTallies, deleteKeys]
+    static let all = [select, selectTallies, selectBacklog, deleteEnded, deleteTallies, deleteKeys]
 
     private static let select = SQLStatement(
         """
@@ -49,6 +64,13 @@ public struct SQLTelemetryStore: TelemetryStore {
     private static let selectTallies = SQLStatement(
         """
         SELECT outcome, CAST(SUM(targets) AS BIGINT) FROM tallies WHERE hub_id = $1 AND notification_id = $2 GROUP BY outcome
+        """)
+    private static let selectBacklog = SQLStatement(
+        """
+        SELECT weight, stage, COUNT(*) FROM (
+            SELECT weight, CASE WHEN owner IS NOT NULL AND leased_until > $1 THEN 'leased' WHEN ready_at > $1 THEN 'waiting'
+                ELSE 'due' END AS stage FROM slices) AS staged
+        GROUP BY weight, stage
         """)
     private static let deleteEnded = SQLStatement(
         """

@@ -3,5 +3,7 @@ extension Migration {
     public static let all: [Migration] = [
         .hubTables,
         .backendTables,
+        .retention,
+        .pace,
     ]
 }

@@ -12,10 +12,7 @@ public struct SchemaMigrator: Sendable {
     @discardableResult
     public func migrate(_ database: any SQLDatabase, at now: Timestamp) async throws -> [Int] {
         let known = migrations.last?.number ?? 0
-        let found = try await database.write { connection in
-            try connection.script(Self.tableText(connection.dialect))
-            return try Self.version(connection)
-        }
+        let found = try await Self.version(of: database)
         guard found <= known else { throw SQLFault.newerSchema(found: found, known: known) }
         var done: [Int] = []
         for migration in migrations where migration.number > found {
@@ -23,6 +20,24 @@ public struct SchemaMigrator: Sendable {
             if ran { done.append(migration.number) }
         }
         return done
+    }
+
+    /// Accepts a database that has exactly this program's schema, and brings one that is still empty to it: no server can run
+    /// on that. Throws `SQLFault.olderSchema` or `newerSchema` for any other, and changes nothing then.
+    public func requireCurrent(_ database: any SQLDatabase, at now: Timestamp) async throws {
+        let known = migrations.last?.number ?? 0
+        let found = try await Self.version(of: database)
+        guard found <= known else { throw SQLFault.newerSchema(found: found, known: known) }
+        guard found == known || found == 0 else { throw SQLFault.olderSchema(found: found, known: known) }
+        if found == 0 { try await migrate(database, at: now) }
+    }
+
+    /// The number of the last step that a database has; 0 for an empty one.
+    public static func version(of database: any SQLDatabase) async throws -> Int {
+        try await database.write { connection in
+            try connection.script(tableText(connection.dialect))
+            return try version(connection)
+        }
     }
 
     /// Every statement of the migrator, for the test that prepares them.

@@ -17,6 +17,8 @@ struct EmulatorFixture {
     let apns: LocalAPNs
     let token: String
     let authorization: String
+    /// A channel of the app that stores nothing.
+    let channel: String
     var credentials = ConnectionCredentials()
 
     init(environment: APNsEnvironment = .sandbox, _ adjust: (inout EmulationRules) -> Void = { _ in }) throws {
@@ -28,8 +30,9 @@ struct EmulatorFixture {
             configuration: configuration, clock: clock, group: MultiThreadedEventLoopGroup.singleton,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         try apns.registerKey(teamID: signer.teamID, keyID: signer.keyID, publicKeyPEM: signer.publicKeyPEM)
-        try apns.registerApp(bundleID: Self.bundleID, teamID: signer.teamID)
+        try apns.registerApp(bundleID: Self.bundleID, teamID: signer.teamID, broadcasts: true)
         token = apns.issueToken(device: Self.device, topic: Self.bundleID)
+        channel = try apns.createChannel(bundleID: Self.bundleID, policy: .none)
         authorization = signer.authorization(issuedAt: "\(clock.now.seconds)")
     }
 

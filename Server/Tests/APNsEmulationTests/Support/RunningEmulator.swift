@@ -9,6 +9,7 @@ import RichPushModel
 struct RunningEmulator {
     let apns: LocalAPNs
     let port: Int
+    let managementPort: Int
     let token: String
     let authorization: String
     private let trusts: Bool
@@ -21,14 +22,17 @@ struct RunningEmulator {
         var rules = EmulationRules()
         rules.goAwayGrace = .milliseconds(50)
         adjust(&rules)
+        let configuration = LocalAPNsConfiguration(
+            managementPort: 0, transport: transport, rules: rules, retention: EmulationRetention(frames: 1_000))
         let apns = try LocalAPNs(
-            configuration: LocalAPNsConfiguration(transport: transport, rules: rules), clock: .system,
-            group: MultiThreadedEventLoopGroup.singleton, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            configuration: configuration, clock: .system, group: MultiThreadedEventLoopGroup.singleton,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let signer = ProviderSigner()
         try apns.registerKey(teamID: signer.teamID, keyID: signer.keyID, publicKeyPEM: signer.publicKeyPEM)
-        try apns.registerApp(bundleID: EmulatorFixture.bundleID, teamID: signer.teamID)
+        try apns.registerApp(bundleID: EmulatorFixture.bundleID, teamID: signer.teamID, broadcasts: true)
+        let address = try await apns.start()
         let running = RunningEmulator(
-            apns: apns, port: try await apns.start().port,
+            apns: apns, port: address.port, managementPort: address.managementPort ?? 0,
             token: apns.issueToken(device: EmulatorFixture.device, topic: EmulatorFixture.bundleID),
             authorization: signer.authorization(issuedAt: "\(SystemClock().now.seconds)"), trusts: transport == .tls)
         do {
@@ -42,11 +46,11 @@ struct RunningEmulator {
 
     func connect(
         alpn: [String] = ["h2"], serverName: String? = "localhost", maximumTLS: TLSVersionChoice? = nil,
-        early: [WireClient.Request] = []
+        early: [WireClient.Request] = [], certificate: IssuedCertificate? = nil, management: Bool = false
     ) async throws -> WireClient {
         try await WireClient.connect(
-            port: port, trusting: trusts ? apns.certificateAuthorityPEM : nil, alpn: alpn, serverName: serverName,
-            maximumTLS: maximumTLS?.version, early: early)
+            port: management ? managementPort : port, trusting: trusts ? apns.certificateAuthorityPEM : nil, alpn: alpn,
+            serverName: serverName, maximumTLS: maximumTLS?.version, early: early, certificate: certificate)
     }
 
     /// A push that is accepted, unless something is changed.
@@ -60,5 +64,13 @@ struct RunningEmulator {
                 ("authorization", authorization ?? self.authorization), ("apns-topic", EmulatorFixture.bundleID),
                 ("apns-push-type", "alert"),
             ], body: body)
+    }
+
+    /// A request about channels or a broadcast, with the token of the emulator.
+    func request(
+        _ method: String, _ path: String, _ fields: [(String, String)] = [], body: String? = nil
+    ) -> WireClient.Request {
+        let pseudo = [(":method", method), (":scheme", "https"), (":path", path), (":authority", "localhost")]
+        return WireClient.Request(headers: pseudo + [("authorization", authorization)] + fields, body: body)
     }
 }

@@ -4,6 +4,8 @@ import NIOHTTP2
 import NIOPosix
 import NIOSSL
 
+@testable import APNsEmulation
+
 /// A small HTTP/2 client for tests: every frame it sees can be inspected.
 final class WireClient: Sendable {
     struct Request: Sendable {
@@ -36,9 +38,11 @@ final class WireClient: Sendable {
     /// Connects and sends `early` before anything of the server can have arrived.
     static func connect(
         port: Int, trusting authorityPEM: String?, alpn: [String] = ["h2"], serverName: String? = "localhost",
-        maximumTLS: TLSVersion? = nil, early: [Request] = []
+        maximumTLS: TLSVersion? = nil, early: [Request] = [], certificate: IssuedCertificate? = nil
     ) async throws -> WireClient {
-        let context = try authorityPEM.map { try tlsContext(trusting: $0, alpn: alpn, maximum: maximumTLS) }
+        let context = try authorityPEM.map {
+            try tlsContext(trusting: $0, alpn: alpn, maximum: maximumTLS, certificate: certificate)
+        }
         let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
         let handler = try await eventLoop.submit { NIOLoopBound(WireClientHandler(early: early), eventLoop: eventLoop) }.get()
         let channel = try await ClientBootstrap(group: eventLoop)
@@ -56,12 +60,20 @@ final class WireClient: Sendable {
         return WireClient(channel: channel, bound: handler)
     }
 
-    private static func tlsContext(trusting pem: String, alpn: [String], maximum: TLSVersion?) throws -> NIOSSLContext {
+    private static func tlsContext(
+        trusting pem: String, alpn: [String], maximum: TLSVersion?, certificate: IssuedCertificate?
+    ) throws -> NIOSSLContext {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(pem.utf8)))
         tls.applicationProtocols = alpn
         tls.maximumTLSVersion = maximum
         tls.shutdownTimeout = .milliseconds(50)
+        if let certificate {
+            let shown = try NIOSSLCertificate(bytes: Array(certificate.certificatePEM.utf8), format: .pem)
+            let key = try NIOSSLPrivateKey(bytes: Array(certificate.privateKeyPEM.utf8), format: .pem)
+            tls.certificateChain = [.certificate(shown)]
+            tls.privateKey = .privateKey(key)
+        }
         return try NIOSSLContext(configuration: tls)
     }
 

@@ -15,6 +15,25 @@ struct SettingsRulesTests {
         }
     }
 
+    @Test("a retention has its unit and its limits")
+    func retention() throws {
+        let settings = try #require(
+            SettingsFixture(file: "retention-content: 7d\nretention-grace: 0s\nretention-audit: 365d").read().settings)
+        #expect(settings.retention.content == .seconds(7 * 86_400))
+        #expect(settings.retention.grace == .zero)
+        #expect(settings.retention.audit == .seconds(365 * 86_400))
+        for line in ["retention-content: 30", "retention-content: 1h", "retention-grace: 31d", "retention-audit: 0s"] {
+            #expect(SettingsFixture(file: line).problems.count == 1, "\(line)")
+        }
+    }
+
+    @Test("a quota must have room for the largest content")
+    func quota() {
+        #expect(SettingsFixture(file: "content-quota: 1MB").problems.count == 1)
+        #expect(SettingsFixture(file: "content-quota: 1MB\ncontent-limit: 1MB").problems.isEmpty)
+        #expect(SettingsFixture(file: "content-limit: 2GB").problems.count == 1)
+    }
+
     @Test("metrics beyond this machine need to be told that it is meant")
     func metrics() {
         #expect(SettingsFixture(file: "metrics-host: 0.0.0.0\nmetrics-port: 9464").problems.count == 1)
@@ -37,6 +56,16 @@ struct SettingsRulesTests {
         let dispatch = ServerNode.dispatchSettings(settings)
         #expect(dispatch.leaseDuration > dispatch.pushDeadline * 2)
         #expect(dispatch.drainDeadline < settings.shutdownDeadline)
+    }
+
+    @Test("a proxy is an address, perhaps with a name and a password")
+    func proxy() {
+        for good in ["http://proxy.example:3128", "http://10.0.0.1:80/", "http://clarion:open%3Asesame@proxy.example:3128"] {
+            #expect(SettingsFixture(file: "apns-proxy: \(good)").problems.isEmpty, "\(good)")
+        }
+        for bad in ["proxy.example:3128", "https://proxy.example:3128", "http://proxy.example", "http://proxy.example:3128/x"] {
+            #expect(SettingsFixture(file: "apns-proxy: \(bad)").problems.count == 1, "\(bad)")
+        }
     }
 
     @Test("the parts of a credential belong together")

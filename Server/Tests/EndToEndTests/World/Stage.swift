@@ -2,6 +2,7 @@ import DeviceSimulation
 import Foundation
 import Logging
 import RichPushModel
+import ServerObservability
 import Testing
 
 @testable import ClarionServer
@@ -10,20 +11,23 @@ import Testing
 struct Stage: Sendable {
     let demo: Demo
     let address: String
+    /// What `/metrics` of the node would answer.
+    let metrics: PrometheusMetrics
 
     /// Runs the body on a stage of its own and takes it down afterwards.
     static func open(phones: Int = 1, _ body: @escaping @Sendable (Stage) async throws -> Void) async throws {
         try await TemporaryFolder.use { folder in
             let port = try await DemoPort.choose(0)
+            let metrics = PrometheusMetrics()
             let demo = try await Demo.make(
-                directory: folder, port: port, phones: phones,
+                directory: folder, port: port, phones: phones, metrics: metrics,
                 logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
             let (listening, isListening) = AsyncStream.makeStream(of: Void.self)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await demo.run { _ in isListening.yield() } }
                 group.addTask {
                     for await _ in listening { break }
-                    try await body(Stage(demo: demo, address: "http://127.0.0.1:\(port)"))
+                    try await body(Stage(demo: demo, address: "http://127.0.0.1:\(port)", metrics: metrics))
                 }
                 // The stage runs until it is cancelled: the first to end is the body, or a stage that broke down.
                 defer { group.cancelAll() }

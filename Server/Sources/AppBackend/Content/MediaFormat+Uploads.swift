@@ -1,31 +1,16 @@
 import RichPushModel
 
-/// The media types that are stored at all. Everything else is refused: what is not on this list could be rendered as active
-/// content by something that reads it.
-enum MediaFormat: String, CaseIterable {
-    case png = "image/png"
-    case jpeg = "image/jpeg"
-    case gif = "image/gif"
-    case webp = "image/webp"
-    case heic = "image/heic"
-    case mp3 = "audio/mpeg"
-    case m4a = "audio/mp4"
-    case wav = "audio/wav"
-    case aiff = "audio/aiff"
-    case caf = "audio/x-caf"
-    case mp4 = "video/mp4"
-    case quickTime = "video/quicktime"
-    case mpeg = "video/mpeg"
-    case pdf = "application/pdf"
-    case plainText = "text/plain"
-
-    /// The kind that a notification with this content has unless its sender says `file`.
-    var kind: ContentKind {
+/// What a server that takes uploads asks of a media type.
+extension MediaFormat {
+    /// The kind that a notification with this content has unless its sender says `file`; `nil` for what only the server writes
+    /// and nobody uploads.
+    var kind: ContentKind? {
         switch self {
         case .png, .jpeg, .gif, .webp, .heic: .image
         case .mp3, .m4a, .wav, .aiff, .caf: .sound
         case .mp4, .quickTime, .mpeg: .video
         case .pdf, .plainText: .file
+        case .json, .uriList: nil
         }
     }
 
@@ -46,7 +31,8 @@ enum MediaFormat: String, CaseIterable {
         case .quickTime: ["mov", "qt"]
         case .mpeg: ["mpeg", "mpg"]
         case .pdf: ["pdf"]
-        case .plainText: ["txt"]
+        case .json: ["json"]
+        case .uriList, .plainText: ["txt"]
         }
     }
 
@@ -65,17 +51,14 @@ enum MediaFormat: String, CaseIterable {
         }
     }
 
-    /// What a sender declared, without parameters; `nil` when it says nothing or is not on the list.
+    /// What a sender declared, without parameters; `nil` when it says nothing or nobody uploads it.
     init?(declared: String) {
         let essence = MediaFormat.essence(of: declared)
-        guard let format = MediaFormat.allCases.first(where: { $0.rawValue == essence || $0.aliases.contains(essence) }) else {
+        guard let format = MediaFormat.allCases.first(where: { $0.rawValue == essence || $0.aliases.contains(essence) }),
+            format.kind != nil
+        else {
             return nil
         }
         self = format
-    }
-
-    /// `image/png` of `Image/PNG; name=x`.
-    static func essence(of declared: String) -> String {
-        declared.prefix { $0 != ";" }.lowercased().filter { !$0.isWhitespace }
     }
 }

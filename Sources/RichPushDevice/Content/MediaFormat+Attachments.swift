@@ -1,26 +1,10 @@
-/// The types of content that a device takes. What is not here could be shown as active content and is refused.
-enum MediaFormat: String, CaseIterable, Sendable {
-    case png = "image/png"
-    case jpeg = "image/jpeg"
-    case gif = "image/gif"
-    case webp = "image/webp"
-    case heic = "image/heic"
-    case mp3 = "audio/mpeg"
-    case m4a = "audio/mp4"
-    case wav = "audio/wav"
-    case aiff = "audio/aiff"
-    case caf = "audio/x-caf"
-    case mp4 = "video/mp4"
-    case quickTime = "video/quicktime"
-    case mpeg = "video/mpeg"
-    case pdf = "application/pdf"
-    case json = "application/json"
-    case uriList = "text/uri-list"
-    case plainText = "text/plain"
+import RichPushModel
 
+/// What a device asks of the type of a content.
+extension MediaFormat {
     /// The format of a declared media type without its parameters.
     init?(declared: String) {
-        self.init(rawValue: declared.prefix { $0 != ";" }.lowercased().filter { !$0.isWhitespace })
+        self.init(rawValue: Self.essence(of: declared))
     }
 
     /// The ending under which the system recognises a file of this type. Names from the network are never used.

@@ -1,0 +1,19 @@
+import Foundation
+import NIOPosix
+
+/// `apns-load --port N --certificate FILE [--mode batch|loop|pool|rate] …` sends pushes to a sink and prints what it took as one line of JSON.
+@main
+enum APNsLoad {
+    static func main() async throws {
+        do {
+            let options = try LoadOptions(Array(CommandLine.arguments.dropFirst()))
+            let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+            let result = try await Load(options, group: group).run()
+            print(result.line)
+            if result.accepted != result.sent { exit(1) }
+        } catch let fault as LoadFault {
+            FileHandle.standardError.write(Data("apns-load: \(fault)\n".utf8))
+            exit(64)
+        }
+    }
+}

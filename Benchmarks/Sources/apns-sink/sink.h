@@ -1,0 +1,71 @@
+// A server that answers every request with status 200, and is never what limits the client that is measured: one thread,
+// OpenSSL, one parse over what was read, one write for all answers to it. It reads no header block, so it is no APNs; the
+// local APNs of the server package is.
+#ifndef SINK_H
+#define SINK_H
+
+#include <openssl/ssl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// What the command line says.
+struct options {
+    uint32_t streams;        // SETTINGS_MAX_CONCURRENT_STREAMS
+    uint32_t window;         // the receive window of the connection and of each stream
+    uint64_t delay;          // nanoseconds between a request and its answer; window updates wait as long
+    bool warms_up;           // allow one stream until the first request, as APNs does
+    const char *certificate; // where to write the certificate to trust
+};
+
+// Totals over all connections, for the `stats` command.
+struct totals {
+    uint64_t requests, bytes_in, bytes_out, overruns;
+    uint32_t connections, peak, opened;
+};
+
+// A queue of bytes: appended at the end, written from the start.
+struct bytes {
+    uint8_t *memory;
+    size_t start, end, capacity;
+};
+
+// Bytes up to a position of the output may leave at a time.
+struct release {
+    uint64_t due;
+    uint64_t position;
+};
+
+struct connection {
+    int socket;
+    SSL *tls;
+    bool has_preface, is_writing, is_warm, is_broken;
+    struct bytes input, output;
+    uint64_t appended, released, written; // positions in the output since the beginning
+    struct release *releases;             // a ring
+    size_t first_release, release_count, release_capacity;
+    uint32_t consumed;  // body bytes since the last window update
+    int64_t credit;     // body bytes that the client may still send
+    uint32_t next_answer;
+    struct connection *previous, *next;
+};
+
+extern struct options options;
+extern struct totals totals;
+
+uint64_t now_nanoseconds(void);
+
+// bytes.c
+uint8_t *bytes_reserve(struct bytes *bytes, size_t size);
+void bytes_consume(struct bytes *bytes, size_t size);
+size_t bytes_count(const struct bytes *bytes);
+
+// certificate.c
+SSL_CTX *make_tls_context(const char *certificate_path);
+
+// frames.c
+void prepare_answers(void);
+void greet(struct connection *connection);
+void read_frames(struct connection *connection);
+
+#endif

@@ -1,0 +1,50 @@
+import Foundation
+
+/// A command that ran to its end, and what it used.
+struct CommandRun {
+    struct Fault: Error, CustomStringConvertible {
+        let description: String
+
+        init(_ description: String) { self.description = description }
+    }
+
+    var output: String
+    /// User and system time of the whole process, in seconds.
+    var processor: Double
+    var seconds: Double
+
+    /// The command on one core, where cores can be chosen.
+    static func pinned(to core: Int, _ command: [String]) -> [String] {
+        FileManager.default.isExecutableFile(atPath: "/usr/bin/taskset") ? ["taskset", "-c", "\(core)"] + command : command
+    }
+
+    /// Runs a command on the client's core. One at a time: what children used is known for all of them together.
+    static func client(_ command: [String]) throws -> CommandRun {
+        let process = Process()
+        let pipe = Pipe()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = pinned(to: 0, command)
+        process.standardOutput = pipe
+        process.standardInput = FileHandle.nullDevice
+        let before = childrenProcessor()
+        let start = ContinuousClock.now
+        try process.run()
+        let output = pipe.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        let seconds = start.duration(to: .now) / .seconds(1)
+        guard process.terminationStatus == 0 else {
+            throw Fault("\(command[0]) ended with \(process.terminationStatus)")
+        }
+        return CommandRun(
+            output: String(decoding: output, as: UTF8.self), processor: childrenProcessor() - before, seconds: seconds)
+    }
+
+    private static func childrenProcessor() -> Double {
+        var usage = rusage()
+        // -1 is RUSAGE_CHILDREN, which has another type on each platform.
+        getrusage(-1, &usage)
+        return seconds(usage.ru_utime) + seconds(usage.ru_stime)
+    }
+
+    private static func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1_000_000 }
+}

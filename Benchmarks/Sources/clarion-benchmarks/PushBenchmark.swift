@@ -1,0 +1,125 @@
+import Foundation
+
+/// The APNs client beside h2load: the same sink, the same body, TLS 1.3, one core each, in interleaved rounds.
+struct PushBenchmark {
+    static let bodySize = 188
+    static let windows = [1, 10, 100, 1000]
+
+    let load: String
+    let sink: String
+    let rounds: Int
+    let folder: URL
+
+    /// One line of the table.
+    struct Row: Encodable {
+        var client: String
+        var window: Int
+        /// Pushes for each second of the client's processor time, median of the rounds.
+        var perProcessorSecond: Double
+        var processorSecondsPer100k: Double
+        var perSecond: Double
+        /// Against h2load in the same rounds.
+        var ratio: Double?
+        var p50Milliseconds: Double?
+        var p99Milliseconds: Double?
+        var residentMegabytes: Double?
+        var bytesPerPush: Double
+    }
+
+    private struct Sample {
+        var perProcessorSecond: Double
+        var perSecond: Double
+        var p50: Double?
+        var p99: Double?
+        var resident: Double?
+        var bytes: Double
+    }
+
+    /// What `apns-load` prints.
+    private struct LoadReport: Decodable {
+        var sent: Int
+        var seconds: Double
+        var resident: Double
+        var p50: Double
+        var p99: Double
+    }
+
+    func run() throws -> [Row] {
+        let sink = try Sink(program: sink, folder: folder)
+        defer { sink.stop() }
+        let body = folder.appending(path: "body")
+        try Data(repeating: 0x78, count: Self.bodySize).write(to: body)
+        var rows: [Row] = []
+        for window in Self.windows {
+            var samples: [String: [Sample]] = [:]
+            for _ in 0..<rounds {
+                samples["h2load", default: []].append(try peer(window, body: body.path, sink))
+                for mode in ["batch", "loop", "pool"] { samples[mode, default: []].append(try ours(mode, window, sink)) }
+            }
+            rows += ["h2load", "batch", "loop", "pool"].map { name in
+                row(name, window, samples[name] ?? [], against: samples["h2load"] ?? [])
+            }
+        }
+        return rows
+    }
+
+    private func peer(_ window: Int, body: String, _ sink: Sink) throws -> Sample {
+        let count = [1: 10_000, 10: 60_000, 100: 200_000][window] ?? 400_000
+        let before = try sink.totals()
+        let run = try CommandRun.client(peerCommand(window, count, body, sink))
+        guard run.output.contains("\(count) succeeded") else { throw CommandRun.Fault("h2load did not succeed") }
+        let bytes = Double(try sink.totals().bytesIn - before.bytesIn) / Double(count)
+        // Another run, because writing down every request takes time.
+        let log = folder.appending(path: "h2load.log")
+        try? FileManager.default.removeItem(at: log)
+        _ = try CommandRun.client(peerCommand(window, count / 4, body, sink) + ["--log-file=\(log.path)"])
+        let latencies = try String(contentsOf: log, encoding: .utf8).split(separator: "\n")
+            .compactMap { $0.split(separator: "\t").last.flatMap { Double($0) } }.sorted()
+        return Sample(
+            perProcessorSecond: Double(count) / run.processor, perSecond: Double(count) / run.seconds,
+            p50: latencies.isEmpty ? nil : latencies[latencies.count / 2] / 1000,
+            p99: latencies.isEmpty ? nil : latencies[latencies.count * 99 / 100] / 1000, bytes: bytes)
+    }
+
+    private func peerCommand(_ window: Int, _ count: Int, _ body: String, _ sink: Sink) -> [String] {
+        [
+            "h2load", "-n", "\(count)", "-c", "1", "-m", "\(window)", "-d", body, "-H", "apns-topic: com.example.app", "-H",
+            "apns-push-type: alert", "-H", "apns-priority: 10", "-H", "apns-expiration: 0", "-H",
+            "authorization: bearer " + String(repeating: "a1", count: 92),
+            "https://127.0.0.1:\(sink.port)/3/device/" + String(repeating: "0f", count: 32),
+        ]
+    }
+
+    private func ours(_ mode: String, _ window: Int, _ sink: Sink) throws -> Sample {
+        let count = [1: 10_000, 10: 100_000, 100: 500_000][window] ?? (mode == "batch" ? 2_000_000 : 500_000)
+        let before = try sink.totals()
+        let run = try CommandRun.client([
+            load, "--port", "\(sink.port)", "--certificate", sink.certificate, "--mode", mode, "--window", "\(window)",
+            "--count", "\(count)", "--body", "\(Self.bodySize)",
+        ])
+        let report = try JSONDecoder().decode(LoadReport.self, from: Data(run.output.utf8))
+        let bytes = Double(try sink.totals().bytesIn - before.bytesIn) / Double(report.sent)
+        return Sample(
+            perProcessorSecond: Double(report.sent) / run.processor, perSecond: Double(report.sent) / report.seconds,
+            p50: report.p50, p99: report.p99, resident: report.resident / 1_000_000, bytes: bytes)
+    }
+
+    private func row(_ client: String, _ window: Int, _ samples: [Sample], against peer: [Sample]) -> Row {
+        let rate = Self.median(samples.map(\.perProcessorSecond))
+        let reference = Self.median(peer.map(\.perProcessorSecond))
+        return Row(
+            client: client, window: window, perProcessorSecond: rate, processorSecondsPer100k: 100_000 / rate,
+            perSecond: Self.median(samples.map(\.perSecond)), ratio: client == "h2load" ? nil : rate / reference,
+            p50Milliseconds: Self.optionalMedian(samples.compactMap(\.p50)),
+            p99Milliseconds: Self.optionalMedian(samples.compactMap(\.p99)),
+            residentMegabytes: Self.optionalMedian(samples.compactMap(\.resident)),
+            bytesPerPush: Self.median(samples.map(\.bytes)))
+    }
+
+    static func median(_ values: [Double]) -> Double {
+        let sorted = values.sorted()
+        return sorted.isEmpty ? .nan : sorted[sorted.count / 2]
+    }
+
+    private static func optionalMedian(_ values: [Double]) -> Double? { values.isEmpty ? nil : median(values) }
+}

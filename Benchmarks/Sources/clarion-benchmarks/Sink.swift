@@ -1,0 +1,50 @@
+import Foundation
+
+/// The sink, running on the second core.
+final class Sink {
+    /// What the sink counted since it started.
+    struct Totals: Decodable {
+        var requests: Int
+        /// On the socket, TLS included.
+        var bytesIn: Int
+        var bytesOut: Int
+        var peak: Int
+        var opened: Int
+        /// Connections that sent more than the window allowed.
+        var overruns: Int
+    }
+
+    private let process = Process()
+    private let commands = Pipe()
+    private let answers = Pipe()
+    let port: Int
+    /// The certificate that clients must trust.
+    let certificate: String
+
+    init(program: String, folder: URL, _ arguments: [String] = []) throws {
+        certificate = folder.appending(path: "sink.pem").path
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = CommandRun.pinned(to: 1, [program, "--certificate", certificate] + arguments)
+        process.standardInput = commands
+        process.standardOutput = answers
+        try process.run()
+        guard let port = Int(try Self.line(from: answers)) else { throw CommandRun.Fault("the sink did not say its port") }
+        self.port = port
+    }
+
+    func totals() throws -> Totals {
+        try commands.fileHandleForWriting.write(contentsOf: Data("stats\n".utf8))
+        return try JSONDecoder().decode(Totals.self, from: Data(try Self.line(from: answers).utf8))
+    }
+
+    func stop() {
+        try? commands.fileHandleForWriting.close()
+        process.waitUntilExit()
+    }
+
+    private static func line(from pipe: Pipe) throws -> String {
+        var line: [UInt8] = []
+        while let byte = try pipe.fileHandleForReading.read(upToCount: 1)?.first, byte != UInt8(ascii: "\n") { line.append(byte) }
+        return String(decoding: line, as: UTF8.self)
+    }
+}

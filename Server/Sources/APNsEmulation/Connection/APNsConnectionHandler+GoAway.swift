@@ -1,0 +1,65 @@
+import APNsProtocol
+import NIOCore
+import NIOHTTP2
+
+/// GOAWAY in all its forms (APNs reference 1.7 and 7.2, check 25).
+extension APNsConnectionHandler {
+    /// The debug data that Apple documents; empty without a reason.
+    static func json(_ reason: APNsReason?) -> String { reason.map { #"{"reason":"\#($0.rawValue)"}"# } ?? "" }
+
+    /// GOAWAY as the consequence of one request.
+    func goAway(_ form: GoAwayForm, answer: APNsAnswer?, on stream: HTTP2StreamID) {
+        let this = Int(stream)
+        switch form.lastStream {
+        case .zero: startDraining(form, last: 0)
+        case .beforeThisRequest: startDraining(form, last: max(0, this - 2))
+        case .thisRequest, .thisRequestUnanswered: startDraining(form, last: this)
+        case .stream(let last): startDraining(form, last: max(0, last))
+        case .twoStep, .twoStepBeforeThisRequest:
+            write(.goAway(lastStreamID: .maxID, errorCode: .noError, opaqueData: nil), on: .rootStream)
+            startDraining(form, last: form.lastStream == .twoStep ? this : max(0, this - 2))
+        }
+        if let answer { send(answer, on: stream) }
+    }
+
+    /// Sends GOAWAY. The connection ends after a grace in which the client reads it and gets the answers it is owed.
+    func startDraining(_ form: GoAwayForm, last: Int) {
+        switch phase {
+        case .open: break
+        // The second step of two.
+        case .draining(let before) where before > last && before == Self.noLastStream: break
+        case .draining, .silent: return
+        }
+        let lastID = last == 0 ? HTTP2StreamID.rootStream : HTTP2StreamID(last)
+        phase = .draining(last: last)
+        for stream in streams.keys where stream > lastID { forget(stream) }
+        let data = form.debugData.isEmpty ? nil : ByteBuffer(string: form.debugData)
+        for _ in 0..<form.times {
+            write(
+                .goAway(lastStreamID: lastID, errorCode: HTTP2ErrorCode(networkCode: Int(form.code)), opaqueData: data),
+                on: .rootStream)
+        }
+        if !form.leavesConnectionOpen { closeLater() }
+    }
+
+    /// The second step of the graceful form.
+    private func finishDraining(reason: APNsReason?) {
+        startDraining(GoAwayForm(lastStream: .zero, debugData: Self.json(reason)), last: lastStream)
+        context?.flush()
+    }
+
+    /// The graceful form: first every stream is promised service, then the real last stream is named.
+    func startDraining(reason: APNsReason?, pause: Duration) {
+        guard phase == .open, let context else { return }
+        phase = .draining(last: Self.noLastStream)
+        write(.goAway(lastStreamID: .maxID, errorCode: .noError, opaqueData: nil), on: .rootStream)
+        let eventLoop = context.eventLoop
+        let bound = NIOLoopBound(self, eventLoop: eventLoop)
+        pausing = Task { [clock = core.clock] in
+            guard (try? await clock.sleep(for: pause)) != nil else { return }
+            eventLoop.execute {
+                bound.value.finishDraining(reason: reason)
+            }
+        }
+    }
+}

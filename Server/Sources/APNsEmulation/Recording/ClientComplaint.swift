@@ -1,0 +1,22 @@
+/// Something that a good client does not do (APNs reference 1.4, 1.6 and 2.1), with how often it was seen.
+public struct ClientComplaint: Sendable, Hashable, Codable {
+    public enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
+        /// PRIORITY frames, which APNs ignores.
+        case sentPriorityFrames
+        /// Streams above the announced limit.
+        case exceededStreamLimit
+        /// Device tokens were put into the dynamic table, each 111 bytes of 4096.
+        case indexedPaths
+        /// `apns-id` was put into the dynamic table more than once for each connection.
+        case indexedMessageIDs
+        /// `authorization` went over the wire again though the provider token was the same.
+        case repeatedAuthorization
+        /// 429 `TooManyProviderTokenUpdates` was earned.
+        case changedProviderTokenTooOften
+        /// A push that had been accepted was sent and accepted again under the same `apns-id`.
+        case repeatedAcceptedPushes
+    }
+
+    public var kind: Kind
+    public var count: Int
+}

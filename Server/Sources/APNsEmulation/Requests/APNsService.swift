@@ -1,0 +1,7 @@
+/// The two doors of APNs. They listen on ports of their own (APNs reference 1.1).
+enum APNsService: Sendable, Hashable {
+    /// Device pushes and broadcasts.
+    case provider
+    /// The management of broadcast channels.
+    case channelManagement
+}

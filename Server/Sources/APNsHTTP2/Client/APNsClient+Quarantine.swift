@@ -1,0 +1,31 @@
+import APNsProtocol
+
+extension APNsClient {
+    /// Sends doubtful pushes over the separate connection, the likelier ones first, and the others as always.
+    func sendApart(_ pushes: [APNsPush], _ quarantine: APNsClient) async -> [APNsOutcome] {
+        let doubtful = pushes.indices.filter { pushes[$0].standing.isDoubtful }
+            .sorted { (pushes[$1].standing, $0) < (pushes[$0].standing, $1) }
+        let others = pushes.indices.filter { !pushes[$0].standing.isDoubtful }
+        async let apart = quarantine.sendTogether(doubtful.map { pushes[$0] })
+        async let together = sendTogether(others.map { pushes[$0] })
+        var outcomes = Array(repeating: APNsOutcome.notSent(.cancelled), count: pushes.count)
+        for (index, outcome) in zip(doubtful, await apart) { outcomes[index] = outcome }
+        for (index, outcome) in zip(others, await together) { outcomes[index] = outcome }
+        return outcomes
+    }
+}
+
+extension APNsClientMetrics {
+    /// The numbers of two parts of one client as one.
+    func adding(_ other: APNsClientMetrics) -> APNsClientMetrics {
+        var sum = self
+        let counters: [WritableKeyPath<APNsClientMetrics, Int>] = [
+            \.queued, \.inFlight, \.streamLimit, \.connections, \.connecting, \.draining, \.connected, \.connectFailures,
+            \.goAways, \.resends, \.requests, \.accepted, \.rejected, \.notSent, \.unknown,
+        ]
+        for counter in counters { sum[keyPath: counter] += other[keyPath: counter] }
+        sum.lastGoAwayReason = lastGoAwayReason ?? other.lastGoAwayReason
+        sum.clockSkew = clockSkew ?? other.clockSkew
+        return sum
+    }
+}

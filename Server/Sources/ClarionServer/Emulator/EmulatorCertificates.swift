@@ -1,0 +1,21 @@
+import APNsEmulation
+import APNsProtocol
+import RichPushModel
+import ServiceErrors
+
+/// Client certificates for a local APNs whose folder exists or is made now.
+public enum EmulatorCertificates {
+    /// Writes certificate and key into one PEM file. The environments are `sandbox`, `production` or both.
+    public static func write(
+        bundleID: String, environments: [String], furtherTopics: [String], directory: String, to path: String
+    ) throws {
+        let now = SystemClock().now
+        let known = environments.compactMap(APNsEnvironment.init(rawValue:))
+        guard known.count == environments.count else {
+            throw ServiceError(.invalidField, "an environment is 'sandbox' or 'production'")
+        }
+        try EmulatorFolder(path: directory, now: now).writeClientCertificate(
+            ClientCertificateRequest(bundleID: bundleID, environments: Set(known), furtherTopics: furtherTopics), to: path,
+            now: now)
+    }
+}

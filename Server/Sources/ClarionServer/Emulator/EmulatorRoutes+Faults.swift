@@ -1,0 +1,83 @@
+import APNsEmulation
+import APNsProtocol
+import HTTPService
+import Hummingbird
+import ServiceErrors
+
+/// Faults, rules and what is done to connections.
+extension EmulatorRoutes {
+    /// `POST /connections`: something that happens to every connection now.
+    struct ConnectionAction: Codable {
+        var action: String
+        var reason: String?
+        /// Between the two steps of a graceful GOAWAY.
+        var pauseMilliseconds: Int?
+        var streams: Int?
+    }
+
+    /// `POST /provider-tokens/expire`: tokens minted before this second count as expired; without it none do.
+    struct Expiry: Codable {
+        var issuedBefore: Int64?
+    }
+
+    func addFaultRoutes(to router: some RouterMethods<ServiceRequestContext>) {
+        router.post("/faults") { request, _ in
+            try await request.readJSON(FaultDocument.self).inject(into: apns)
+            return Response(status: .noContent)
+        }
+        router.delete("/faults") { _, _ in
+            apns.clearFaults()
+            return Response(status: .noContent)
+        }
+        router.post("/connections") { request, _ in
+            try act(try await request.readJSON(ConnectionAction.self))
+            return Response(status: .noContent)
+        }
+        router.post("/provider-tokens/expire") { request, _ in
+            apns.expireProviderTokens(issuedBefore: try await request.readJSON(Expiry.self).issuedBefore)
+            return Response(status: .noContent)
+        }
+        router.get("/rules") { _, _ in
+            let rules = apns.rules
+            return try Response.json(RuleSwitch.byName.mapValues { $0.read(rules) })
+        }
+        router.patch("/rules") { request, _ in
+            let values = try await request.readJSON([String: RuleValue].self)
+            try apns.changeRules { rules in
+                // A copy first: a wrong value changes nothing.
+                var changed = rules
+                for (name, value) in values.sorted(by: { $0.key < $1.key }) {
+                    guard let known = RuleSwitch.byName[name] else {
+                        throw ServiceError(.invalidField, "no rule has this name; GET /rules lists them")
+                    }
+                    try known.set(value, in: &changed)
+                }
+                rules = changed
+            }
+            return Response(status: .noContent)
+        }
+    }
+
+    private func act(_ action: ConnectionAction) throws {
+        let reason = action.reason.map(APNsReason.init(rawValue:))
+        switch action.action {
+        case "goAway":
+            if let pause = action.pauseMilliseconds {
+                apns.goAway(reason: reason, pause: .milliseconds(min(max(0, pause), 3_600_000)))
+            } else {
+                apns.goAway(reason: reason)
+            }
+        case "reset": apns.resetConnections()
+        case "drop": apns.dropConnections()
+        case "wedge": apns.wedgeConnections()
+        case "blackHole": apns.blackHoleConnections()
+        case "limit":
+            guard let streams = action.streams, (0...1_000_000).contains(streams) else {
+                throw ServiceError(.invalidField, "field 'streams': expected a number from 0 to 1000000")
+            }
+            apns.announce(streamLimit: streams)
+        default:
+            throw ServiceError(.invalidField, "field 'action': expected goAway, reset, drop, wedge, blackHole or limit")
+        }
+    }
+}

@@ -1,0 +1,37 @@
+import APNsHTTP2
+import APNsProtocol
+import Logging
+import Metrics
+import PushHub
+import RichPushModel
+
+/// Reads the numbers that are not events, every few seconds, and writes them as metrics.
+struct MetricsUpkeep: Sendable {
+    static let interval: Duration = .seconds(5)
+
+    let telemetry: any TelemetryStore
+    let client: @Sendable () -> APNsClientMetrics?
+    let tokenAge: @Sendable () -> Duration?
+    let factory: any MetricsFactory
+    let clock: any ServiceClock
+    let logger: Logger
+
+    /// Works until the task is cancelled.
+    func run() async {
+        var gauges = NodeGauges(factory: factory)
+        while !Task.isCancelled {
+            await collect(into: &gauges)
+            do { try await clock.sleep(for: Self.interval) } catch { return }
+        }
+    }
+
+    func collect(into gauges: inout NodeGauges) async {
+        if let numbers = client() { gauges.write(numbers) }
+        if let age = tokenAge() { gauges.write(tokenAge: age) }
+        do {
+            gauges.write(try await telemetry.backlog(at: clock.now))
+        } catch {
+            logger.warning("The backlog could not be counted", metadata: ["error_type": "\(type(of: error))"])
+        }
+    }
+}

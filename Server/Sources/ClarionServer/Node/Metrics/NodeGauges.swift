@@ -1,0 +1,56 @@
+import APNsHTTP2
+import APNsProtocol
+import HTTPService
+import Metrics
+import PushHub
+
+/// Writes numbers that somebody else keeps. One task uses it.
+struct NodeGauges {
+    private let factory: any MetricsFactory
+    /// What the counters were raised to.
+    private var written: [MetricName: [String: Int]] = [:]
+
+    init(factory: any MetricsFactory) { self.factory = factory }
+
+    func write(_ backlog: DispatchBacklog) {
+        let stages = [
+            ("due_single", backlog.due[.single] ?? 0), ("due_small", backlog.due[.small] ?? 0),
+            ("due_large", backlog.due[.large] ?? 0),
+            ("waiting", backlog.waiting), ("leased", backlog.leased),
+        ]
+        for (stage, count) in stages { set(.slices, (.stage, stage), Double(count)) }
+    }
+
+    mutating func write(_ client: APNsClientMetrics) {
+        set(.apnsConnections, (.phase, "ready"), Double(client.connections))
+        set(.apnsConnections, (.phase, "connecting"), Double(client.connecting))
+        set(.apnsConnections, (.phase, "draining"), Double(client.draining))
+        set(.apnsStreamLimit, nil, Double(client.streamLimit))
+        set(.apnsStreams, nil, Double(client.inFlight))
+        set(.apnsQueued, nil, Double(client.queued))
+        raise(.apnsConnected, to: client.connected)
+        raise(.apnsConnectFailures, to: client.connectFailures)
+        raise(.apnsResets, to: client.resets)
+        raise(.apnsRequests, to: client.requests)
+        raise(.apnsResends, to: client.resends)
+        // The series is there from the start, so that the first GOAWAY is seen as a rise.
+        let reasons = [APNsReason(rawValue: ""): 0].merging(client.goAwaysByReason) { $1 }
+        for (reason, count) in reasons {
+            raise(.apnsGoAways, reason: OutcomeClass.reason(reason.rawValue), to: count)
+        }
+    }
+
+    func write(tokenAge: Duration) { set(.apnsTokenAge, nil, Double(tokenAge.components.seconds)) }
+
+    private func set(_ name: MetricName, _ label: (MetricLabel, String)?, _ value: Double) {
+        Gauge(label: name.rawValue, dimensions: label.map { [($0.0.rawValue, $0.1)] } ?? [], factory: factory).record(value)
+    }
+
+    private mutating func raise(_ name: MetricName, reason: String? = nil, to total: Int) {
+        let known = written[name]?[reason ?? ""]
+        guard known != total else { return }
+        written[name, default: [:]][reason ?? ""] = total
+        let labels = reason.map { [(MetricLabel.reason.rawValue, $0)] } ?? []
+        Counter(label: name.rawValue, dimensions: labels, factory: factory).increment(by: max(total - (known ?? 0), 0))
+    }
+}

@@ -1,0 +1,70 @@
+import HTTPService
+import Metrics
+import PushHub
+import Synchronization
+
+/// Counts what the hub does. Label values come from closed sets, so the number of series is bounded.
+final class PushMetrics: HubObserver {
+    private struct Levels {
+        var inFlight = 0
+        var inHand: [SliceWeight: Int] = [:]
+    }
+
+    private let factory: any MetricsFactory
+    private let levels = Mutex(Levels())
+
+    init(factory: any MetricsFactory) { self.factory = factory }
+
+    func accepted(_ send: AcceptedSend) { count(.sendsAccepted) }
+
+    func leased(_ weight: SliceWeight) { move(weight, by: 1) }
+
+    func released(_ weight: SliceWeight) { move(weight, by: -1) }
+
+    func sending(_ batch: PushBatch, of notification: NotificationID, retries: Int) {
+        if retries > 0 { count(.pushRetries, by: retries) }
+        moveInFlight(by: batch.targets.count)
+    }
+
+    func sent(_ batch: PushBatch, of notification: NotificationID, outcomes: [PushOutcome]) {
+        moveInFlight(by: -batch.targets.count)
+        // A batch has up to a thousand outcomes of a few kinds: counted here first, so that each kind is one series looked up.
+        var counts: [OutcomeClass: Int] = [:]
+        for outcome in outcomes { counts[OutcomeClass(outcome), default: 0] += 1 }
+        for (kind, count) in counts {
+            self.count(.pushOutcomes, [(.result, kind.result), (.reason, kind.reason)], by: count)
+        }
+    }
+
+    func ended(_ notification: NotificationID, in hub: HubID, state: NotificationState) {
+        count(.sendsEnded, [(.state, state.rawValue)])
+    }
+
+    private func count(_ name: MetricName, _ labels: [(MetricLabel, String)] = [], by amount: Int = 1) {
+        Counter(label: name.rawValue, dimensions: labels.map { ($0.0.rawValue, $0.1) }, factory: factory).increment(by: amount)
+    }
+
+    // Gauges are written under the lock, so that the last value written is the current one.
+
+    private func moveInFlight(by step: Int) {
+        levels.withLock { levels in
+            levels.inFlight += step
+            Gauge(label: MetricName.pushesInFlight.rawValue, factory: factory).record(levels.inFlight)
+        }
+    }
+
+    private func move(_ weight: SliceWeight, by step: Int) {
+        levels.withLock { levels in
+            levels.inHand[weight, default: 0] += step
+            Gauge(
+                label: MetricName.slicesInHand.rawValue, dimensions: [(MetricLabel.weight.rawValue, weight.word)],
+                factory: factory
+            ).record(levels.inHand[weight] ?? 0)
+        }
+    }
+}
+
+extension SliceWeight {
+    /// The weight as a label.
+    var word: String { "\(self)" }
+}

@@ -1,0 +1,176 @@
+import APNsProtocol
+import NIOCore
+import Testing
+
+@testable import APNsHTTP2
+
+/// What users of other clients complain of (APNs reference 8), as promises about connections and streams. The numbers are
+/// those of the reference; Documentation/APNsComplaints.md lists them all.
+@Suite("Complaints about connections and streams")
+struct ConnectionComplaintTests {
+    @Test("complaint 1: a request that is never answered ends, and the client goes on")
+    func neverAnswered() throws {
+        let rig = try PoolRig()
+        let link = try rig.warmLink(streamLimit: 2)
+        let stuck = rig.submit(2)
+        let queued = rig.submit(1)
+        // Not even PING is answered: the connection is dead after its probe, long before the deadline.
+        rig.advance(.seconds(19))
+        #expect(stuck.outcomeList == Array(repeating: .unknown(.connectionClosed), count: 2))
+        #expect(!link.channel.isActive)
+        let next = try #require(rig.links.last)
+        try next.say(.streamLimit(2))
+        try next.say(.success(1))
+        #expect(queued.outcome(0)?.isAccepted == true)
+    }
+
+    @Test("complaint 2: there is a deadline without asking for one")
+    func defaultDeadline() throws {
+        #expect(APNsClientTiming().pushDeadline == .seconds(30))
+        let rig = try PoolRig()
+        let link = try rig.warmLink()
+        let submission = rig.submit(1)
+        for probe in 1...3 {
+            rig.advance(.seconds(10))
+            try link.say(.frame(0x6, flags: 0x1, [0, 0, 0, 0, 0, 0, 0, UInt8(probe)]))
+        }
+        #expect(submission.outcome(0) == .unknown(.deadline))
+    }
+
+    @Test("complaint 7: before the first SETTINGS nothing is sent, and then one request until it is answered")
+    func startsWithOne() throws {
+        let rig = try PoolRig()
+        _ = rig.submit(500)
+        let link = rig.links[0]
+        try link.exchange()
+        #expect(link.server.requests.isEmpty)
+        // Even a server that allows more at once gets one.
+        try link.say(.streamLimit(1000))
+        try link.exchange()
+        #expect(link.server.takeRequests().count == 1)
+        try link.say(.success(1))
+        try link.exchange()
+        #expect(link.server.requests.count == 499)
+    }
+
+    @Test("complaint 8: the server's limit is read again each time, and every end gives its stream back")
+    func exactStreams() throws {
+        let rig = try PoolRig()
+        let link = try rig.warmLink(streamLimit: 4)
+        _ = rig.submit(100)
+        var open: [UInt32] = []
+        for (limit, round) in zip([4, 2, 7, 1, 3], 0...) {
+            try link.say(.streamLimit(UInt32(limit)))
+            for _ in 0..<12 {
+                try link.exchange()
+                open += link.server.takeRequests().map(\.stream)
+                #expect(rig.metrics.inFlight == open.count)
+                guard let stream = open.first else { break }
+                let before = open.count
+                open.removeFirst()
+                switch round {
+                case 0: try link.say(.success(stream))
+                case 1: try link.say(.refusal(stream, 410, "Unregistered"))
+                case 2: try link.say(.reset(stream, .internalError))
+                default: try link.say(.frame(0x1, flags: 0x5, stream: stream, [0x20]))
+                }
+                try link.exchange()
+                open += link.server.takeRequests().map(\.stream)
+                #expect(open.count <= max(limit, before - 1))
+            }
+            #expect(open.count <= 7)
+        }
+    }
+
+    @Test("complaint 10: streams that are caught by a lowered limit are sent again once, however often they are reset")
+    func resetTwice() throws {
+        let rig = try PoolRig()
+        let link = try rig.warmLink()
+        let submission = rig.submit(3)
+        try link.exchange()
+        _ = link.server.takeRequests()
+        try link.say(
+            .streamLimit(1), .reset(5, .refusedStream), .reset(5, .streamClosed), .reset(7, .refusedStream),
+            .reset(7, .streamClosed), .success(3))
+        try link.exchange()
+        let first = link.server.takeRequests()
+        #expect(first.map(\.stream) == [9])
+        try link.say(.success(9), .streamLimit(1000))
+        try link.exchange()
+        #expect(link.server.takeRequests().map(\.stream) == [11])
+        try link.say(.success(11))
+        #expect(submission.outcomeList.allSatisfy { $0?.isAccepted == true })
+        #expect(rig.metrics.resends == 2)
+    }
+
+    @Test("complaint 14: a connection that was silent is probed together with its next request, and replaced when it is dead")
+    func silentlyDropped() throws {
+        let rig = try PoolRig()
+        let link = try rig.warmLink()
+        rig.advance(.minutes(10))
+        let submission = rig.submit(1)
+        try link.exchange()
+        #expect(link.server.takeFrames() == [.ping(1)])
+        rig.advance(.seconds(9))
+        #expect(!link.channel.isActive)
+        #expect(submission.outcome(0) == .unknown(.connectionClosed))
+        let next = rig.submit(1)
+        try rig.links[1].say(.streamLimit(1))
+        try rig.links[1].say(.success(1))
+        #expect(next.outcome(0)?.isAccepted == true)
+    }
+
+    @Test("complaint 15: what is not used is closed, and there are never more connections than allowed")
+    func idleAndMaximum() throws {
+        let rig = try PoolRig(limits: APNsClientLimits(connections: 2))
+        let link = try rig.warmLink(streamLimit: 1)
+        _ = rig.submit(1000)
+        for _ in 0..<50 {
+            rig.advance(.milliseconds(200))
+            for link in rig.links.dropFirst() where !link.hasSpoken {
+                link.hasSpoken = true
+                try link.say(.streamLimit(1))
+            }
+            #expect(rig.links.filter(\.channel.isActive).count <= 2)
+        }
+        #expect(link.channel.isActive)
+        let idle = try PoolRig()
+        let resting = try idle.warmLink()
+        idle.advance(.minutes(16))
+        #expect(!resting.channel.isActive && idle.metrics.connections == 0)
+    }
+
+    @Test("complaint 16: the queue is bounded, and what does not fit is told at once")
+    func bounded() throws {
+        let rig = try PoolRig(limits: APNsClientLimits(queuedPushes: 100))
+        rig.isReachable = false
+        let submission = rig.submit(5000)
+        #expect(submission.outcomeList.filter { $0 == .notSent(.queueFull) }.count == 4900)
+        #expect(rig.metrics.queued == 100)
+    }
+
+    @Test("complaint 21: no limit can be set so that nothing ever moves")
+    func impossibleLimits() throws {
+        let limits = APNsClientLimits(connections: 0, streamsPerConnection: 0, queuedPushes: -5, resends: -1)
+        #expect(limits.connections == 1 && limits.streamsPerConnection == 1 && limits.queuedPushes == 1 && limits.resends == 0)
+        let rig = try PoolRig(limits: limits)
+        _ = try rig.warmLink()
+        #expect(rig.metrics.accepted == 1)
+    }
+
+    @Test("complaint 22: retry-after is read whatever its case was, and nothing is tried again at once")
+    func retryAfter() throws {
+        let rig = try PoolRig()
+        let link = try rig.warmLink()
+        let submission = rig.submit(3)
+        let block = ByteBuffer.headerBlock(status: 429) + [0x00, 0x0B] + Array("retry-after".utf8) + [2] + Array("17".utf8)
+        try link.say(.frame(0x1, flags: 0x5, stream: 3, block), .refusal(5, 500, "InternalServerError"))
+        try link.say(.refusal(7, 429, "TooManyProviderTokenUpdates"))
+        guard case .rejected(let rejection) = submission.outcome(0) else {
+            Issue.record("not rejected")
+            return
+        }
+        #expect(rejection.retryAfter == 17 && rejection.disposition == .later)
+        #expect(submission.isComplete && rig.metrics.resends == 0)
+    }
+}

@@ -1,0 +1,65 @@
+import APNsProtocol
+import NIOCore
+import RichPushModel
+import Testing
+
+@testable import APNsHTTP2
+
+@Suite("Provider tokens on connections")
+struct ProviderTokenUseTests {
+    private func expired(_ stream: UInt32, date: String) -> ByteBuffer {
+        let block = ByteBuffer.headerBlock(status: 403) + [0x00, 0x04] + Array("date".utf8) + [29] + Array(date.utf8)
+        var buffer = ByteBuffer.frame(0x1, flags: 0x4, stream: stream, block)
+        buffer.writeImmutableBuffer(.frame(0x0, flags: 0x1, stream: stream, Array(#"{"reason":"ExpiredProviderToken"}"#.utf8)))
+        return buffer
+    }
+
+    @Test("a young token that APNs calls expired shows a wrong clock, by how much, and is not replaced")
+    func skew() throws {
+        let rig = try PoolRig()
+        let link = try rig.warmLink()
+        let submission = rig.submit(1)
+        let ahead = try #require(HTTPDateText("Sun, 06 Nov 1994 08:49:37 GMT"))
+        try link.say(expired(3, date: ahead.text))
+        guard case .rejected(let rejection) = submission.outcome(0) else {
+            Issue.record("not rejected")
+            return
+        }
+        #expect(rejection.serverDate == Timestamp(seconds: 784_111_777))
+        #expect(rig.metrics.clockSkew == Timestamp(seconds: 784_111_777) - rig.clock.now)
+        #expect(rig.metrics.resends == 0)
+        try link.exchange()
+        rig.advance(.seconds(2))
+        let next = rig.submit(1)
+        rig.advance(.seconds(2))
+        let second = try #require(rig.links.last)
+        try second.say(.streamLimit(1))
+        try second.exchange()
+        let before = link.server.requests.first?.value("authorization")
+        #expect(before != nil && second.server.requests.first?.value("authorization") == before)
+        try second.say(.success(1))
+        #expect(next.outcome(0)?.isAccepted == true)
+    }
+
+    @Test(
+        "dates are read in the form that servers may send, and in no other",
+        arguments: [
+            ("Sun, 06 Nov 1994 08:49:37 GMT", Int64(784_111_777)), ("Thu, 29 Feb 2024 00:00:00 GMT", 1_709_164_800),
+            ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("Sunday, 06-Nov-94 08:49:37 GMT", nil), ("", nil),
+            ("Sun, 06 Nov 1994 25:49:37 GMT", nil), ("Sun, 06 Nox 1994 08:49:37 GMT", nil),
+        ] as [(String, Int64?)])
+    func dates(text: String, seconds: Int64?) {
+        #expect(HTTPDateText(text)?.moment == seconds.map { Timestamp(seconds: $0) })
+    }
+
+    private struct HTTPDateText {
+        let text: String
+        let moment: Timestamp
+
+        init?(_ text: String) {
+            guard let moment = Array(text.utf8).withUnsafeBytes({ HTTPDate.parse($0) }) else { return nil }
+            self.text = text
+            self.moment = moment
+        }
+    }
+}

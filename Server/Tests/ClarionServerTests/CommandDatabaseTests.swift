@@ -1,0 +1,49 @@
+import Foundation
+import RichPushModel
+import SQLStorage
+import SQLiteDatabase
+import ServiceErrors
+import Testing
+
+@testable import ClarionServer
+
+@Suite("Commands beside a server of another version")
+struct CommandDatabaseTests {
+    /// The message of the service error that the work throws.
+    private func message(_ work: () async throws -> Void) async -> String? {
+        do { try await work() } catch let error as ServiceError { return error.detail } catch {}
+        return nil
+    }
+
+    private func settings(_ folder: String) throws -> Settings {
+        var settings = try #require(SettingsFixture().read().settings)
+        settings.dataDirectory = folder
+        return settings
+    }
+
+    @Test("a command on an older or a newer schema says which is which and changes nothing; an upgrade mends the older")
+    func versions() async throws {
+        let folder = NSTemporaryDirectory() + "clarion-command-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let settings = try settings(folder)
+        let users = UserAdministration(settings: settings)
+        let name = try #require(UserName("ann"))
+        try await users.add(name, password: SecretText("password of ann"), role: .user)
+        let last = try await DatabaseAdministration(settings: settings).upgrade()
+        #expect(last.from == last.to)
+        try await alter(folder, "UPDATE schema_steps SET number = number + 1000 WHERE number = \(last.to)")
+        #expect(await message { _ = try await users.list() }?.contains("run the newer version") == true)
+        try await alter(folder, "DELETE FROM schema_steps WHERE number > 1000")
+        let refusal = await message { try await users.remove(name) }
+        #expect(refusal?.contains("has schema \(last.to - 1), this command needs \(last.to)") == true)
+        #expect(refusal?.contains("clarion database upgrade") == true)
+        try await alter(folder, "INSERT INTO schema_steps VALUES (\(last.to), 'again', 1)")
+        #expect(try await users.list().map(\.name) == [name])
+    }
+
+    private func alter(_ folder: String, _ text: String) async throws {
+        let database = try SQLiteDatabase(path: folder + "/clarion.sqlite", access: .command)
+        defer { try? database.close() }
+        try await database.write { try $0.script(text) }
+    }
+}

@@ -1,0 +1,147 @@
+import APNsHTTP2
+import APNsProtocol
+import ClarionTesting
+import Foundation
+import HTTPService
+import Logging
+import PushHub
+import RichPushModel
+import ServerObservability
+import Testing
+
+@testable import ClarionServer
+
+@Suite("Metrics of pushes")
+struct PushMetricsTests {
+    private let registry = PrometheusMetrics()
+    private let notification = NotificationID()
+
+    private func batch(_ count: Int) -> PushBatch {
+        let target = PushBatch.Target(
+            handle: DeviceHandle(canonical: "AB"), pushID: PushID(notification: notification, record: RecordID("a")!))
+        return PushBatch(
+            hub: HubID(1), bodies: [], headers: [], targets: Array(repeating: target, count: count))
+    }
+
+    /// The lines of `/metrics`, comments left out.
+    private var lines: Set<String> {
+        Set(registry.render().split(separator: "\n").map(String.init).filter { !$0.hasPrefix("#") })
+    }
+
+    @Test("outcomes are counted by result and by a reason from a closed list")
+    func outcomes() {
+        let metrics = PushMetrics(factory: registry)
+        let outcomes: [PushOutcome] =
+            [
+                .accepted, .accepted, .gone(since: Timestamp(seconds: 1)), .badToken, .rejected(reason: "DeviceTokenNotForTopic"),
+                .retry(after: .seconds(1), reason: "TooManyRequests"), .notSent(reason: "unreachable"),
+                .unknown(reason: "deadline"), .misconfigured(reason: "InvalidProviderToken"), .unsupported,
+            ] + (1...1000).map { .rejected(reason: "Word\($0)") }
+        metrics.sending(batch(outcomes.count), of: notification, retries: 0)
+        metrics.sent(batch(outcomes.count), of: notification, outcomes: outcomes)
+        let counted = lines.filter { $0.hasPrefix("clarion_push_outcomes_total") }
+        #expect(
+            counted == [
+                #"clarion_push_outcomes_total{reason="none",result="accepted"} 2"#,
+                #"clarion_push_outcomes_total{reason="none",result="gone"} 1"#,
+                #"clarion_push_outcomes_total{reason="none",result="bad_token"} 1"#,
+                #"clarion_push_outcomes_total{reason="DeviceTokenNotForTopic",result="rejected"} 1"#,
+                #"clarion_push_outcomes_total{reason="other",result="rejected"} 1000"#,
+                #"clarion_push_outcomes_total{reason="TooManyRequests",result="retry"} 1"#,
+                #"clarion_push_outcomes_total{reason="unreachable",result="not_sent"} 1"#,
+                #"clarion_push_outcomes_total{reason="deadline",result="unknown"} 1"#,
+                #"clarion_push_outcomes_total{reason="InvalidProviderToken",result="misconfigured"} 1"#,
+                #"clarion_push_outcomes_total{reason="none",result="unsupported"} 1"#,
+            ])
+    }
+
+    @Test("what is in flight and in hand goes up and comes down again; retries and sends are counted")
+    func levels() {
+        let metrics = PushMetrics(factory: registry)
+        metrics.leased(.large)
+        metrics.leased(.large)
+        metrics.sending(batch(3), of: notification, retries: 0)
+        metrics.sending(batch(2), of: notification, retries: 2)
+        #expect(
+            lines.isSuperset(of: [
+                "clarion_pushes_in_flight 5", "clarion_push_retries_total 2", #"clarion_slices_in_hand{weight="large"} 2"#,
+            ]))
+        metrics.sent(batch(2), of: notification, outcomes: [])
+        metrics.sent(batch(3), of: notification, outcomes: [])
+        metrics.released(.large)
+        metrics.ended(notification, in: HubID(1), state: .completed)
+        #expect(
+            lines.isSuperset(of: [
+                "clarion_pushes_in_flight 0", #"clarion_slices_in_hand{weight="large"} 1"#,
+                #"clarion_sends_ended_total{state="completed"} 1"#,
+            ]))
+    }
+
+    @Test("the client's totals become counters that only grow, its levels gauges, and a strange GOAWAY reason is no label")
+    func client() async {
+        var gauges = NodeGauges(factory: registry)
+        var numbers = APNsClientMetrics()
+        numbers.connections = 2
+        numbers.streamLimit = 1000
+        numbers.requests = 7
+        numbers.resets = 1
+        numbers.goAwaysByReason = [.shutdown: 2, APNsReason(rawValue: ""): 1]
+        gauges.write(numbers)
+        gauges.write(numbers)
+        numbers.connections = 1
+        numbers.requests = 9
+        gauges.write(numbers)
+        gauges.write(tokenAge: .seconds(61))
+        #expect(
+            lines.isSuperset(of: [
+                #"clarion_apns_connections{phase="ready"} 1"#, "clarion_apns_stream_limit 1000", "clarion_apns_requests_total 9",
+                "clarion_apns_stream_resets_total 1", #"clarion_apns_goaways_total{reason="Shutdown"} 2"#,
+                #"clarion_apns_goaways_total{reason="none"} 1"#, "clarion_apns_token_age_seconds 61",
+                "clarion_apns_connect_failures_total 0",
+            ]))
+    }
+
+    @Test("the backlog is read with everything else, and a store that fails leaves the rest alone")
+    func upkeep() async {
+        let clock = ManualClock()
+        for store in [StubTelemetry(backlog: .init(due: [.single: 4, .small: 3], waiting: 2, leased: 1)), StubTelemetry()] {
+            let upkeep = MetricsUpkeep(
+                telemetry: store, client: { APNsClientMetrics() }, tokenAge: { .seconds(5) }, factory: registry, clock: clock,
+                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            var gauges = NodeGauges(factory: registry)
+            await upkeep.collect(into: &gauges)
+        }
+        #expect(
+            lines.isSuperset(of: [
+                #"clarion_slices{stage="due_single"} 4"#, #"clarion_slices{stage="due_small"} 3"#,
+                #"clarion_slices{stage="due_large"} 0"#, #"clarion_slices{stage="waiting"} 2"#,
+                #"clarion_slices{stage="leased"} 1"#,
+                "clarion_apns_token_age_seconds 5",
+            ]))
+    }
+
+    @Test("Documentation/Metrics.md names every metric and no other")
+    func page() throws {
+        var root = URL(filePath: #filePath)
+        for _ in 1...5 { root.deleteLastPathComponent() }
+        let text = try String(contentsOf: root.appending(path: "Documentation/Metrics.md"), encoding: .utf8)
+        let named = text.matches(of: /`(clarion_[a-z_]+)`/).map { String($0.1) }
+        #expect(Set(named) == Set(MetricName.allCases.map(\.rawValue)))
+    }
+}
+
+/// A store that knows the backlog, or fails.
+private struct StubTelemetry: TelemetryStore {
+    struct Failure: Error {}
+
+    var backlog: DispatchBacklog?
+
+    func telemetry(of id: NotificationID, in hub: HubID, at now: Timestamp) async throws -> NotificationTelemetry? { nil }
+
+    func backlog(at now: Timestamp) async throws -> DispatchBacklog {
+        guard let backlog else { throw Failure() }
+        return backlog
+    }
+
+    func sweep(endedBefore moment: Timestamp, limit: Int) async throws -> Int { 0 }
+}

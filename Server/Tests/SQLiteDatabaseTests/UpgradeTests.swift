@@ -1,0 +1,105 @@
+import Foundation
+import RichPushModel
+import SQLStorage
+import SQLiteDatabase
+import Testing
+
+@Suite("Upgrades")
+struct UpgradeTests {
+    /// A database as a version with this schema left it, from its dump in `Fixtures`.
+    private final class Old: Sendable {
+        let folder = NSTemporaryDirectory() + "clarion-upgrade-\(UUID().uuidString)"
+        let database: SQLiteDatabase
+
+        init(schema: Int) async throws {
+            let dump = try String(contentsOf: UpgradeTests.fixtures.appending(path: "schema-\(schema).sql"), encoding: .utf8)
+            // The statements of the dump without its own transaction: a write is one.
+            let script = dump.split(separator: "\n").filter { !["BEGIN TRANSACTION;", "COMMIT;"].contains($0) }
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            database = try SQLiteDatabase(path: folder + "/clarion.sqlite", access: .server)
+            try await database.write { try $0.script(script.joined(separator: "\n")) }
+        }
+
+        deinit {
+            try? database.close()
+            try? FileManager.default.removeItem(atPath: folder)
+        }
+
+        func rows(_ text: String) async throws -> [SQLRow] {
+            let statement = SQLStatement(composed: text)
+            return try await database.read { try $0.rows(statement, []) }
+        }
+    }
+
+    private static let fixtures = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures")
+
+    /// The steps of one version belong together: 1 and 2 came with the first.
+    private static let released = [2]
+
+    /// What `CREATE` says of every table and index, white space aside.
+    private static let shape = """
+        SELECT type, name, tbl_name FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'
+        UNION ALL SELECT m.name, c.name, c.type || c."notnull" || c.pk FROM sqlite_master m JOIN pragma_table_info(m.name) c
+        WHERE m.type = 'table'
+        UNION ALL SELECT m.name, 'index column', c.seqno || c.name FROM sqlite_master m JOIN pragma_index_info(m.name) c
+        WHERE m.type = 'index' ORDER BY 1, 2, 3
+        """
+
+    @Test("a database of every released schema becomes what a new one is", arguments: released)
+    func shapes(_ schema: Int) async throws {
+        let old = try await Old(schema: schema)
+        let steps = try await SchemaMigrator().migrate(old.database, at: Timestamp(seconds: 9))
+        #expect(steps == Array(schema + 1..<Migration.all.count + 1))
+        let new = try await TemporaryStore()
+        let shape = SQLStatement(composed: Self.shape)
+        let fresh = try await new.database.read { try $0.rows(shape, []) }
+        #expect(try await old.rows(Self.shape) == fresh)
+        #expect(fresh.count > 100)
+    }
+
+    @Test("no row is lost on the way", arguments: released)
+    func counts(_ schema: Int) async throws {
+        let old = try await Old(schema: schema)
+        let tables = try await old.rows("SELECT name FROM sqlite_master WHERE type = 'table'").map { try $0.text(0) }
+        var before: [String: [SQLRow]] = [:]
+        for table in tables { before[table] = try await old.rows("SELECT COUNT(*) FROM \(table)") }
+        try await SchemaMigrator().migrate(old.database, at: Timestamp(seconds: 9))
+        for table in tables where table != "schema_steps" {
+            #expect(try await old.rows("SELECT COUNT(*) FROM \(table)") == before[table], "\(table)")
+            let isFilled = try await !old.rows("SELECT 1 FROM \(table) LIMIT 1").isEmpty
+            #expect(isFilled || ["slices", "pending_targets"].contains(table), "\(table) of schema \(schema) has no row to try")
+        }
+    }
+
+    @Test("from schema 2: every notification that is over has its end, and no other")
+    func ends() async throws {
+        let old = try await Old(schema: 2)
+        try await SchemaMigrator().migrate(old.database, at: Timestamp(seconds: 9))
+        let ends = try await old.rows("SELECT ended_at FROM rich_notifications ORDER BY rich_id").map {
+            try $0.optionalInteger(0)
+        }
+        #expect(ends == [1_780_000_003_000, 1_780_000_002_000, 1_780_000_005_000, nil])
+    }
+
+    @Test("a command changes no schema: it refuses an older and a newer one, and begins an empty one")
+    func commands() async throws {
+        let old = try await Old(schema: 2)
+        let known = Migration.all.count
+        await #expect(throws: SQLFault.olderSchema(found: 2, known: known)) {
+            try await SchemaMigrator().requireCurrent(old.database, at: Timestamp(seconds: 9))
+        }
+        #expect(try await old.rows("SELECT MAX(number) FROM schema_steps").first?.values == [.integer(2)])
+        #expect(try await old.rows("SELECT name FROM pragma_table_info('rich_notifications') WHERE name = 'ended_at'").isEmpty)
+        try await SchemaMigrator().migrate(old.database, at: Timestamp(seconds: 9))
+        try await SchemaMigrator().requireCurrent(old.database, at: Timestamp(seconds: 9))
+        await #expect(throws: SQLFault.newerSchema(found: known, known: 2)) {
+            try await SchemaMigrator(Array(Migration.all.prefix(2))).requireCurrent(old.database, at: Timestamp(seconds: 9))
+        }
+    }
+
+    @Test("every released schema but the last has its fixture")
+    func fixtures() throws {
+        let files = try FileManager.default.contentsOfDirectory(atPath: Self.fixtures.path()).sorted()
+        #expect(files == Self.released.map { "schema-\($0).sql" })
+    }
+}
