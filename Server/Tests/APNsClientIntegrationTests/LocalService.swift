@@ -48,7 +48,7 @@ struct LocalService {
             timing: timing, strictness: strictness)
         let client = try APNsClient(
             configuration: configuration, eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
-                logger: clientLogger ?? logger)
+            logger: clientLogger ?? logger)
         do {
             try await body(
                 LocalService(apns: apns, client: client, address: address, configuration: configuration, clock: clock))

@@ -51,7 +51,9 @@ struct ContentTests {
         #expect(answer.code == "unsupported-content")
     }
 
-    @Test("above the limit is too large by the setting's number, however large it is and however it comes", arguments: [0, 3_000_000])
+    @Test(
+        "above the limit is too large by the setting's number, however large it is and however it comes",
+        arguments: [0, 3_000_000])
     func limit(excess: Int) async throws {
         var settings = BackendSettings()
         settings.contentLimit = 1_000_000
@@ -61,7 +63,8 @@ struct ContentTests {
         let thumb = FormPart.file("thumb", "t.png", "image/png", fitting)
         let words = FormPart.json(#"{"message":"m"}"#)
         let alone = try await bench.call(
-            .post, "/api/v1/content", as: "ann", headers: [.contentType: "image/png", .contentLength: "\(large.count)"], body: large)
+            .post, "/api/v1/content", as: "ann", headers: [.contentType: "image/png", .contentLength: "\(large.count)"],
+            body: large)
         let unannounced = try await bench.call(.post, "/api/v1/content", as: "ann", body: large)
         let form = try await bench.form(
             "/api/v1/notifications", as: "ann", [words, thumb, .file("content", "a.png", "image/png", large)])

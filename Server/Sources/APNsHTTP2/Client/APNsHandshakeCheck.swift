@@ -56,7 +56,9 @@ public struct APNsHandshakeCheck: Sendable {
         else { return known }
         let seconds = now.milliseconds / 1000
         if Int64(certificate.notValidAfter) < seconds { return "the certificate has expired" }
-        if Int64(certificate.notValidBefore) > seconds { return "the certificate is not valid yet; is this machine's clock right?" }
+        if Int64(certificate.notValidBefore) > seconds {
+            return "the certificate is not valid yet; is this machine's clock right?"
+        }
         if let name = expectedName, !certificate.isIssued(toName: name) { return HandshakeWords.otherName }
         return "no authority that is trusted here vouches for the certificate"
     }

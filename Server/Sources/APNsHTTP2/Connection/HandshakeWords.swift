@@ -16,7 +16,10 @@ enum HandshakeWords {
     static let otherProtocol = "the server does not offer HTTP/2"
 
     private static let reasons = [
-        (name: "CERTIFICATE_VERIFY_FAILED", sentence: "no authority that is trusted here vouches for the certificate, or it has expired"),
+        (
+            name: "CERTIFICATE_VERIFY_FAILED",
+            sentence: "no authority that is trusted here vouches for the certificate, or it has expired"
+        ),
         (name: "WRONG_VERSION_NUMBER", sentence: "the server does not speak TLS on this port"),
         (name: "UNSUPPORTED_PROTOCOL", sentence: "the server offers no TLS of version 1.2 or later"),
         (name: "ALERT", sentence: "the server refused the handshake; it may want a client certificate"),

@@ -34,7 +34,8 @@ struct DemoStory: BackendObserver {
         request["path"] = "/3/device/\(exchange.token?.prefix(6) ?? "")…"
         request["payload"] = String(decoding: exchange.payload, as: UTF8.self)
         request["connection"] = "\(exchange.connection), stream \(exchange.stream)"
-        phone.tell(.apnsRequest, richID: id, title: "APNs was asked, over TLS and HTTP/2", detail: request, at: exchange.receivedAt)
+        phone.tell(
+            .apnsRequest, richID: id, title: "APNs was asked, over TLS and HTTP/2", detail: request, at: exchange.receivedAt)
         var answer: [String: String] = [:]
         answer["status"] = exchange.answer.map { String($0.status) } ?? "none"
         answer["reason"] = exchange.answer?.reason?.rawValue

@@ -35,7 +35,8 @@ final class PhoneStory: Sendable {
         state.withLock { state in
             state.last += 1
             let step = StoryStep(
-                sequence: state.last, at: moment ?? clock.now, phone: phone, richID: richID, step: kind, title: title, detail: detail)
+                sequence: state.last, at: moment ?? clock.now, phone: phone, richID: richID, step: kind, title: title,
+                detail: detail)
             state.steps.append(step)
             if state.steps.count > Self.limit { state.steps.removeFirst() }
             for listener in state.listeners.values { listener.yield(.story(step)) }
