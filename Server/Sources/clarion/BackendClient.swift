@@ -103,14 +103,12 @@ struct BackendClient {
         switch error {
         case let error as NIOConnectionError where error.connectionErrors.isEmpty:
             "the name \(error.host) cannot be found"
-        case is NIOConnectionError:
+        case is NIOConnectionError, is IOError:
             "nothing answers at \(address); is the server running, and is this its address?"
         case let error as HTTPClientError where error == .remoteConnectionClosed:
             "\(address) ended the connection before it answered; whether it took the send is not known"
         case let error as HTTPClientError where [.connectTimeout, .deadlineExceeded, .readTimeout].contains(error):
             "\(address) does not answer in time"
-        case let error as IOError:
-            "the connection to \(address) broke (errno \(error.errnoCode))"
         default:
             "\(address) does not answer as a server does"
         }

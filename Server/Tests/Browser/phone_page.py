@@ -292,8 +292,7 @@ def video_plays(page, user):
 
 def file_has_its_name(page, user):
     send_kind(page, "file")
-    if page.see("file-name").text != "Boarding pass.pdf":
-        raise Failure(f"the file is called {page.find('file-name').text!r}")
+    page.wait("the file's name", lambda: page.find("file-name").text == "Boarding pass.pdf")
     header = page.driver.execute_async_script("""
       fetch(arguments[0].href).then((answer) => arguments[1](answer.headers.get('Content-Disposition')))""",
       page.see("content-download"))
@@ -311,14 +310,12 @@ def words_are_complete(page, user):
     send_from_elsewhere(page, user, words)
     page.see("alert")
     for part in ("title", "subtitle", "message"):
-        if page.see(f"alert-{part}").text != words[part]:
-            raise Failure(f"the alert's {part} is {page.find(f'alert-{part}').text!r}")
+        page.wait(f"the alert's {part}", lambda: page.find(f"alert-{part}").text == words[part])
     page.shot("alert-with-words")
     page.press("alert-more")
     page.see("content", '[data-state="ready"]')
     for part in ("title", "subtitle", "message"):
-        if page.see(f"content-{part}").text != words[part]:
-            raise Failure(f"the screen's {part} is {page.find(f'content-{part}').text!r}")
+        page.wait(f"the screen's {part}", lambda: page.find(f"content-{part}").text == words[part])
     page.shot("words")
     page.press("content-back")
 
