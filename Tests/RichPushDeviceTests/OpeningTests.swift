@@ -116,7 +116,8 @@ struct OpeningTests {
     @Test("is offered while the user looks at the app: to the list, and OK / More")
     func willPresent() async throws {
         let engine = try await device.signedIn()
-        let notice = ForegroundNotice(identifier: "x", richID: id(7), content: NoticeContent(title: "T", subtitle: "S", body: "B"))
+        let notice = ForegroundNotice(
+            identifier: "x", richID: id(7), content: NoticeContent(title: "T", subtitle: "S", body: "B"))
         #expect(await engine.willPresent(notice) == [.list])
         #expect(await device.router.offers == [ContentOffer(richID: id(7), title: "T", subtitle: "S", message: "B")])
         let other = ForegroundNotice(identifier: "y", richID: nil, content: NoticeContent(body: "B"))
