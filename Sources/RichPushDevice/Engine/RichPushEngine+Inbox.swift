@@ -58,7 +58,7 @@ extension RichPushEngine {
         var next: String?
         repeat {
             let query = "limit=\(Self.pageSize)" + (next.map { "&before=" + Self.escaped($0) } ?? "")
-            let page = try await authorized(in: session) { authorization throws(RichPushError) in
+            let page = try await authorized(in: session, within: deadline) { authorization throws(RichPushError) in
                 try await self.client.value(
                     InboxPage.self, of: .get(APIRoute.notifications, query: query), as: authorization, within: deadline)
             }

@@ -88,7 +88,7 @@ extension RichPushEngine {
         of id: RichID, in session: Session, within deadline: Deadline
     ) async throws(RichPushError) -> InboxEntry {
         if let known = try? records.entry(id, of: session.id) { return known }
-        return try await authorized(in: session) { authorization throws(RichPushError) in
+        return try await authorized(in: session, within: deadline) { authorization throws(RichPushError) in
             try await self.fetcher.details(of: id, in: session, as: authorization, within: deadline)
         }
     }
