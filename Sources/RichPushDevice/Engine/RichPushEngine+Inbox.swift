@@ -27,11 +27,13 @@ extension RichPushEngine {
         startRegistration()
         let deadline = Deadline(device.clock, after: configuration.limits.callDeadline)
         await flush(within: deadline)
-        let told = try storing { () throws(StorageError) in try readAndTold(in: session) }
+        let (told, known) = try storing { () throws(StorageError) in
+            (try readAndTold(in: session), Set(try records.arrived(of: session.id).map(\.id)))
+        }
         let (inbox, isComplete) = try await readInbox(in: session, within: deadline)
         guard isCurrent(session) else { throw .notSignedIn }
         let gone = try storing { () throws(StorageError) in
-            let gone = try records.synchronise(inbox, isComplete: isComplete, of: session.id)
+            let gone = try records.synchronise(inbox, isComplete: isComplete, known: known, of: session.id)
             try records.confirmRead(by: inbox.entries, told: told, of: session.id)
             return gone
         }

@@ -39,21 +39,25 @@ struct NotificationRecords: Sendable {
         try read(Inbox.self, RecordKey(.state, "inbox", of: session)) ?? Inbox()
     }
 
-    /// Keeps what the server told. What arrived by push before it is in it, or was recalled; `isComplete` says that nothing
-    /// older was left out. Returns the ids that are gone.
-    func synchronise(_ inbox: Inbox, isComplete: Bool, of session: SessionID) throws(StorageError) -> [InboxEntry] {
+    /// Keeps what the server told. What `known` names had arrived by push before the server was asked: if the list does not have
+    /// it, it was recalled. What arrived since stays, since the list may be too old for it. `isComplete` says that nothing older
+    /// was left out. Returns what is gone.
+    func synchronise(
+        _ inbox: Inbox, isComplete: Bool, known: Set<RichID>, of session: SessionID
+    ) throws(StorageError) -> [InboxEntry] {
         let before = try synchronised(of: session)
         try write(inbox, RecordKey(.state, "inbox", of: session))
         let listed = Set(inbox.entries.map(\.id))
-        let newest = inbox.entries.map(\.id).max()
         let oldest = inbox.entries.map(\.id).min()
         var gone = before.entries.filter { !listed.contains($0.id) }
+        for entry in gone { try store.removeRecord(RecordKey(.shown, "\(entry.id)", of: session)) }
         for entry in try arrived(of: session) {
             if listed.contains(entry.id) {
                 try store.removeRecord(RecordKey(.details, "\(entry.id)", of: session))
-            } else if let newest, let oldest, entry.id < newest, isComplete || entry.id > oldest {
+            } else if known.contains(entry.id) {
                 try forget(entry.id, of: session)
-                gone.append(entry)
+                // What is older than a list that was cut short only fell off its end.
+                if isComplete || oldest.map({ entry.id > $0 }) == true { gone.append(entry) }
             }
         }
         return gone

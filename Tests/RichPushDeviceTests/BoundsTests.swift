@@ -1,0 +1,53 @@
+import Foundation
+import RichPushModel
+import Testing
+
+@testable import RichPushDevice
+
+@Suite("What a device keeps")
+struct BoundsTests {
+    let device: TestDevice
+
+    init() throws { device = try TestDevice() }
+
+    private func count(_ collection: RecordKey.Collection, of session: SessionID) throws -> Int {
+        try device.ports().store.records(collection, of: session, limit: 10_000).count
+    }
+
+    @Test("ends with a recall, of the newest notification too: its words, its content, its mark and its notice")
+    func recalledNewest() async throws {
+        let engine = try await device.signedIn()
+        let session = try #require(await engine.session)
+        device.backend.store(7)
+        _ = await engine.handleBackgroundPush(Samples.silent(7), budget: .seconds(30))
+        device.backend.state.with { state in
+            state.stored = [:]
+            state.unread = 0
+        }
+        #expect(try await engine.refresh().entries.isEmpty)
+        #expect(try count(.shown, of: session.id) == 0)
+        #expect(try count(.details, of: session.id) == 0)
+        #expect(await device.notifications.removed == ["rich-7"])
+        #expect(!device.files.contains { (try? Data(contentsOf: URL(fileURLWithPath: $0))) == Samples.png(1) })
+    }
+
+    @Test("of a push that arrives while the list is read stays, although the list does not have it")
+    func arrivesMeanwhile() async throws {
+        let engine = try await device.signedIn()
+        device.backend.store(7)
+        await settle()
+        let gate = Gate()
+        device.backend.state.with { $0.gates["/notifications$"] = gate }
+        device.backend.script { request in
+            guard request.method == "GET", request.url.path == APIRoute.notifications else { return nil }
+            return .success(ScriptedBackend.json(InboxPage(notifications: [], unread: 0), 200))
+        }
+        let refresh = Task { try? await engine.refresh().entries.map(\.id) }
+        #expect(await eventually { device.backend.count("GET", APIRoute.notifications) == 1 })
+        #expect(await engine.handleBackgroundPush(Samples.silent(7), budget: .seconds(30)) == .newData)
+        await gate.open()
+        #expect(await ended(refresh) == [id(7)])
+        // The next list was asked for later: what it does not have is gone.
+        #expect(try await engine.refresh().entries.isEmpty)
+    }
+}
