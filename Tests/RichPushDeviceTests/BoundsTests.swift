@@ -14,6 +14,34 @@ struct BoundsTests {
         try device.ports().store.records(collection, of: session, limit: 10_000).count
     }
 
+    @Test("of notifications is bounded, even if nobody ever opens the app")
+    func withoutRefresh() async throws {
+        var configuration = try TestDevice.configuration()
+        configuration.limits.inboxCount = 3
+        let engine = try await device.launch(configuration)
+        let session = try await engine.signIn(user: "alice", password: "secret")
+        for number: Int32 in 1...6 {
+            device.backend.store(number)
+            _ = await engine.handleBackgroundPush(Samples.silent(number), budget: .seconds(30))
+        }
+        #expect(try count(.shown, of: session.id) == 3)
+        #expect(try count(.details, of: session.id) == 3)
+        #expect(try await engine.inbox().entries.map(\.id) == [id(6), id(5), id(4)])
+    }
+
+    @Test("of what was shown in a time without bounds is brought to them by the next refresh")
+    func olderRecords() async throws {
+        let engine = try await device.signedIn()
+        let session = try #require(await engine.session)
+        let store = try device.ports().store
+        for number: Int32 in 1...300 {
+            try store.setRecord(JSONEncoder().encode(id(number)), for: RecordKey(.shown, "\(number)", of: session.id))
+        }
+        _ = try await engine.refresh()
+        #expect(try count(.shown, of: session.id) == DeviceLimits().inboxCount)
+        #expect(try NotificationRecords(store: store, limits: DeviceLimits()).wasShown(id(300), of: session.id))
+    }
+
     @Test("ends with a recall, of the newest notification too: its words, its content, its mark and its notice")
     func recalledNewest() async throws {
         let engine = try await device.signedIn()

@@ -19,6 +19,7 @@ struct NotificationRecords: Sendable {
 
     func keep(_ entry: InboxEntry, of session: SessionID) throws(StorageError) {
         try write(entry, RecordKey(.details, "\(entry.id)", of: session))
+        try pruneDetails(of: session)
     }
 
     func forget(_ id: RichID, of session: SessionID) throws(StorageError) {
@@ -32,6 +33,7 @@ struct NotificationRecords: Sendable {
 
     func markShown(_ id: RichID, of session: SessionID) throws(StorageError) {
         try write(id, RecordKey(.shown, "\(id)", of: session))
+        try pruneShown(of: session)
     }
 
     /// The inbox as the server last told it.
@@ -60,12 +62,13 @@ struct NotificationRecords: Sendable {
                 if isComplete || oldest.map({ entry.id > $0 }) == true { gone.append(entry) }
             }
         }
+        try pruneShown(of: session)
         return gone
     }
 
     /// What arrived by push and is not in the synchronised inbox yet.
     func arrived(of session: SessionID) throws(StorageError) -> [InboxEntry] {
-        try store.records(.details, of: session, limit: limits.inboxCount)
+        try store.records(.details, of: session, limit: limits.inboxCount * 4)
             .compactMap { try? JSONDecoder().decode(InboxEntry.self, from: $0) }
     }
 
