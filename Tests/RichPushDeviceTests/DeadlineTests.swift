@@ -89,6 +89,22 @@ struct DeadlineTests {
         await stuck.open()
     }
 
+    @Test("of the receipts is not that of the inbox: a server that takes none still shows its list")
+    func receipts() async throws {
+        let engine = try await device.signedIn()
+        device.backend.store(7)
+        let session = try #require(await engine.session)
+        await settle()
+        let stuck = gate("receipts")
+        await engine.note(.dismissed, of: id(7), in: session)
+        let refresh = Task { try? await engine.refresh().entries.map(\.id) }
+        #expect(await eventually { device.backend.count("POST", "/receipts") > 0 })
+        await settle()
+        device.clock.advance(by: .seconds(4))
+        #expect(await ended(refresh) == [id(7)])
+        await stuck.open()
+    }
+
     @Test("that passes while a new credential is fetched, or no network, asks nobody to sign in again")
     func offlineRenewal() async throws {
         let engine = try await device.signedIn()
