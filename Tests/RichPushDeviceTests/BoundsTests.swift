@@ -78,4 +78,15 @@ struct BoundsTests {
         // The next list was asked for later: what it does not have is gone.
         #expect(try await engine.refresh().entries.isEmpty)
     }
+
+    @Test("of what the server says is gone ends when it is opened, not at the next refresh")
+    func goneWhenOpened() async throws {
+        let engine = try await device.signedIn()
+        device.backend.store(7)
+        #expect(try await engine.refresh().unread == 1)
+        device.backend.state.with { $0.stored = [:] }
+        #expect(await engine.open(id(7)).state == .failed(.notFound))
+        #expect(try await engine.inbox() == Inbox(entries: [], unread: 0))
+        #expect(await device.notifications.badge == 0)
+    }
 }

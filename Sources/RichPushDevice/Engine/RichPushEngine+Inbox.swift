@@ -86,6 +86,14 @@ extension RichPushEngine {
         await app.notifications.removeDelivered(shown.map(\.identifier))
     }
 
+    /// The server said of this one that it is gone: so is everything of it here.
+    func drop(_ id: RichID, in session: Session) async {
+        let entry = try? records.entry(id, of: session.id)
+        try? records.recall(id, of: session.id)
+        await remove([entry ?? InboxEntry(id: id, kind: .file, message: "", sentAt: device.clock.now)], in: session)
+        await updateBadge(in: session)
+    }
+
     /// Marks a notification as read without opening it.
     public func markRead(_ id: RichID) async throws(RichPushError) {
         guard let session = activeSession else { throw .notSignedIn }

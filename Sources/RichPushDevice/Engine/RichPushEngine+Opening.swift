@@ -53,7 +53,7 @@ extension RichPushEngine {
         let opened = await load(id, in: session, within: deadline)
         guard isCurrent(session) else { return OpenedContent(richID: id, state: .failed(.notSignedIn)) }
         if opened.state == .failed(.notFound) {
-            try? records.forget(id, of: session.id)
+            await drop(id, in: session)
         } else {
             await noteOpened(id, in: session)
         }

@@ -27,6 +27,15 @@ struct NotificationRecords: Sendable {
         try store.removeRecord(RecordKey(.shown, "\(id)", of: session))
     }
 
+    /// Forgets a notification that the server no longer has, in the list that it told before too.
+    func recall(_ id: RichID, of session: SessionID) throws(StorageError) {
+        try forget(id, of: session)
+        var inbox = try synchronised(of: session)
+        guard let index = inbox.entries.firstIndex(where: { $0.id == id }) else { return }
+        if !inbox.entries.remove(at: index).read { inbox.unread = max(0, inbox.unread - 1) }
+        try write(inbox, RecordKey(.state, "inbox", of: session))
+    }
+
     func wasShown(_ id: RichID, of session: SessionID) throws(StorageError) -> Bool {
         try store.record(RecordKey(.shown, "\(id)", of: session)) != nil
     }
