@@ -89,4 +89,48 @@ struct BoundsTests {
         #expect(try await engine.inbox() == Inbox(entries: [], unread: 0))
         #expect(await device.notifications.badge == 0)
     }
+
+    @Test("is nothing of a user who signed out while the system took the notification")
+    func signedOutMeanwhile() async throws {
+        let engine = try await device.signedIn()
+        device.backend.store(7)
+        let gate = Gate()
+        await device.notifications.wait(at: gate)
+        let push = Task { await engine.handleBackgroundPush(Samples.silent(7), budget: .seconds(30)) }
+        #expect(await eventually { await gate.isWaitedAt })
+        try await engine.signOut()
+        await gate.open()
+        _ = await ended(push)
+        #expect(await eventually { await device.notifications.removed == ["rich-7"] })
+        #expect(device.files.isEmpty)
+    }
+
+    @Test("is nothing that was shown when the process ended in the middle of a sign-out")
+    func endedInSignOut() async throws {
+        let engine = try await device.signedIn()
+        device.backend.store(7)
+        _ = await engine.handleBackgroundPush(Samples.silent(7), budget: .seconds(30))
+        await engine.stop()
+        try device.ports().store.wipe()
+        _ = try await device.launch()
+        #expect(await device.notifications.removed == ["rich-7"])
+        #expect(await device.notifications.badge == 0)
+    }
+
+    @Test("does not become a notification of a user who signed out while the extension fetched the picture")
+    func extensionAfterSignOut() async throws {
+        let app = try await device.signedIn()
+        device.backend.store(7)
+        let gate = Gate()
+        device.backend.state.with { $0.gates["notifications/7$"] = gate }
+        let serviceExtension = try device.launchExtension()
+        let original = NoticeContent(body: "You have a new message", category: PushEnvelope.category)
+        let request = EnrichmentRequest(identifier: "x", envelope: Samples.visible(7), original: original)
+        let work = Task { await serviceExtension.enrich(request, budget: .seconds(30)) }
+        #expect(await eventually { device.backend.count("GET", "/notifications/7") == 1 })
+        try await app.signOut()
+        await serviceExtension.expire()
+        #expect(await ended(work) == original)
+        await gate.open()
+    }
 }

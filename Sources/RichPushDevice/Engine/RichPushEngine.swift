@@ -53,6 +53,7 @@ public actor RichPushEngine {
         load()
         await app.notifications.register([category])
         await app.push.registerForPush()
+        await removeOrphanedNotices()
         startFlush()
         startRevocation()
     }
