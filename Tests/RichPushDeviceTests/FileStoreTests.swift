@@ -95,6 +95,18 @@ struct FileStoreTests {
         #expect(try store.claim(key, until: now + .seconds(30), now: now))
     }
 
+    @Test("records of content that never came go after an hour")
+    func orphans() throws {
+        let cache = try cache()
+        try adopt(1, 20, cache, at: 0)
+        let file = try #require(try cache.content(key(1), now: now)?.file)
+        try FileManager.default.removeItem(at: file)
+        try adopt(2, 20, cache, at: 3_599)
+        #expect(FileAccess.exists(file.appendingPathExtension("json")))
+        try adopt(3, 20, cache, at: 3_600)
+        #expect(!FileAccess.exists(file.appendingPathExtension("json")))
+    }
+
     @Test("after a wipe nothing can be written for the session that ended, not even by who still works for it")
     func wiped() throws {
         let (store, cache) = (try store(), try cache())
