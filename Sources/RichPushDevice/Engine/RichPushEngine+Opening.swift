@@ -62,8 +62,10 @@ extension RichPushEngine {
 
     private func noteOpened(_ id: RichID, in session: Session) async {
         note(.opened, of: id, in: session)
-        try? noteRead(id, in: session)
         device.log.record(DeviceEvent(.opened, id))
+        // Who saw neither words nor content has read nothing: it stays unread, on the server and in the notification centre.
+        guard (try? records.entry(id, of: session.id)) != nil else { return startFlush() }
+        try? noteRead(id, in: session)
         let shown = await app.notifications.delivered().filter { $0.richID == id }.map(\.identifier)
         await app.notifications.removeDelivered(shown)
         await updateBadge(in: session)
