@@ -65,6 +65,18 @@ struct OpeningTests {
         #expect(device.receipts(.opened) == [id(7)])
     }
 
+    @Test("in a session that the server ended says so")
+    func rejected() async throws {
+        let engine = try await device.signedIn()
+        device.backend.state.with { state in
+            state.credentials = []
+            state.passwords = [:]
+        }
+        await #expect(throws: RichPushError.credentialRejected) { try await engine.refresh() }
+        await engine.didRespond(respond(7, .open))
+        #expect(await device.router.shown.map(\.state) == [.failed(.credentialRejected)])
+    }
+
     @Test("that was recalled says that it is gone")
     func recalled() async throws {
         let engine = try await device.signedIn()

@@ -12,6 +12,8 @@ extension RichPushEngine {
         guard let session = activeSession else {
             guard isLoaded || isStopped else { return await keepForUnlock(response) }
             device.log.record(DeviceEvent(.ignored, response.richID, ["reason": "not-signed-in"]))
+            // Whoever taps in a session that the server ended learns why there is nothing to see.
+            if session?.isRejected == true, response.action != .dismiss { await app.router.show(await open(response.richID)) }
             return
         }
         switch response.action {
