@@ -79,6 +79,17 @@ struct BoundsTests {
         #expect(try await engine.refresh().entries.isEmpty)
     }
 
+    @Test("of pictures is not more for each notification that the system refuses", arguments: [false, true])
+    func refused(isForAttachment: Bool) async throws {
+        let engine = try await device.signedIn()
+        if isForAttachment { await device.notifications.refuseAttachments() } else { await device.notifications.deny() }
+        for number: Int32 in 1...3 {
+            device.backend.store(number)
+            _ = await engine.handleBackgroundPush(Samples.silent(number), budget: .seconds(30))
+        }
+        #expect(device.files.count { $0.contains("/incoming/") } == 0)
+    }
+
     @Test("of what the server says is gone ends when it is opened, not at the next refresh")
     func goneWhenOpened() async throws {
         let engine = try await device.signedIn()

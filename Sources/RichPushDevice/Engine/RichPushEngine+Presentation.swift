@@ -35,11 +35,14 @@ extension RichPushEngine {
     private func post(_ notice: LocalNotice) async -> Bool {
         do throws(PresentationError) {
             try await app.notifications.present(notice)
-        } catch .badAttachment where notice.content.attachment != nil {
-            var plain = notice
-            plain.content.attachment = nil
-            return await post(plain)
         } catch {
+            // The copy was for the system, which did not take it.
+            if let copy = notice.content.attachment?.file { try? FileAccess.remove(copy) }
+            if error == .badAttachment, notice.content.attachment != nil {
+                var plain = notice
+                plain.content.attachment = nil
+                return await post(plain)
+            }
             device.log.record(DeviceEvent(.presentFailed, notice.richID, ["reason": "\(error)"]))
             return false
         }
