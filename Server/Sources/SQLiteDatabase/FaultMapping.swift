@@ -20,9 +20,23 @@ enum FaultMapping {
         switch error.resultCode {
         case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_FULL, .SQLITE_IOERR, .SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_NOMEM,
             .SQLITE_INTERRUPT, .SQLITE_PROTOCOL, .SQLITE_ABORT, .SQLITE_MISUSE:
-            return .unavailable(reason: "SQLite \(error.resultCode.rawValue): \(error.message ?? "no message")")
+            return .unavailable(reason: "\(name(of: error.resultCode)): \(error.message ?? "no message")")
         default:
             return .refused(code: Int(error.extendedResultCode.rawValue), reason: error.message ?? "no message")
+        }
+    }
+
+    /// The name in the engine's documentation, by which people find what to do.
+    private static func name(of code: ResultCode) -> String {
+        switch code {
+        case .SQLITE_BUSY: "SQLITE_BUSY"
+        case .SQLITE_LOCKED: "SQLITE_LOCKED"
+        case .SQLITE_FULL: "SQLITE_FULL"
+        case .SQLITE_IOERR: "SQLITE_IOERR"
+        case .SQLITE_CANTOPEN: "SQLITE_CANTOPEN"
+        case .SQLITE_READONLY: "SQLITE_READONLY"
+        case .SQLITE_NOMEM: "SQLITE_NOMEM"
+        default: "SQLite \(code.rawValue)"
         }
     }
 

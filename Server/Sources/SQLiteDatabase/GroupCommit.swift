@@ -17,9 +17,13 @@ final class GroupCommit: Sendable {
     }
 
     private let pool: DatabasePool
+    private let health: WriteHealth
     private let queue = Mutex(Queue())
 
-    init(pool: DatabasePool) { self.pool = pool }
+    init(pool: DatabasePool, health: WriteHealth) {
+        self.pool = pool
+        self.health = health
+    }
 
     func run<Result: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> Result) async throws -> Result {
         try await withCheckedThrowingContinuation { continuation in
@@ -40,7 +44,7 @@ final class GroupCommit: Sendable {
     }
 
     private func drain(_ database: Database) {
-        while let batch = nextBatch() { GroupTransaction(database).run(batch) }
+        while let batch = nextBatch() { GroupTransaction(database, health: health).run(batch) }
     }
 
     private func nextBatch() -> [any PendingWrite]? {

@@ -5,13 +5,22 @@ import SQLStorage
 struct GroupTransaction {
     private let database: Database
 
-    init(_ database: Database) { self.database = database }
+    private let health: WriteHealth
+    /// How much this connection had changed before.
+    private let changesBefore: Int
+
+    init(_ database: Database, health: WriteHealth) {
+        self.database = database
+        self.health = health
+        changesBefore = database.totalChangesCount
+    }
 
     func run(_ writes: [any PendingWrite]) {
         do {
             try database.execute(sql: "BEGIN IMMEDIATE")
         } catch {
             let fault = FaultMapping.commitFault(error)
+            health.failed(fault)
             for write in writes { write.fail(fault) }
             return
         }
@@ -38,12 +47,26 @@ struct GroupTransaction {
 
     private func finish(_ performed: [(write: any PendingWrite, result: Result<@Sendable () -> Void, any Error>)]) {
         let failure = commit()
+        report(performed.map(\.result), failure)
         for (write, result) in performed {
             switch (result, failure) {
             case (.failure(let error), _): write.fail(error)
             case (.success, .some(let failure)): write.fail(failure)
             case (.success(let answer), .none): answer()
             }
+        }
+    }
+
+    /// The first error is the cause; those after it only say that the transaction is gone.
+    private func report(_ results: [Result<@Sendable () -> Void, any Error>], _ failure: (any Error)?) {
+        let faults = results.compactMap { result -> SQLFault? in
+            guard case .failure(let error) = result, let fault = error as? SQLFault, fault.isUnavailable else { return nil }
+            return fault
+        }
+        if let cause = faults.first ?? failure {
+            health.failed(cause)
+        } else if database.totalChangesCount > changesBefore {
+            health.succeeded()
         }
     }
 
@@ -58,4 +81,8 @@ struct GroupTransaction {
             return FaultMapping.commitFault(error)
         }
     }
+}
+
+extension SQLFault {
+    fileprivate var isUnavailable: Bool { if case .unavailable = self { true } else { false } }
 }

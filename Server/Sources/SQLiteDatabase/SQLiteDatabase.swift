@@ -1,4 +1,5 @@
 import GRDB
+import Logging
 import SQLStorage
 
 /// SQLite as the one store of a node: WAL, a commit is on disk when it returns, one writer at a time, readers beside it.
@@ -17,14 +18,19 @@ public final class SQLiteDatabase: SQLDatabase {
     private let pool: DatabasePool
     private let lock: LockFile?
     private let writes: GroupCommit
+    private let health: WriteHealth
+
+    /// Why the last write could not be kept, for example `SQLITE_FULL` for a full disk; `nil` since one was kept.
+    public var lastWriteFault: String? { health.lastFault }
 
     /// Opens the file, creating it (mode 0600) if absent. Throws `SQLFault.lockedByAnotherProcess` when another server has
     /// it, `unavailable` when it cannot be opened.
-    public init(path: String, access: Access) throws {
+    public init(path: String, access: Access, logger: Logger = Logger(label: "clarion.database")) throws {
         lock = access == .server ? try LockFile(path: path + ".lock") : nil
         try PrivateFile.create(at: path)
         pool = try FaultMapping.mapped { try Self.open(path) }
-        writes = GroupCommit(pool: pool)
+        health = WriteHealth(logger: logger)
+        writes = GroupCommit(pool: pool, health: health)
     }
 
     /// Ends all connections and gives the lock back. What is called afterwards fails with `unavailable`.

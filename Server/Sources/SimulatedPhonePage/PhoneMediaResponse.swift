@@ -17,7 +17,7 @@ struct PhoneMediaResponse: Sendable {
             throw ServiceError(.notFound, "the phone holds no content of this notification")
         }
         let download = Download(
-            mediaType: media.mediaType, size: file.size, entityTag: EntityTag(file.version), fileName: nil)
+            mediaType: media.mediaType, size: file.size, entityTag: EntityTag(file.version), fileName: media.fileName)
         return try download.response(to: request, context: context) { range in file.chunks(of: range) }
     }
 }

@@ -92,10 +92,27 @@ struct BackendClient {
             Terminal.note("clarion: \(error)")
             return ExitCode.failure
         case is NIOConnectionError, is IOError, is HTTPClientError:
-            Terminal.note("clarion: \(address) does not answer: \(error)")
+            Terminal.note("clarion: \(Self.sentence(for: error, address: address))")
             return ExitCode.unreachable
         default:
             return error
+        }
+    }
+
+    private static func sentence(for error: any Error, address: String) -> String {
+        switch error {
+        case let error as NIOConnectionError where error.connectionErrors.isEmpty:
+            "the name \(error.host) cannot be found"
+        case is NIOConnectionError:
+            "nothing answers at \(address); is the server running, and is this its address?"
+        case let error as HTTPClientError where error == .remoteConnectionClosed:
+            "\(address) ended the connection before it answered; whether it took the send is not known"
+        case let error as HTTPClientError where [.connectTimeout, .deadlineExceeded, .readTimeout].contains(error):
+            "\(address) does not answer in time"
+        case let error as IOError:
+            "the connection to \(address) broke (errno \(error.errnoCode))"
+        default:
+            "\(address) does not answer as a server does"
         }
     }
 

@@ -50,6 +50,12 @@ struct SendCommand: AsyncParsableCommand {
     @Option(help: "An https link to carry, opened only after the reader agrees.")
     var link: String?
 
+    @Option(help: ArgumentHelp("The code of a coupon to carry; needs --headline.", valueName: "code"))
+    var coupon: String?
+
+    @Option(help: ArgumentHelp("What the coupon is for.", valueName: "text"))
+    var headline: String?
+
     @Option(
         help: ArgumentHelp(
             "A key of your own, so that repeating the command after an error sends once. Without it each command is a send.",
@@ -60,8 +66,11 @@ struct SendCommand: AsyncParsableCommand {
     var wait = false
 
     func validate() throws {
-        guard [picture, sound, video, file, link].count(where: { $0 != nil }) <= 1 else {
-            throw ValidationError("a notification carries one of --picture, --sound, --video, --file and --link")
+        guard [picture, sound, video, file, link, coupon].count(where: { $0 != nil }) <= 1 else {
+            throw ValidationError("a notification carries one of --picture, --sound, --video, --file, --link and --coupon")
+        }
+        guard (coupon == nil) == (headline == nil) else {
+            throw ValidationError("a coupon has a code and a headline: give --coupon and --headline together")
         }
     }
 
@@ -84,6 +93,7 @@ struct SendCommand: AsyncParsableCommand {
         request.style = style
         request.preview = preview
         request.link = link
+        if let coupon, let headline { request.coupon = Coupon(code: coupon, headline: headline) }
         request.kind = kind
         return request
     }
@@ -93,6 +103,7 @@ struct SendCommand: AsyncParsableCommand {
         if sound != nil { return .sound }
         if video != nil { return .video }
         if file != nil { return .file }
+        if coupon != nil { return .coupon }
         return link == nil ? nil : .link
     }
 
@@ -100,7 +111,8 @@ struct SendCommand: AsyncParsableCommand {
 
     private func report(on answer: SendAnswer, _ client: BackendClient) async throws {
         let status = try await client.waitUntilFinal(answer.id, atMost: .seconds(60))
-        let counts = status.outcomes.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+        var counts = status.outcomes.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+        if status.state == "completed", status.outcomes.values.allSatisfy({ $0 == 0 }) { counts = ["no device matched"] }
         print(([status.state] + counts).joined(separator: ", "))
         if !BackendClient.finalStates.contains(status.state) { throw ExitCode.tryAgain }
         if status.state != "completed" { throw ExitCode.failure }

@@ -26,7 +26,7 @@ struct LocalService {
     static func run(
         rules: EmulationRules = EmulationRules(), limits: APNsClientLimits = APNsClientLimits(),
         timing: APNsClientTiming = APNsClientTiming(), serverName: String? = "localhost", trustsAuthority: Bool = true,
-        clientKey: P256.Signing.PrivateKey? = nil, managesChannels: Bool = false,
+        clientKey: P256.Signing.PrivateKey? = nil, managesChannels: Bool = false, logger clientLogger: Logger? = nil,
         strictness: APNsPushRules.Strictness = .wireOnly,
         _ body: (LocalService) async throws -> Void
     ) async throws {
@@ -47,7 +47,8 @@ struct LocalService {
             transport: .tls(trustsAuthority ? .additional(pem: apns.certificateAuthorityPEM) : .system), limits: limits,
             timing: timing, strictness: strictness)
         let client = try APNsClient(
-            configuration: configuration, eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger)
+            configuration: configuration, eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
+            logger: clientLogger ?? logger)
         do {
             try await body(
                 LocalService(apns: apns, client: client, address: address, configuration: configuration, clock: clock))

@@ -137,6 +137,20 @@ struct SendingTests {
         }
     }
 
+    @Test("the first failed handshake is logged with where and why")
+    func logged() async throws {
+        let notes = LogNotes()
+        var timing = APNsClientTiming()
+        timing.pushDeadline = .seconds(5)
+        try await LocalService.run(timing: timing, trustsAuthority: false, logger: notes.logger) { service in
+            _ = await service.client.send(service.push(service.tokens(1)[0]))
+        }
+        let line = try #require(notes.lines.first { $0.message == "The TLS handshake with APNs failed" })
+        #expect(line.metadata["host"] == "127.0.0.1")
+        #expect(line.metadata["port"].flatMap { Int($0) } != nil)
+        #expect(line.metadata["error"]?.hasPrefix("no authority that is trusted here vouches for the certificate") == true)
+    }
+
     @Test("a certificate for another name is not accepted")
     func wrongName() async throws {
         var timing = APNsClientTiming()

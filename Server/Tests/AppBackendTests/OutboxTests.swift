@@ -107,7 +107,7 @@ import Testing
         try await test.backend.recall(id, for: ann)
         let kinds = test.events.all.map { event in
             switch event {
-            case .accepted(let id, _, _, _, _): "accepted \(id)"
+            case .accepted(let id, _, _, _, _, _): "accepted \(id)"
             case .recalled(let id): "recalled \(id)"
             case .receipt(let receipt, _, _): "receipt \(receipt.kind.rawValue)"
             case .registered(let record, _): "registered \(record)"

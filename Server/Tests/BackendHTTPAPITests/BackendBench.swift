@@ -47,7 +47,9 @@ final class BackendBench: Sendable {
         for (name, role) in [("ann", UserRole.user), ("bob", .user), ("sam", .sender), ("root", .admin)] {
             try await backend.addUser(name: name, password: "\(name)-password", role: role)
         }
-        let router = ServiceRouter(options: ServiceOptions(clock: clock))
+        let router = ServiceRouter(
+            options: ServiceOptions(
+                clock: clock, maximumBodyBytes: BackendHTTPOptions.bodyLimit(contentLimit: settings.contentLimit)))
         BackendRoutes(backend: backend, options: BackendHTTPOptions(clock: clock)).addRoutes(to: router)
         table = router.table
         app = Application(router: router, logger: quiet)

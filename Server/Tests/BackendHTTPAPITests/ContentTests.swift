@@ -51,6 +51,34 @@ struct ContentTests {
         #expect(answer.code == "unsupported-content")
     }
 
+    @Test(
+        "above the limit is too large by the setting's number, however large it is and however it comes",
+        arguments: [0, 3_000_000])
+    func limit(excess: Int) async throws {
+        var settings = BackendSettings()
+        settings.contentLimit = 1_000_000
+        let bench = try await BackendBench(settings: settings)
+        let fitting = Fixtures.png(name: "a") + Array(repeating: 0, count: 1_000_000 - Fixtures.png(name: "a").count)
+        let large = fitting + Array(repeating: 0, count: 1 + excess)
+        let thumb = FormPart.file("thumb", "t.png", "image/png", fitting)
+        let words = FormPart.json(#"{"message":"m"}"#)
+        let alone = try await bench.call(
+            .post, "/api/v1/content", as: "ann", headers: [.contentType: "image/png", .contentLength: "\(large.count)"],
+            body: large)
+        let unannounced = try await bench.call(.post, "/api/v1/content", as: "ann", body: large)
+        let form = try await bench.form(
+            "/api/v1/notifications", as: "ann", [words, thumb, .file("content", "a.png", "image/png", large)])
+        for answer in [alone, unannounced, form] {
+            #expect(answer.status == .contentTooLarge)
+            #expect(answer.code == "content-too-large")
+            #expect(answer.detail == "a content has at most 1000000 bytes")
+        }
+        #expect(try await bench.call(.post, "/api/v1/content", as: "ann", body: fitting).status == .created)
+        let both = try await bench.form(
+            "/api/v1/notifications", as: "ann", [words, thumb, .file("content", "a.png", "image/png", fitting)])
+        #expect(both.status == .created)
+    }
+
     @Test("whose name would break a header has a harmless one")
     func names() async throws {
         let bench = try await BackendBench()

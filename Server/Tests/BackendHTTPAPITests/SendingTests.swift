@@ -49,6 +49,34 @@ struct SendingTests {
         #expect(details.content?.byteCount == Int64(picture.count))
     }
 
+    @Test("a form without a byte is malformed and sends nothing; the tutorial's empty JSON sends its picture")
+    func emptyForm() async throws {
+        let bench = try await BackendBench()
+        for type in ["multipart/form-data; boundary=X", "multipart/form-data"] {
+            for length in ["0", nil] {
+                var headers: HTTPFields = [.contentType: type]
+                headers[.contentLength] = length
+                let answer = try await bench.call(.post, "/api/v1/notifications", as: "ann", headers: headers)
+                #expect(answer.status == .badRequest)
+                #expect(answer.code == "malformed-multipart")
+            }
+        }
+        #expect(bench.hub.sends.isEmpty)
+        let tutorial = try await bench.call(
+            .post, "/api/notifications", as: "ann", headers: [.contentType: "application/json", .contentLength: "0"])
+        #expect(tutorial.status == .ok || tutorial.status == .created)
+        #expect(bench.hub.sends.count == 1)
+    }
+
+    @Test("a message of white space alone is refused", arguments: ["   ", #"\n\t"#, #"\u00A0\u200B"#])
+    func blank(message: String) async throws {
+        let bench = try await BackendBench()
+        let answer = try await bench.json(.post, "/api/v1/notifications", as: "ann", #"{"message":"\#(message)"}"#)
+        #expect(answer.status == .badRequest)
+        #expect(answer.detail == "message: it must be more than white space")
+        #expect(bench.hub.sends.isEmpty)
+    }
+
     @Test("content stored before is sent by its id, by its owner alone")
     func storedContent() async throws {
         let bench = try await BackendBench()

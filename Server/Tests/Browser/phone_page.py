@@ -9,6 +9,7 @@ that does not, 2 when the browser itself cannot be started.
 
 import argparse
 import base64
+import json
 import os
 import pathlib
 import sys
@@ -84,6 +85,19 @@ class Page:
             f"the story of the newest push to hold {', '.join(steps)}",
             lambda: set(steps) <= set(self.driver.execute_script(script)))
 
+    def story_in_order(self):
+        """Every push, as it is read from top to bottom: no step before its time, and none before the one that it needs."""
+        script = """
+          return [...document.querySelectorAll('[data-testid="story-push"]')].map((push) =>
+            [...push.querySelectorAll('[data-testid="story-step"]')].map((n) => [n.dataset.step, Number(n.dataset.at)]))"""
+        for steps in self.driver.execute_script(script):
+            names, moments = [name for name, _ in steps], [at for _, at in steps]
+            if moments != sorted(moments):
+                raise Failure(f"the story is not in the order of time: {steps}")
+            way = [name for name in ("send", "accepted", "apns-request", "delivered") if name in names]
+            if sorted(way, key=names.index) != way:
+                raise Failure(f"the story is in an impossible order: {names}")
+
     def newest(self):
         script = """
           return [...document.querySelectorAll('[data-testid="story-push"]')].map((n) => Number(n.dataset.richId))"""
@@ -121,11 +135,12 @@ class Page:
         field.send_keys(text)
 
 
-def send_from_elsewhere(page, user):
-    """What any program does: the tutorial's call over HTTP, with the user's name and password."""
+def send_from_elsewhere(page, user, notification=None):
+    """What any program does: the tutorial's call over HTTP, or a send with words, with the user's name and password."""
     credentials = base64.b64encode(f"{user}:{user}".encode()).decode()
     request = urllib.request.Request(
-        page.base + "/api/notifications", data=b"", method="POST", headers={"Authorization": f"Basic {credentials}"})
+        page.base + "/api/notifications", data=json.dumps(notification).encode() if notification else b"", method="POST",
+        headers={"Authorization": f"Basic {credentials}", "Content-Type": "application/json"})
     try:
         with urllib.request.urlopen(request, timeout=DEADLINE) as answer:
             if answer.status >= 300:
@@ -169,6 +184,7 @@ def sends_in_foreground(page, user):
     if not page.find("alert-message").text:
         raise Failure("the alert says nothing")
     page.story_has("accepted", "apns-request", "apns-answer", "delivered", "shown")
+    page.story_in_order()
     page.shot("alert")
 
 
@@ -254,6 +270,59 @@ def inbox_remembers(page, user):
     page.press("content-back")
 
 
+def send_kind(page, kind):
+    page.see("main-screen")
+    page.press("options-open")
+    page.press(f"kind-{kind}")
+    page.shot(f"options-{kind}")
+    page.press("options-send")
+    page.see("alert")
+    page.press("alert-more")
+    page.see("content", f'[data-kind="{kind}"][data-state="ready"]', what=f"the content screen with the {kind}")
+
+
+def video_plays(page, user):
+    send_kind(page, "video")
+    script = "const v = arguments[0]; v.muted = true; v.play(); return v.videoWidth > 0 && v.currentTime > 0 && !v.error"
+    page.wait("the video to play", lambda: page.driver.execute_script(script, page.find("content-video")))
+    page.story_in_order()
+    page.shot("video")
+    page.press("content-back")
+
+
+def file_has_its_name(page, user):
+    send_kind(page, "file")
+    if page.see("file-name").text != "Boarding pass.pdf":
+        raise Failure(f"the file is called {page.find('file-name').text!r}")
+    header = page.driver.execute_async_script("""
+      fetch(arguments[0].href).then((answer) => arguments[1](answer.headers.get('Content-Disposition')))""",
+      page.see("content-download"))
+    if header != 'attachment; filename="Boarding pass.pdf"':
+        raise Failure(f"it would be saved as {header!r}")
+    page.shot("file")
+    page.press("content-back")
+    page.press("options-open")
+    page.press("kind-img")
+    page.press("options-done")
+
+
+def words_are_complete(page, user):
+    words = {"title": "Harbour news", "subtitle": "Evening edition", "message": "The lighthouse is lit."}
+    send_from_elsewhere(page, user, words)
+    page.see("alert")
+    for part in ("title", "subtitle", "message"):
+        if page.see(f"alert-{part}").text != words[part]:
+            raise Failure(f"the alert's {part} is {page.find(f'alert-{part}').text!r}")
+    page.shot("alert-with-words")
+    page.press("alert-more")
+    page.see("content", '[data-state="ready"]')
+    for part in ("title", "subtitle", "message"):
+        if page.see(f"content-{part}").text != words[part]:
+            raise Failure(f"the screen's {part} is {page.find(f'content-{part}').text!r}")
+    page.shot("words")
+    page.press("content-back")
+
+
 def offline_and_back(page, user):
     page.see("main-screen")
     rows = "return document.querySelectorAll('[data-testid=\"inbox-row\"]').length"
@@ -325,7 +394,8 @@ def nothing_broke(page, user):
 
 STEPS = [
     opens, refuses_wrong_password, signs_in, sends_in_foreground, more_opens_the_picture, zooms, alert_ok_stays, banner_at_home,
-    banner_opens_the_picture, lock_screen_and_more, inbox_remembers, offline_and_back, story_tells_headers,
+    banner_opens_the_picture, lock_screen_and_more, inbox_remembers, video_plays, file_has_its_name, words_are_complete,
+    offline_and_back, story_tells_headers,
     keyboard_reaches_all, small_and_dark, nothing_broke,
 ]
 

@@ -43,4 +43,31 @@ struct DoctorTests {
         #expect(finding?.verdict == .notice)
         #expect(finding?.mend != nil)
     }
+
+    @Test("a data directory where nothing can be made is bad, whatever its permission bits say")
+    func hopelessDirectory() async {
+        let finding = await findings(SettingsFixture(arguments: ["--data-directory", "/proc/x"]), names: ["data directory"])
+        #expect(finding["data directory"]?.verdict == .bad)
+        #expect(finding["data directory"]?.found == "/proc/x is missing, and nothing can be made in /proc")
+    }
+
+    @Test("looking leaves nothing behind")
+    func noTraces() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        for path in [folder.path(), folder.path() + "/a/b"] {
+            let finding = await findings(SettingsFixture(arguments: ["--data-directory", path]), names: ["data directory"])
+            #expect(finding["data directory"]?.verdict == .good)
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path()).isEmpty)
+    }
+
+    @Test("defaults that are written out do not differ from the defaults")
+    func writtenDefaults() async {
+        let reference = await findings(SettingsFixture(file: SettingsReference.exampleFile), names: ["settings"])
+        #expect(reference["settings"]?.found.hasPrefix("0 differ") == true)
+        let changed = SettingsFixture(arguments: ["--listen-port", "8080"], file: "log-level: debug\ncontent-limit: 25MB")
+        #expect(await findings(changed, names: ["settings"])["settings"]?.found.hasPrefix("1 differ") == true)
+    }
 }

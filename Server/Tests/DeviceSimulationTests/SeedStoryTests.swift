@@ -48,6 +48,13 @@ struct SeedStoryTests {
         #expect(media.mediaType == "image/png")
     }
 
+    @Test("a step that is told later keeps the moment at which it happened")
+    func lateTelling() async throws {
+        let moment = Timestamp(seconds: 5)
+        phone.tell(.apnsRequest, richID: nil, title: "told late", at: moment)
+        #expect(await phone.steps.last?.at == moment)
+    }
+
     @Test("OK closes the question and opens nothing; the inbox has it")
     func ok() async throws {
         try await fixture.signIn()

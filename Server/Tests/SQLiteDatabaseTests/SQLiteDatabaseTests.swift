@@ -45,6 +45,24 @@ struct SQLiteDatabaseTests {
         #expect(try await count(store) == 133)
     }
 
+    @Test("a full disk is named, and stays named until a write is kept")
+    func full() async throws {
+        let store = try await prepared()
+        let large: [SQLValue] = [.integer(1), .null, .bytes(Array(repeating: 7, count: 200_000))]
+        #expect(store.database.lastWriteFault == nil)
+        try await store.database.write { try $0.script("PRAGMA max_page_count = 1") }
+        await #expect(throws: SQLFault.self) { try await store.database.write { _ = try $0.run(Self.insert, large) } }
+        #expect(store.database.lastWriteFault == "SQLITE_FULL")
+        try await store.database.write { _ = try $0.row(Self.count, []) }
+        #expect(store.database.lastWriteFault == "SQLITE_FULL", "a write that changes nothing proves nothing")
+        try await store.database.write { try $0.script("PRAGMA max_page_count = 100000") }
+        await #expect(throws: SQLFault.self) {
+            try await store.database.write { _ = try $0.run(SQLStatement("INSERT INTO nowhere VALUES (1)"), []) }
+        }
+        try await store.database.write { _ = try $0.run(Self.insert, large) }
+        #expect(store.database.lastWriteFault == nil)
+    }
+
     @Test("a broken unique rule is a duplicate, a broken statement a refusal without values")
     func faults() async throws {
         let store = try await prepared()

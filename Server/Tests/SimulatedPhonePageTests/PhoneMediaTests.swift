@@ -22,10 +22,10 @@ final class PhoneMediaTests {
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
-    private func keep(_ mediaType: String = "image/png") async throws {
+    private func keep(_ mediaType: String = "image/png", named name: String? = nil) async throws {
         let file = folder.appending(path: "content")
         try bytes.write(to: file)
-        await phone.keep(file, mediaType, for: seven)
+        await phone.keep(file, mediaType, named: name, for: seven)
     }
 
     @Test("the bytes are those that the phone fetched, and a browser may only show them")
@@ -39,6 +39,19 @@ final class PhoneMediaTests {
         #expect(answer.headers[.contentSecurityPolicy]?.contains("sandbox") == true)
         #expect(answer.headers[.contentDisposition] == "attachment")
         #expect(answer.headers[.acceptRanges] == "bytes")
+    }
+
+    @Test(
+        "what is saved has the sender's name, and no name can break out of the header",
+        arguments: [
+            ("Boarding pass.pdf", "attachment; filename=\"Boarding pass.pdf\""),
+            ("Grüße.pdf", "attachment; filename=\"Gr__e.pdf\"; filename*=UTF-8''Gr%C3%BC%C3%9Fe.pdf"),
+            ("../../a\"\r\nX: y.pdf", "attachment; filename=\"a_X: y.pdf\"; filename*=UTF-8''a%22X%3A%20y.pdf"),
+        ])
+    func names(name: String, header: String) async throws {
+        try await keep("application/pdf", named: name)
+        let answer = try await harness.call(.get, "/phone/p1/media/7")
+        #expect(answer.headers[.contentDisposition] == header)
     }
 
     @Test("a player gets the part that it asks for", arguments: [(0, 9), (262_143, 262_145), (699_990, 700_000)])

@@ -36,8 +36,10 @@ actor ScriptedPhone: PagePhone {
 
     func refuse(_ error: PhoneActionError) { refusal = error }
 
-    func keep(_ file: URL, _ mediaType: String, for richID: RichID, attachmentOf noticeID: String? = nil) {
-        files["\(richID) \(noticeID ?? "-")"] = PhoneMedia(mediaType: mediaType, file: file)
+    func keep(
+        _ file: URL, _ mediaType: String, named name: String? = nil, for richID: RichID, attachmentOf noticeID: String? = nil
+    ) {
+        files["\(richID) \(noticeID ?? "-")"] = PhoneMedia(mediaType: mediaType, file: file, fileName: name)
     }
 
     func show(screen: PhoneSnapshot.Screen, user: String) {

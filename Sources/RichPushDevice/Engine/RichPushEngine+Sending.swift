@@ -26,9 +26,13 @@ extension RichPushEngine {
     }
 
     /// Stores content on the server, to be named in `contentID` of a later send.
-    public func upload(_ content: Data, mediaType: String) async throws(RichPushError) -> ContentAnswer {
+    /// `fileName` is the name that its readers see; absent leaves it without one.
+    public func upload(
+        _ content: Data, mediaType: String, fileName: String? = nil
+    ) async throws(RichPushError) -> ContentAnswer {
         let (_, authorization) = try sender()
-        let call = BackendCall(method: "POST", path: APIRoute.content, body: content, mediaType: mediaType)
+        var call = BackendCall(method: "POST", path: APIRoute.content, body: content, mediaType: mediaType)
+        if let fileName { call.headers["x-file-name"] = Self.escaped(fileName) }
         let deadline = Deadline(device.clock, after: configuration.limits.openDeadline)
         return try await client.value(ContentAnswer.self, of: call, as: authorization, within: deadline)
     }
@@ -36,5 +40,14 @@ extension RichPushEngine {
     private func sender() throws(RichPushError) -> (Session, Authorization) {
         guard let session = activeSession else { throw self.session == nil ? .notSignedIn : .credentialRejected }
         return (session, try passwordAuthorization(in: session))
+    }
+
+    /// Everything but unreserved characters (RFC 3986, 2.3) escaped, so that a name of any language fits into a header.
+    private static func escaped(_ text: String) -> String {
+        text.utf8.map { byte in
+            let character = Character(Unicode.Scalar(byte))
+            if byte < 128, character.isLetter || character.isNumber || "-._~".contains(character) { return String(character) }
+            return (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
+        }.joined()
     }
 }

@@ -9,6 +9,9 @@ struct APNsConnectionConfiguration {
     var waitsForTLS = true
     /// The DNS name that the server's certificate must carry; absent when the server is named by its address.
     var expectedServerName: String?
+    /// Where the connection leads, for the log.
+    var host = ""
+    var port = 0
     var handshakeLimit: TimeAmount = .seconds(10)
     var idleLimit: TimeAmount = .minutes(15)
     var observer: (any APNsClientObserver)?

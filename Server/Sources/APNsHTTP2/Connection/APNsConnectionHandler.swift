@@ -61,7 +61,8 @@ final class APNsConnectionHandler: ChannelInboundHandler {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case TLSUserEvent.handshakeCompleted(let negotiated)? = event as? TLSUserEvent {
             // A server without ALPN is accepted (APNs reference 1.3); one that chose something else is not APNs.
-            guard negotiated == nil || negotiated == "h2", serverHasExpectedName(context) else { return close(.tlsFailed) }
+            guard negotiated == nil || negotiated == "h2" else { return failHandshake(HandshakeWords.otherProtocol) }
+            guard serverHasExpectedName(context) else { return failHandshake(HandshakeWords.otherName) }
             start(context)
         }
         context.fireUserInboundEventTriggered(event)
@@ -143,7 +144,17 @@ final class APNsConnectionHandler: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        close(APNsFailure(connectionError: error, wasReady: connection.phase != .awaitingSettings))
+        let failure = APNsFailure(connectionError: error, wasReady: connection.phase != .awaitingSettings)
+        if failure == .tlsFailed { failHandshake(HandshakeWords.sentence(for: error)) } else { close(failure) }
+    }
+
+    /// At once, and not when pushes have waited in vain: the operator has to mend this. The pool's pauses bound the lines.
+    private func failHandshake(_ reason: String) {
+        guard !isClosed else { return }
+        configuration.logger.warning(
+            "The TLS handshake with APNs failed",
+            metadata: ["host": "\(configuration.host)", "port": "\(configuration.port)", "error": "\(reason)"])
+        close(.tlsFailed)
     }
 
     func channelInactive(context: ChannelHandlerContext) {

@@ -27,6 +27,8 @@ struct APNsPoolConfiguration {
             streams: limits.streamsPerConnection, warmsUp: configuration.usesTokens,
             silenceBeforePing: TimeAmount(clamping: timing.silenceBeforePing),
             stallBeforePing: TimeAmount(clamping: timing.stallBeforePing), pingAnswer: TimeAmount(clamping: timing.pingAnswer))
+        connection.host = configuration.endpoint.host
+        connection.port = configuration.endpoint.port
         connection.waitsForTLS = configuration.transport != .cleartext
         connection.handshakeLimit = TimeAmount(clamping: timing.connect + timing.handshake)
         connection.idleLimit = TimeAmount(clamping: timing.idle)

@@ -3,6 +3,9 @@ import ServiceErrors
 import SharedAccess
 
 extension RichPushBackend {
+    /// The most bytes of one content.
+    public var contentLimit: Int64 { parts.settings.contentLimit }
+
     /// Stores content for a later send of the same user, who has 24 hours to use it. Never holds more than a few chunks.
     ///
     /// The media type is read from the bytes and must be on the allow-list and agree with `declaredType`, unless that is absent

@@ -9,8 +9,9 @@ public protocol BackendObserver: Sendable {
 
 /// Something that happened in the app backend.
 public enum BackendEvent: Hashable, Sendable {
-    /// A notification is stored and the hub has taken it.
-    case accepted(RichID, trackingID: NotificationID, sender: UserName, kind: ContentKind, style: DeliveryStyle)
+    /// A notification is stored, since `at`, and the hub has taken it.
+    case accepted(
+        RichID, trackingID: NotificationID, sender: UserName, kind: ContentKind, style: DeliveryStyle, at: Timestamp)
     case recalled(RichID)
     /// A receipt was recorded for the first time.
     case receipt(Receipt, user: UserName, installation: InstallationID)

@@ -27,7 +27,7 @@ struct Outbox: Sendable {
         parts.observer?.observed(
             .accepted(
                 notification.id, trackingID: receipt.id, sender: notification.senderName, kind: notification.kind,
-                style: notification.style))
+                style: notification.style, at: notification.dueAt))
         return receipt.id
     }
 

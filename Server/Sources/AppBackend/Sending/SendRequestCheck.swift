@@ -83,9 +83,15 @@ struct SendRequestCheck {
         guard lengths.contains(value.unicodeScalars.count) else {
             throw wrong(field, "\(lengths.lowerBound) to \(lengths.upperBound) characters")
         }
+        // A blank notification would be pushed and could not be read.
+        guard !value.unicodeScalars.allSatisfy(isInvisible) else { throw wrong(field, "more than white space") }
         guard !value.unicodeScalars.contains(where: { $0.value < 0x20 && $0 != "\n" && $0 != "\t" && $0 != "\r" }) else {
             throw wrong(field, "text without control characters")
         }
+    }
+
+    private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.properties.isWhitespace || scalar.properties.isDefaultIgnorableCodePoint
     }
 
     private static func wrong(_ field: String, _ rule: String) -> ServiceError {

@@ -12,6 +12,12 @@ public struct BackendHTTPOptions: Sendable {
     /// Whether an address is that of a proxy whose `X-Forwarded-For` is believed.
     public var isTrustedProxy: @Sendable (String) -> Bool
 
+    /// The largest body that makes sense when a content has at most `contentLimit` bytes: content and thumb in one form, with
+    /// room for the words. Each of the two is held to its own limit before the body comes to this one.
+    public static func bodyLimit(contentLimit: Int64) -> Int {
+        Int(clamping: contentLimit.multipliedReportingOverflow(by: 2).partialValue) + (1 << 20)
+    }
+
     /// Creates options.
     public init(
         clock: any ServiceClock = .system, uploadDeadline: Duration = .seconds(600), json: JSONLimits = JSONLimits(),

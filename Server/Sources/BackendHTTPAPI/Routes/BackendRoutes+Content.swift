@@ -44,9 +44,17 @@ extension BackendRoutes {
             throw ServiceError(.unsupportedMediaType, "the body is the content itself; a form goes to \(APIRoute.notifications)")
         }
         extendDeadline(of: call)
+        try refuseAnnouncedSize(of: call)
         let answer = try await backend.storeContent(
             declaredType: type, fileName: try call.uploadName(), chunks: call.request.chunks, for: call.principal)
         return try .json(answer, status: .created)
+    }
+
+    /// Spares a client the way of bytes that will not be kept.
+    private func refuseAnnouncedSize(of call: BackendCall) throws(ServiceError) {
+        let limit = backend.contentLimit
+        guard let size = call.request.headers[.contentLength].flatMap({ Int64($0) }), size > limit else { return }
+        throw ServiceError(.contentTooLarge, "a content has at most \(limit) bytes")
     }
 
     /// Gives an upload its own time.

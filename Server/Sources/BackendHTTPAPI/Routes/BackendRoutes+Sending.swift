@@ -22,11 +22,12 @@ extension BackendRoutes {
     /// predecessor's, an object or a form the product's own.
     private func send(_ call: BackendCall) async throws -> Response {
         let query = try call.query("pns", "to_tag")
-        guard call.request.announcesBody else { return try await sendDefaultPicture(call, query: query) }
+        // Before the look at the length: a form without a byte is a client's mistake, never the tutorial's button.
         if call.request.isMultipart {
             try query.refuseAddress()
             return try .json(await MultipartSend(routes: self, call: call).send(), status: .created)
         }
+        guard call.request.announcesBody else { return try await sendDefaultPicture(call, query: query) }
         let bytes: [UInt8]
         do {
             bytes = try await call.request.jsonBytes(limits: options.json)

@@ -39,5 +39,11 @@ struct DemoPhones: Sendable {
             data: Data(PackageResources.default_picture_png), mediaType: "image/png",
             altText: "A lighthouse and a sailing boat at sunset"),
         .sound: .init(data: Data(PackageResources.default_sound_wav), mediaType: "audio/wav", altText: "A short chime"),
+        .video: .init(
+            data: Data(PackageResources.sample_video_mp4), mediaType: "video/mp4",
+            altText: "A lighthouse turns its beam over the evening sea", fileName: "lighthouse.mp4"),
+        .file: .init(
+            data: Data(PackageResources.boarding_pass_pdf), mediaType: "application/pdf",
+            altText: "A boarding pass for one sailing", fileName: "Boarding pass.pdf"),
     ]
 }

@@ -16,13 +16,13 @@ struct DemoStory: BackendObserver {
     let phones: [SimulatedPhone]
 
     func observed(_ event: BackendEvent) {
-        guard case .accepted(let id, let trackingID, let sender, let kind, let style) = event else { return }
+        guard case .accepted(let id, let trackingID, let sender, let kind, let style, let moment) = event else { return }
         for phone in phones {
             phone.tell(
                 .accepted, richID: id, title: "The server stored it and will send it",
                 detail: [
                     "sender": sender.text, "kind": kind.rawValue, "style": style.rawValue, "tracking id": trackingID.text,
-                ])
+                ], at: moment)
         }
     }
 
@@ -34,14 +34,16 @@ struct DemoStory: BackendObserver {
         request["path"] = "/3/device/\(exchange.token?.prefix(6) ?? "")…"
         request["payload"] = String(decoding: exchange.payload, as: UTF8.self)
         request["connection"] = "\(exchange.connection), stream \(exchange.stream)"
-        phone.tell(.apnsRequest, richID: id, title: "APNs was asked, over TLS and HTTP/2", detail: request)
+        phone.tell(
+            .apnsRequest, richID: id, title: "APNs was asked, over TLS and HTTP/2", detail: request, at: exchange.receivedAt)
         var answer: [String: String] = [:]
         answer["status"] = exchange.answer.map { String($0.status) } ?? "none"
         answer["reason"] = exchange.answer?.reason?.rawValue
         answer["apns-id"] = exchange.answer?.apnsID
         answer["apns-unique-id"] = exchange.answer?.uniqueID
         let title = exchange.answer?.status == 200 ? "APNs accepted it" : "APNs did not take it"
-        phone.tell(.apnsAnswer, richID: id, title: title, detail: answer)
+        // The local APNs decides at the moment it has the whole request.
+        phone.tell(.apnsAnswer, richID: id, title: title, detail: answer, at: exchange.receivedAt)
     }
 
     private func phone(_ device: String) async -> SimulatedPhone? {

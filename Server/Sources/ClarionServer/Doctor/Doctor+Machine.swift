@@ -18,20 +18,27 @@ extension Doctor {
             let path = settings.dataDirectory
             var isDirectory = false
             guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
-                let parent = parent(of: path)
-                guard FileManager.default.isWritableFile(atPath: parent) else {
+                let parent = nearestExisting(path)
+                guard canWrite(in: parent) else {
                     return .bad(
-                        "\(path) is missing and \(parent) may not be written",
-                        mend: "mkdir -p \(path) && chown it to the server's user")
+                        "\(path) is missing, and nothing can be made in \(parent)",
+                        mend: "name another data-directory, or mkdir -p \(path) and chown it to the server's user")
                 }
                 return .good("\(path) will be made at the first start")
             }
             guard isDirectory else { return .bad("\(path) is a file", mend: "name a folder in data-directory") }
-            guard FileManager.default.isWritableFile(atPath: path) else {
+            guard canWrite(in: path) else {
                 return .bad("\(path) may not be written by this user", mend: "chown it to the server's user")
             }
             return .good(path)
         }
+    }
+
+    /// Tries it: permission bits say nothing of read-only disks, quotas, or folders that are none.
+    private static func canWrite(in directory: String) -> Bool {
+        let trial = directory + "/.clarion-doctor-" + UUID().uuidString
+        guard mkdir(trial, 0o700) == 0 else { return false }
+        return rmdir(trial) == 0
     }
 
     /// A quarter of a million records and their telemetry fit into this; content comes on top.

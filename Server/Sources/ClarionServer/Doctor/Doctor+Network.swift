@@ -1,34 +1,55 @@
+import APNsHTTP2
 import NIOPosix
+import RichPushModel
+import ServiceErrors
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 extension Doctor {
     static func portCheck(_ settings: Settings) -> DoctorCheck {
         DoctorCheck("listening port") {
             let address = settings.listening.address
             do {
-                let channel = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-                    .bind(host: address.host, port: address.port).get()
-                try await channel.close()
+                try await ListenerFault.explained(address, setting: "listen-port") {
+                    let channel = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+                        .bind(host: address.host, port: address.port).get()
+                    try await channel.close()
+                }
                 return .good("\(address.host):\(address.port) is free")
             } catch {
-                return .notice(
-                    "\(address.host):\(address.port) cannot be listened on: \(error)",
-                    mend: "if that is no running Clarion, stop what listens there or set listen-port")
+                let reason = (error as? ServiceError)?.detail ?? "\(address.host) is no address that can be listened on"
+                return .notice(reason, mend: "if that is a running Clarion, all is well")
             }
         }
     }
 
     static func apnsCheck(_ settings: Settings) -> DoctorCheck {
         DoctorCheck("way to APNs") {
-            let host = settings.apns.host ?? settings.apns.environment.host
-            do {
-                let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-                    .connectTimeout(.seconds(5)).connect(host: host, port: settings.apns.port).get()
-                try await channel.close()
-                return .good("\(host):\(settings.apns.port) answers")
-            } catch {
+            let (host, port) = (settings.apns.host ?? settings.apns.environment.host, settings.apns.port)
+            var trust = APNsClientConfiguration.Trust.system
+            if let path = settings.apns.trustRootsPath {
+                guard let pem = try? String(contentsOfFile: path, encoding: .utf8) else {
+                    return .bad("\(path) cannot be read", mend: "set apns-trust-roots-path")
+                }
+                trust = .additional(pem: pem)
+            }
+            let check = APNsHandshakeCheck(of: .init(host: host, port: port), trust: trust, proxy: settings.apns.proxy)
+            switch await check.look(within: .seconds(5), now: SystemClock().now) {
+            case .sound: return .good("\(host):\(port) answers, over TLS and HTTP/2")
+            case .unreachable:
                 return .bad(
-                    "\(host):\(settings.apns.port) does not answer within 5 s",
-                    mend: "let the machine connect out on port 443, or set apns-port: 2197")
+                    "\(host):\(port) does not answer within 5 s",
+                    mend: "let the machine connect out on port \(port), or set apns-port: 2197")
+            case .refused(let reason):
+                return .bad(
+                    "\(host):\(port) answers, but TLS fails: \(reason)",
+                    mend: settings.apns.host == nil
+                        ? "a proxy may be breaking TLS open; let the machine connect to Apple directly"
+                        : "set apns-trust-roots-path to the authority of \(host), and apns-host to a name in its certificate")
             }
         }
     }

@@ -1,4 +1,4 @@
-/// One thing that `clarion doctor` looks at. It changes nothing.
+/// One thing that `clarion doctor` looks at. It leaves nothing behind.
 public struct DoctorCheck: Sendable {
     /// What a check came to.
     public enum Verdict: String, Sendable {

@@ -22,7 +22,10 @@ public enum EmulatorService {
         }
         var lines: [String] = []
         for (apns, _) in running {
-            let address = try await apns.start()
+            let wanted = apns.environment == .production ? options.productionPort ?? 0 : options.address.port
+            let address = try await ListenerFault.explained(
+                Settings.Address(host: options.address.host, port: wanted), setting: "port, here or for the channels beside it"
+            ) { try await apns.start() }
             lines.append(
                 "Local APNs (not Apple's), \(apns.environment.rawValue), on https://\(address.host):\(address.port), "
                     + "channels on port \(address.managementPort ?? 0)")

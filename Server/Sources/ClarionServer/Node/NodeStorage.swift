@@ -75,6 +75,12 @@ struct NodeStorage: Sendable {
         }
     }
 
+    /// Throws while the storage cannot be read, or could not keep the last write. What failed stands in the log.
+    func check() async throws {
+        _ = try await hubStores.devices.count(in: hub)
+        guard database.lastWriteFault == nil else { throw ServiceError(.storageUnavailable) }
+    }
+
     /// The storage ports of the app backend.
     var backendStores: BackendStores { .sql(database) }
 

@@ -64,15 +64,14 @@ extension ServerNode {
             clock: options.clock, isTrustedProxy: { address in proxies.contains { $0.contains(address) } })
         BackendRoutes(backend: backend, options: backendOptions).addRoutes(to: router)
         ErrorReferenceRoute().addRoutes(to: router)
-        HealthRoutes(checks: [ReadinessCheck(name: "storage") { _ = try await storage.hubStores.devices.count(in: storage.hub) }])
-            .addRoutes(to: router)
+        HealthRoutes(checks: [ReadinessCheck(name: "storage") { try await storage.check() }]).addRoutes(to: router)
         options.addRoutes(router)
         return router
     }
 
     private func serviceOptions() -> ServiceOptions {
         var service = ServiceOptions(clock: options.clock, metrics: options.metrics)
-        service.maximumBodyBytes = Int(clamping: settings.contentLimit + (1 << 20))
+        service.maximumBodyBytes = BackendHTTPOptions.bodyLimit(contentLimit: settings.contentLimit)
         let isForThisMachineAlone =
             AddressRange.isLoopback(host: settings.listening.address.host) && settings.listening.publicURL == nil
             && !settings.listening.isBehindTLSProxy

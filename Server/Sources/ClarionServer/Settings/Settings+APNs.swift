@@ -5,6 +5,7 @@ extension Settings.APNs {
         port = resolver.value(SettingCatalog.apnsPort)
         proxy = resolver.value(SettingCatalog.apnsProxy)
         trustRootsPath = resolver.value(SettingCatalog.apnsTrustRootsPath)
+        if let trustRootsPath { resolver.checkTrustRoots(trustRootsPath, for: SettingCatalog.apnsTrustRootsPath) }
         let allowsLocal = resolver.value(SettingCatalog.allowLocalAPNs)
         credential = Settings.Credential(from: &resolver)
         if let host, environment == .production, !host.lowercased().hasSuffix(".push.apple.com"), !allowsLocal {

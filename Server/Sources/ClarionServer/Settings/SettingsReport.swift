@@ -32,6 +32,6 @@ public struct SettingsReport: Sendable, CustomStringConvertible {
 }
 
 extension SettingsReport {
-    /// How many settings a source has a say in.
-    var changedCount: Int { resolutions.count { $0.origin != .standard } }
+    /// How many settings have another value than their default. A default that is written out is none of them.
+    var changedCount: Int { resolutions.count { !$0.isStandard } }
 }

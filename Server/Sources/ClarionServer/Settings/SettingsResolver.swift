@@ -9,6 +9,8 @@ struct SettingsResolver {
         var isSecret: Bool
         /// Sources of lower rank that say something too, and are not heard.
         var hidden: [SettingOrigin]
+        /// Whether it is the default, written out or not.
+        var isStandard: Bool
     }
 
     /// In order of rank.
@@ -28,13 +30,16 @@ struct SettingsResolver {
         let declaration = setting.declaration
         let entries = sources.compactMap { $0.entries[declaration.key] }
         guard let entry = entries.first else {
-            record(declaration, texts: declaration.defaultTexts, origin: .standard)
+            record(declaration, texts: declaration.defaultTexts, origin: .standard, isStandard: true)
             return setting.defaultValue
         }
-        record(declaration, texts: entry.texts, origin: entry.origin, hidden: entries.dropFirst().map(\.origin))
+        let parsed = setting.kind.parse(entry.texts)
+        record(
+            declaration, texts: entry.texts, origin: entry.origin, hidden: entries.dropFirst().map(\.origin),
+            isStandard: parsed.map { setting.kind.format($0) == declaration.defaultTexts } ?? false)
         // A text of lower rank that does not fit is a mistake as well; it would come to light on the worst day.
         for hidden in entries.dropFirst() where setting.kind.parse(hidden.texts) == nil { complain(declaration, hidden) }
-        guard let value = setting.kind.parse(entry.texts) else {
+        guard let value = parsed else {
             complain(declaration, entry)
             return setting.defaultValue
         }
@@ -69,16 +74,25 @@ struct SettingsResolver {
         return key
     }
 
+    /// A problem when the file that a setting names is no list of certificates.
+    mutating func checkTrustRoots(_ path: String, for setting: Setting<String?>) {
+        guard let text = readText(path, for: setting), let sentence = surroundings.checkTrustRoots(text) else { return }
+        complain(setting, "\(path): \(sentence)")
+    }
+
     /// Where the value of a setting comes from.
     func origin<Value>(of setting: Setting<Value>) -> SettingOrigin {
         sources.lazy.compactMap { $0.entries[setting.declaration.key] }.first?.origin ?? .standard
     }
 
     private mutating func record(
-        _ declaration: SettingDeclaration, texts: [String]?, origin: SettingOrigin, hidden: [SettingOrigin] = []
+        _ declaration: SettingDeclaration, texts: [String]?, origin: SettingOrigin, hidden: [SettingOrigin] = [],
+        isStandard: Bool
     ) {
         resolutions.append(
-            Resolution(key: declaration.key, texts: texts, origin: origin, isSecret: declaration.isSecret, hidden: hidden))
+            Resolution(
+                key: declaration.key, texts: texts, origin: origin, isSecret: declaration.isSecret, hidden: hidden,
+                isStandard: isStandard))
     }
 
     private mutating func complain(_ declaration: SettingDeclaration, _ entry: SettingSource.Entry) {

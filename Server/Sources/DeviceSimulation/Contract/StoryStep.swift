@@ -1,6 +1,6 @@
 import RichPushModel
 
-/// One thing that happened to a push, in the order in which it happened.
+/// One thing that happened to a push. `at` orders the steps; what happened elsewhere is told a little later than it happened.
 public struct StoryStep: Hashable, Sendable, Codable {
     /// What happened.
     public enum Kind: String, Sendable, Codable, CaseIterable {
@@ -28,8 +28,9 @@ public struct StoryStep: Hashable, Sendable, Codable {
         case failed
     }
 
-    /// Counts up from 1 for each phone.
+    /// Counts up from 1 for each phone, in the order of telling.
     public var sequence: Int
+    /// When it happened.
     public var at: Timestamp
     /// The phone's id.
     public var phone: String

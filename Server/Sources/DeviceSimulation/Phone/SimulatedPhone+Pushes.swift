@@ -97,7 +97,7 @@ extension SimulatedPhone {
     /// A background push, or the part of an alert that wakes the app.
     func deliverInBackground(_ push: IncomingPush, _ envelope: PushEnvelope?) async {
         guard process.state != .forceQuit else {
-            story.tell(.held, envelope?.id, "Dropped: the user removed the app, the system does not start it")
+            story.tell(.held, envelope?.id, "Dropped: the user force-quit the app, so the system does not start it")
             return
         }
         guard let mayWake = mayWake() else {

@@ -13,7 +13,7 @@ extension SimulatedPhone {
             draft.isEmpty ? ["body": "none, as in the tutorial"] : ["style": draft.style?.rawValue ?? "default"])
         do throws(RichPushError) {
             let id = try await engine.sendPush(draft.isEmpty ? nil : try await request(for: draft, with: engine))
-            story.tell(.accepted, id, "The backend kept the push and will send it")
+            story.tell(.accepted, id, "The app has the answer of the backend")
             view.sending = .init()
         } catch {
             story.tell(.failed, nil, "The backend did not take the push", ["reason": error.code])
@@ -32,7 +32,9 @@ extension SimulatedPhone {
         let kind = draft.kind ?? (configuration.samples[.image] == nil ? .text : .image)
         request.kind = kind
         if let sample = configuration.samples[kind] {
-            request.contentID = try await engine.upload(sample.data, mediaType: sample.mediaType).id
+            request.contentID = try await engine.upload(
+                sample.data, mediaType: sample.mediaType, fileName: sample.fileName
+            ).id
             request.altText = sample.altText
         } else if kind == .link {
             request.link = "https://www.swift.org/documentation/"

@@ -49,7 +49,7 @@ extension SimulatedPhone {
             return PhoneMedia(mediaType: mediaType, file: file)
         }
         if let opened, opened.richID == richID, let content = opened.content {
-            return PhoneMedia(mediaType: content.mediaType, file: content.file)
+            return PhoneMedia(mediaType: content.mediaType, file: content.file, fileName: opened.fileName)
         }
         guard let content = await engine?.downloadedContent(of: richID) else { return nil }
         return PhoneMedia(mediaType: content.mediaType, file: content.file)

@@ -99,9 +99,9 @@ public actor SimulatedPhone {
 
     /// Adds what others know of a push to this phone's story: the backend's answer, the APNs request and its answer.
     public nonisolated func tell(
-        _ kind: StoryStep.Kind, richID: RichID?, title: String, detail: [String: String] = [:]
+        _ kind: StoryStep.Kind, richID: RichID?, title: String, detail: [String: String] = [:], at moment: Timestamp? = nil
     ) {
-        story.tell(kind, richID, title, detail)
+        story.tell(kind, richID, title, detail, at: moment)
     }
 
     func publish() { story.show(currentSnapshot()) }

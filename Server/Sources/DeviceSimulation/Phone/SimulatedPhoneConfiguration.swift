@@ -37,12 +37,15 @@ public struct SimulatedPhoneConfiguration: Sendable {
         public var data: Data
         public var mediaType: String
         public var altText: String
+        /// The name it goes under; absent for what has none, such as a photo just taken.
+        public var fileName: String?
 
         /// Creates a sample.
-        public init(data: Data, mediaType: String, altText: String) {
+        public init(data: Data, mediaType: String, altText: String, fileName: String? = nil) {
             self.data = data
             self.mediaType = mediaType
             self.altText = altText
+            self.fileName = fileName
         }
     }
 

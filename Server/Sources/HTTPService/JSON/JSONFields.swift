@@ -17,26 +17,27 @@ public enum JSONFields {
         do {
             return try JSONDecoder().decode(type, from: Data(bytes))
         } catch let error as DecodingError {
-            throw ServiceError(.invalidField, sentence(for: error))
+            throw ServiceError(.invalidField, sentence(for: error, in: bytes))
         } catch {
             throw ServiceError(.malformedJSON)
         }
     }
 
-    private static func sentence(for error: DecodingError) -> String {
+    private static func sentence(for error: DecodingError, in bytes: [UInt8]) -> String {
         switch error {
         case .typeMismatch(let type, let context): "\(place(context.codingPath)): expected \(words(for: type))"
         case .valueNotFound(let type, let context): "\(place(context.codingPath)): expected \(words(for: type)), not null"
         case .keyNotFound(let key, let context): "\(place(context.codingPath + [key])) is missing"
         // Foundation names no field for a number that does not fit the type.
         case .dataCorrupted(let context) where context.codingPath.isEmpty:
-            "a number is not whole or out of range, or a value is not one of those allowed"
+            JSONFraction.path(in: bytes).map { "\(place($0)): expected a whole number" }
+                ?? "a number is not whole or out of range, or a value is not one of those allowed"
         case .dataCorrupted(let context): "\(place(context.codingPath)): \(reason(context.debugDescription))"
         @unknown default: "a field has a value that is not allowed"
         }
     }
 
-    private static func place(_ path: [any CodingKey]) -> String {
+    static func place(_ path: [any CodingKey]) -> String {
         var text = ""
         for key in path {
             if let index = key.intValue {

@@ -8,7 +8,8 @@ public struct ServiceOptions: Sendable {
     public var clock: any ServiceClock
     /// How long a handler may take to the head of its answer, reading the body included; routes with uploads extend it.
     public var requestDeadline: Duration
-    /// The largest body that any route may read.
+    /// The largest body that any route may read. A longer one is refused when it is read so far, not by its head: a route knows
+    /// a smaller limit and the better words for it.
     public var maximumBodyBytes: Int
     /// The level of the access log's line for a request that succeeded; failures have the level of the error table.
     public var accessLogLevel: Logger.Level

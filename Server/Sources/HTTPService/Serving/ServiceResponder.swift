@@ -69,9 +69,6 @@ public struct ServiceResponder: HTTPResponder {
         _ request: Request, method: HTTPRequest.Method, context: ServiceRequestContext, progress: BodyProgress
     ) async throws -> Response {
         let promised = request.headers[.contentLength].flatMap { Int($0) }
-        if let promised, promised > options.maximumBodyBytes {
-            throw ServiceError(.payloadTooLarge, "the body has more than \(options.maximumBodyBytes) bytes")
-        }
         var head = request.head
         head.method = method
         let body = BoundedBody(

@@ -33,10 +33,15 @@ function body(content, snapshot) {
 function words(content) {
   return h("div", { class: "content-words", key: "words" },
     content.title && h("h3", { "data-testid": "content-title" }, content.title),
+    subtitle(content),
     h("p", { "data-testid": "content-message" }, content.message),
     content.kind !== "text" && h("p", { class: "content-origin", key: "origin" }, icon("lock"),
       `The ${kindName(content.kind).toLowerCase()} never went through the push. The push named number `,
       h("b", null, String(content.richId)), ", and the phone fetches what that stands for itself."));
+}
+
+function subtitle(content) {
+  return content.subtitle && h("p", { class: "content-subtitle", key: "subtitle", "data-testid": "content-subtitle" }, content.subtitle);
 }
 
 function loading(content) {
@@ -104,18 +109,31 @@ function video(content) {
 
 function text(content) {
   return h("div", { class: "text-card", key: "text" },
-    content.title && h("h3", { "data-testid": "content-title" }, content.title), h("p", { "data-testid": "content-message" }, content.message));
+    content.title && h("h3", { "data-testid": "content-title" }, content.title), subtitle(content),
+    h("p", { "data-testid": "content-message" }, content.message));
 }
 
 function file(content) {
   return h("div", { class: "file-card", key: "file" },
     h("span", { class: "file-sheet", "aria-hidden": "true" }, icon("file"), h("b", null, shortType(content.mediaType))),
     h("div", null,
-      h("h3", null, content.title || "File"), h("p", null, content.mediaType || "unknown type"),
+      h("h3", { "data-testid": "file-name" }, content.fileName || "File without a name"),
+      h("p", null, typeName(content.mediaType)),
       content.hasMedia && h("a", { class: "tinted", href: mediaURL(content.richId), download: true, "data-testid": "content-download" }, "Save")));
 }
 
-const shortType = (mediaType) => (mediaType || "").split(/[/;+.]/)[1]?.slice(0, 4).toUpperCase() || "FILE";
+// What people call the types that the server stores, and the letters for the drawing of the sheet.
+const TYPES = {
+  "application/pdf": ["PDF document", "PDF"], "text/plain": ["Plain text", "TXT"],
+  "image/png": ["PNG picture", "PNG"], "image/jpeg": ["JPEG picture", "JPG"], "image/gif": ["GIF picture", "GIF"],
+  "image/webp": ["WebP picture", "WEBP"], "image/heic": ["HEIC picture", "HEIC"],
+  "audio/mpeg": ["MP3 sound", "MP3"], "audio/mp4": ["AAC sound", "M4A"], "audio/wav": ["WAV sound", "WAV"],
+  "audio/aiff": ["AIFF sound", "AIFF"], "audio/x-caf": ["Core Audio sound", "CAF"],
+  "video/mp4": ["MP4 video", "MP4"], "video/quicktime": ["QuickTime video", "MOV"], "video/mpeg": ["MPEG video", "MPEG"],
+};
+const essence = (mediaType) => (mediaType || "").split(";")[0].trim().toLowerCase();
+const typeName = (mediaType) => TYPES[essence(mediaType)]?.[0] || mediaType || "Unknown type";
+const shortType = (mediaType) => TYPES[essence(mediaType)]?.[1] || "FILE";
 
 function coupon(content) {
   const card = content.coupon;

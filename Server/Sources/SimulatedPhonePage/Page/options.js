@@ -4,7 +4,7 @@ import { icon, kindIcon, kindName } from "./icons.js";
 import { view, changed } from "./state.js";
 import { act } from "./connection.js";
 
-const KINDS = ["img", "sound", "url", "coupon", "text"];
+const KINDS = ["img", "sound", "video", "file", "url", "coupon", "text"];
 const STYLES = [["", "Default"], ["silent", "Silent"], ["alert", "Alert"], ["both", "Both"]];
 const STYLE_NOTES = {
   silent: "A background push. The app wakes, fetches, and shows a local notification.",

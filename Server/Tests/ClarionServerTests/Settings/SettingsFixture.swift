@@ -11,6 +11,7 @@ struct SettingsFixture {
     /// Other files by path.
     var files: [String: String] = [:]
     var keyProblem: String?
+    var trustRootsProblem: String?
 
     static let path = "clarion.yaml"
 
@@ -25,7 +26,8 @@ struct SettingsFixture {
                 guard let text = all[path] else { throw Missing() }
                 return text
             },
-            isReadable: { all[$0] != nil }, checkAPNsKey: { [keyProblem] _ in keyProblem })
+            isReadable: { all[$0] != nil }, checkAPNsKey: { [keyProblem] _ in keyProblem },
+            checkTrustRoots: { [trustRootsProblem] _ in trustRootsProblem })
         return SettingsLoader(
             arguments: arguments, environment: environment, path: file == nil ? nil : Self.path, surroundings: surroundings
         ).read()

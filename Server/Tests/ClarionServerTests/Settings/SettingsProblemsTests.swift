@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import ClarionServer
@@ -15,6 +16,28 @@ struct SettingsProblemsTests {
                 "environment CLARION_LISTEN_PORT: listen-port: \"\" is not a port from 1 to 65535, or 0 for any free one"
             ])
         #expect(SettingsFixture(arguments: ["--listen-port", "65536"]).problems.count == 1)
+    }
+
+    @Test("trust roots that are missing or no certificates stop the start")
+    func trustRoots() {
+        var fixture = SettingsFixture(file: "apns-host: localhost\nallow-local-apns: true\napns-trust-roots-path: roots.pem\n")
+        let place = "clarion.yaml line 3: apns-trust-roots-path: roots.pem"
+        #expect(fixture.problems == [place + " cannot be read: there is no such file"])
+        fixture.files = ["roots.pem": "hello"]
+        fixture.trustRootsProblem = SettingsSurroundings.server.checkTrustRoots("hello")
+        #expect(fixture.problems == [place + ": the file holds no PEM certificates"])
+        fixture.trustRootsProblem = nil
+        #expect(fixture.problems.isEmpty)
+    }
+
+    @Test(
+        "a file that is there and closed to this user is not called missing",
+        arguments: [
+            (EACCES, "this user may not read it"), (EPERM, "this user may not read it"), (ENOENT, "there is no such file"),
+            (ENXIO, "it is no file"),
+        ])
+    func closedFiles(errorNumber: Int32, sentence: String) {
+        #expect(SettingFileFault(errorNumber: errorNumber).description == sentence)
     }
 
     @Test("all problems of all sources come in one list")

@@ -1,0 +1,125 @@
+import Logging
+import NIOCore
+import NIOPosix
+import NIOSSL
+import RichPushModel
+
+/// One connection to APNs with a TLS handshake and nothing sent over it: finds out whether a client would be able to connect.
+public struct APNsHandshakeCheck: Sendable {
+    /// What was found.
+    public enum Finding: Hashable, Sendable {
+        /// Connected, trusted, and HTTP/2 agreed upon.
+        case sound
+        /// Nothing answers there in time.
+        case unreachable
+        /// Something answers, with which no push can be made: the reason, as the end of a sentence.
+        case refused(String)
+    }
+
+    private let endpoint: APNsClientConfiguration.Endpoint
+    private let trust: APNsClientConfiguration.Trust
+    private let proxy: APNsProxy?
+    private let group: any EventLoopGroup
+
+    /// Creates a check of one endpoint, through `proxy` if there is one.
+    public init(
+        of endpoint: APNsClientConfiguration.Endpoint, trust: APNsClientConfiguration.Trust, proxy: APNsProxy? = nil,
+        group: any EventLoopGroup = .singletonMultiThreadedEventLoopGroup
+    ) {
+        self.endpoint = endpoint
+        self.trust = trust
+        self.proxy = proxy
+        self.group = group
+    }
+
+    /// Connects, at most twice; `limit` bounds each. `now` is what the certificate's dates are compared with.
+    public func look(within limit: Duration, now: Timestamp) async -> Finding {
+        do {
+            let shown = try await handshake(verifying: true, within: limit)
+            if let name = expectedName, shown.certificate?.isIssued(toName: name) == false {
+                return .refused(HandshakeWords.otherName)
+            }
+            guard shown.negotiated == nil || shown.negotiated == "h2" else { return .refused(HandshakeWords.otherProtocol) }
+            return .sound
+        } catch let fault as HandshakeFailure {
+            return .refused(await words(about: fault.error, within: limit, now: now))
+        } catch {
+            return .unreachable
+        }
+    }
+
+    /// A second look at a certificate that was not accepted: nothing is sent, so nothing is risked without the verification.
+    private func words(about error: any Error, within limit: Duration, now: Timestamp) async -> String {
+        let known = HandshakeWords.sentence(for: error)
+        guard known.contains("certificate"),
+            let certificate = try? await handshake(verifying: false, within: limit).certificate
+        else { return known }
+        let seconds = now.milliseconds / 1000
+        if Int64(certificate.notValidAfter) < seconds { return "the certificate has expired" }
+        if Int64(certificate.notValidBefore) > seconds {
+            return "the certificate is not valid yet; is this machine's clock right?"
+        }
+        if let name = expectedName, !certificate.isIssued(toName: name) { return HandshakeWords.otherName }
+        return "no authority that is trusted here vouches for the certificate"
+    }
+
+    private struct HandshakeFailure: Error { var error: any Error }
+
+    /// The name that the certificate must carry; absent when the server is named by its address.
+    private var expectedName: String? {
+        let name = endpoint.serverName ?? endpoint.host
+        return (try? SocketAddress(ipAddress: name, port: 0)) == nil ? name : nil
+    }
+
+    private func handshake(verifying: Bool, within limit: Duration) async throws -> HandshakeWitness.Shown {
+        let context = try NIOSSLContext(configuration: configuration(verifying: verifying))
+        let limit = TimeAmount(clamping: limit)
+        let promise = group.next().makePromise(of: HandshakeWitness.Shown.self)
+        let channel: any Channel
+        do {
+            channel = try await ClientBootstrap(group: promise.futureResult.eventLoop).connectTimeout(limit)
+                .channelInitializer { channel in
+                    channel.eventLoop.makeCompletedFuture { try self.prepare(channel, context, promise, limit) }
+                }
+                .connect(host: proxy?.host ?? endpoint.host, port: proxy?.port ?? endpoint.port).get()
+        } catch {
+            promise.fail(error)
+            throw error
+        }
+        let timer = channel.eventLoop.scheduleTask(in: limit) { promise.fail(ChannelError.connectTimeout(limit)) }
+        defer {
+            timer.cancel()
+            channel.close(promise: nil)
+        }
+        do { return try await promise.futureResult.get() } catch let error as ChannelError { throw error } catch {
+            throw HandshakeFailure(error: error)
+        }
+    }
+
+    private func prepare(
+        _ channel: any Channel, _ context: NIOSSLContext, _ promise: EventLoopPromise<HandshakeWitness.Shown>, _ limit: TimeAmount
+    ) throws {
+        let name = expectedName
+        let addTLS = { (channel: any Channel) in
+            try channel.pipeline.syncOperations.addHandlers([
+                NIOSSLClientHandler(context: context, serverHostname: name), HandshakeWitness(promise),
+            ])
+        }
+        guard let proxy else { return try addTLS(channel) }
+        let tunnel = APNsProxyHandler(
+            target: endpoint, proxy: proxy, limit: limit, logger: Logger(label: "clarion.apns"), opened: addTLS,
+            failed: { promise.fail($0) })
+        try channel.pipeline.syncOperations.addHandler(tunnel)
+    }
+
+    private func configuration(verifying: Bool) throws -> TLSConfiguration {
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.minimumTLSVersion = .tlsv12
+        tls.applicationProtocols = ["h2"]
+        tls.certificateVerification = verifying ? .fullVerification : .none
+        if case .additional(let pem) = trust {
+            tls.additionalTrustRoots = [.certificates(try NIOSSLCertificate.fromPEMBytes(Array(pem.utf8)))]
+        }
+        return tls
+    }
+}
