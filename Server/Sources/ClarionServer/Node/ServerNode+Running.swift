@@ -28,7 +28,8 @@ extension ServerNode {
         if let client = delivery.client {
             services.append(ClosureService { await cancelWhenGracefulShutdown { await client.run() } })
         }
-        services.append(ClosureService {
+        services.append(
+            ClosureService {
                 await dispatcher.run()
                 // Told to stop before its turn, it may be done before it too; the group takes an early end for a failure.
                 try await gracefulShutdown()
