@@ -52,7 +52,7 @@ struct SeedStoryTests {
     func lateTelling() async throws {
         let moment = Timestamp(seconds: 5)
         phone.tell(.apnsRequest, richID: nil, title: "told late", at: moment)
-        #expect(await phone.steps.last?.at == moment)
+        #expect(phone.steps.last?.at == moment)
     }
 
     @Test("OK closes the question and opens nothing; the inbox has it")
