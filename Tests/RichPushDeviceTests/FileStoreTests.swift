@@ -64,6 +64,49 @@ struct FileStoreTests {
         #expect(FileAccess.files(in: store.folder(.claims, session)).count == 1)
     }
 
+    @Test("a claim whose take-over ended in the middle can be had again, by one, once that process' time is over")
+    func brokenTakeOver() async throws {
+        let store = try store()
+        let key = RecordKey(.claims, "7", of: session)
+        #expect(try store.claim(key, until: now, now: now - .seconds(1)))
+        let folder = store.folder(.claims, session)
+        let old = try JSONDecoder().decode(FileSharedStore.Claim.self, from: Data(contentsOf: store.file(key)))
+        let turn = folder.appendingPathComponent("turn-" + Hexadecimal.digest(old.token))
+        try JSONEncoder().encode(FileSharedStore.Claim(token: "ended", expiry: now + .seconds(10))).write(to: turn)
+        #expect(try !store.claim(key, until: now + .seconds(30), now: now + .seconds(9)))
+        let later = now + .seconds(10)
+        let winners = await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<64 { group.addTask { (try? store.claim(key, until: later + .seconds(9), now: later)) ?? false } }
+            return await group.reduce(into: 0) { if $1 { $0 += 1 } }
+        }
+        #expect(winners == 1)
+        #expect(FileAccess.files(in: folder) == [store.file(key)])
+    }
+
+    @Test("claims of processes that were ended do not pile up, nor does one outlast a clock that was set back")
+    func abandonedClaims() throws {
+        let store = try store()
+        for number in 1...40 {
+            #expect(try store.claim(RecordKey(.claims, "\(number)", of: session), until: now + .seconds(30), now: now))
+        }
+        let key = RecordKey(.claims, "last", of: session)
+        #expect(try store.claim(key, until: now + .seconds(7_300), now: now + .seconds(7_200)))
+        #expect(FileAccess.files(in: store.folder(.claims, session)) == [store.file(key)])
+        #expect(try store.claim(key, until: now + .seconds(30), now: now))
+    }
+
+    @Test("records of content that never came go after an hour")
+    func orphans() throws {
+        let cache = try cache()
+        try adopt(1, 20, cache, at: 0)
+        let file = try #require(try cache.content(key(1), now: now)?.file)
+        try FileManager.default.removeItem(at: file)
+        try adopt(2, 20, cache, at: 3_599)
+        #expect(FileAccess.exists(file.appendingPathExtension("json")))
+        try adopt(3, 20, cache, at: 3_600)
+        #expect(!FileAccess.exists(file.appendingPathExtension("json")))
+    }
+
     @Test("after a wipe nothing can be written for the session that ended, not even by who still works for it")
     func wiped() throws {
         let (store, cache) = (try store(), try cache())

@@ -64,4 +64,15 @@ struct FirstUnlockTests {
         #expect(await engine.waitingResponses.isEmpty)
         #expect(await device.router.shown.count == shown)
     }
+
+    @Test("a tap that waited is not replayed for another user, who signs in before anything else reads the device")
+    func otherUser() async throws {
+        device.storeIsLocked.with { $0 = true }
+        let engine = try await device.launch()
+        await engine.didRespond(NoticeResponse(identifier: "x", richID: id(7), action: .open))
+        device.storeIsLocked.with { $0 = false }
+        try await engine.signIn(user: "bob", password: "hidden")
+        _ = try await engine.refresh()
+        #expect(await device.router.shown.map(\.state) == [.missing(.storage(.locked))])
+    }
 }

@@ -51,6 +51,32 @@ struct OpeningTests {
         #expect(await device.router.shown.last?.state == .ready)
     }
 
+    @Test("of which nothing could be seen leaves it unread, and its notification where it is")
+    func nothingSeen() async throws {
+        let engine = try await device.signedIn()
+        device.backend.store(7)
+        device.backend.setOffline(true)
+        _ = await engine.handleBackgroundPush(Samples.silent(7), budget: .seconds(30))
+        #expect(await engine.open(id(7)).state == .missing(.offline))
+        #expect(await device.notifications.removed.isEmpty)
+        device.backend.setOffline(false)
+        #expect(try await engine.refresh().unread == 1)
+        #expect(device.backend.state.with { $0.reads }.isEmpty)
+        #expect(device.receipts(.opened) == [id(7)])
+    }
+
+    @Test("in a session that the server ended says so")
+    func rejected() async throws {
+        let engine = try await device.signedIn()
+        device.backend.state.with { state in
+            state.credentials = []
+            state.passwords = [:]
+        }
+        await #expect(throws: RichPushError.credentialRejected) { try await engine.refresh() }
+        await engine.didRespond(respond(7, .open))
+        #expect(await device.router.shown.map(\.state) == [.failed(.credentialRejected)])
+    }
+
     @Test("that was recalled says that it is gone")
     func recalled() async throws {
         let engine = try await device.signedIn()

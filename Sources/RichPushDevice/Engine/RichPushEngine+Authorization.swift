@@ -1,23 +1,18 @@
 import RichPushModel
 
 extension RichPushEngine {
-    /// Makes calls with the narrow credential. When the server takes it no longer, a kept password gets a new one, once;
-    /// without a password the user must sign in again, and until then nothing is fetched.
+    /// Makes calls with the narrow credential. When the server takes it no longer, a kept password gets a new one, once, as far
+    /// as `deadline` allows; without a password that the server takes the user must sign in again, and until then nothing is
+    /// fetched.
     func authorized<Value: Sendable>(
-        in session: Session, _ work: (Authorization) async throws(RichPushError) -> Value
+        in session: Session, within deadline: Deadline, _ work: (Authorization) async throws(RichPushError) -> Value
     ) async throws(RichPushError) -> Value {
         let credential = try self.credential()
         do {
             return try await work(.installation(credential))
         } catch .credentialRejected {
             guard isCurrent(session) else { throw .notSignedIn }
-            let isChanged = try self.credential() != credential
-            if !isChanged {
-                guard await renewCredential(in: session) else {
-                    reject(session)
-                    throw .credentialRejected
-                }
-            }
+            if try self.credential() == credential { try await renewCredential(in: session, within: deadline) }
             return try await work(.installation(try self.credential()))
         } catch {
             throw error
@@ -39,24 +34,42 @@ extension RichPushEngine {
         return .password(name, password)
     }
 
-    /// Whether there is a new credential. Calls that come meanwhile share one renewal, because each ends the one before.
-    private func renewCredential(in session: Session) async -> Bool {
-        if let renewal { return await renewal.value }
-        let task = Task { await fetchCredential(in: session) }
-        renewal = task
-        let isRenewed = await task.value
-        renewal = nil
-        return isRenewed
+    /// Gets a new credential. Calls that come meanwhile share one renewal, because each ends the one before; none waits longer
+    /// than its own deadline. Only a server that refuses ends the session: one that cannot be reached refuses nothing.
+    private func renewCredential(in session: Session, within deadline: Deadline) async throws(RichPushError) {
+        while true {
+            let shared = renewal
+            let task = shared ?? startRenewal(in: session)
+            let failure: RichPushError? = await deadline.run { await task.value } ?? .timedOut
+            guard let failure else { return }
+            if shared != nil, failure == .timedOut, deadline.remaining > .zero, isCurrent(session), !Task.isCancelled { continue }
+            guard isCurrent(session) else { throw .notSignedIn }
+            if failure.isTransient { throw failure }
+            reject(session)
+            throw .credentialRejected
+        }
     }
 
-    private func fetchCredential(in session: Session) async -> Bool {
-        guard let authorization = try? passwordAuthorization(in: session) else { return false }
+    private func startRenewal(in session: Session) -> Task<RichPushError?, Never> {
+        let task = Task {
+            var failure: RichPushError?
+            do throws(RichPushError) { try await fetchCredential(in: session) } catch { failure = error }
+            if !Task.isCancelled { renewal = nil }
+            return failure
+        }
+        renewal = task
+        return task
+    }
+
+    private func fetchCredential(in session: Session) async throws(RichPushError) {
+        let authorization = try passwordAuthorization(in: session)
         let update = await installationUpdate()
-        let answer = try? await put(
+        let answer = try await put(
             update, installation: session.installation, as: authorization,
             within: Deadline(device.clock, after: configuration.limits.callDeadline))
-        guard let credential = answer?.credential, isCurrent(session) else { return false }
-        return (try? device.secrets.setSecret(credential, for: .credential)) != nil
+        guard isCurrent(session) else { throw .notSignedIn }
+        guard let credential = answer.credential, !credential.isEmpty else { throw .badAnswer }
+        try storing { () throws(StorageError) in try device.secrets.setSecret(credential, for: .credential) }
     }
 
     private func reject(_ session: Session) {

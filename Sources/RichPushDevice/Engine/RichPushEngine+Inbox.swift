@@ -26,12 +26,15 @@ extension RichPushEngine {
         if token == nil { await app.push.registerForPush() }
         startRegistration()
         let deadline = Deadline(device.clock, after: configuration.limits.callDeadline)
-        await flush(within: deadline)
-        let told = try storing { () throws(StorageError) in try readAndTold(in: session) }
+        // A server that takes no receipts may still have an inbox.
+        await flush(within: deadline.capped(at: configuration.limits.receiptDeadline))
+        let (told, known) = try storing { () throws(StorageError) in
+            (try readAndTold(in: session), Set(try records.arrived(of: session.id).map(\.id)))
+        }
         let (inbox, isComplete) = try await readInbox(in: session, within: deadline)
         guard isCurrent(session) else { throw .notSignedIn }
         let gone = try storing { () throws(StorageError) in
-            let gone = try records.synchronise(inbox, isComplete: isComplete, of: session.id)
+            let gone = try records.synchronise(inbox, isComplete: isComplete, known: known, of: session.id)
             try records.confirmRead(by: inbox.entries, told: told, of: session.id)
             return gone
         }
@@ -58,7 +61,7 @@ extension RichPushEngine {
         var next: String?
         repeat {
             let query = "limit=\(Self.pageSize)" + (next.map { "&before=" + Self.escaped($0) } ?? "")
-            let page = try await authorized(in: session) { authorization throws(RichPushError) in
+            let page = try await authorized(in: session, within: deadline) { authorization throws(RichPushError) in
                 try await self.client.value(
                     InboxPage.self, of: .get(APIRoute.notifications, query: query), as: authorization, within: deadline)
             }
@@ -81,6 +84,14 @@ extension RichPushEngine {
         }
         let shown = await app.notifications.delivered().filter { notice in notice.richID.map(ids.contains) ?? false }
         await app.notifications.removeDelivered(shown.map(\.identifier))
+    }
+
+    /// The server said of this one that it is gone: so is everything of it here.
+    func drop(_ id: RichID, in session: Session) async {
+        let entry = try? records.entry(id, of: session.id)
+        try? records.recall(id, of: session.id)
+        await remove([entry ?? InboxEntry(id: id, kind: .file, message: "", sentAt: device.clock.now)], in: session)
+        await updateBadge(in: session)
     }
 
     /// Marks a notification as read without opening it.

@@ -12,6 +12,8 @@ extension RichPushEngine {
         guard let session = activeSession else {
             guard isLoaded || isStopped else { return await keepForUnlock(response) }
             device.log.record(DeviceEvent(.ignored, response.richID, ["reason": "not-signed-in"]))
+            // Whoever taps in a session that the server ended learns why there is nothing to see.
+            if session?.isRejected == true, response.action != .dismiss { await app.router.show(await open(response.richID)) }
             return
         }
         switch response.action {
@@ -53,7 +55,7 @@ extension RichPushEngine {
         let opened = await load(id, in: session, within: deadline)
         guard isCurrent(session) else { return OpenedContent(richID: id, state: .failed(.notSignedIn)) }
         if opened.state == .failed(.notFound) {
-            try? records.forget(id, of: session.id)
+            await drop(id, in: session)
         } else {
             await noteOpened(id, in: session)
         }
@@ -62,8 +64,10 @@ extension RichPushEngine {
 
     private func noteOpened(_ id: RichID, in session: Session) async {
         note(.opened, of: id, in: session)
-        try? noteRead(id, in: session)
         device.log.record(DeviceEvent(.opened, id))
+        // Who saw neither words nor content has read nothing: it stays unread, on the server and in the notification centre.
+        guard (try? records.entry(id, of: session.id)) != nil else { return startFlush() }
+        try? noteRead(id, in: session)
         let shown = await app.notifications.delivered().filter { $0.richID == id }.map(\.identifier)
         await app.notifications.removeDelivered(shown)
         await updateBadge(in: session)
@@ -88,7 +92,7 @@ extension RichPushEngine {
         of id: RichID, in session: Session, within deadline: Deadline
     ) async throws(RichPushError) -> InboxEntry {
         if let known = try? records.entry(id, of: session.id) { return known }
-        return try await authorized(in: session) { authorization throws(RichPushError) in
+        return try await authorized(in: session, within: deadline) { authorization throws(RichPushError) in
             try await self.fetcher.details(of: id, in: session, as: authorization, within: deadline)
         }
     }

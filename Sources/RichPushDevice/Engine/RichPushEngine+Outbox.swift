@@ -11,17 +11,18 @@ extension RichPushEngine {
 
     /// Sends what waits, for as long as `deadline` allows; what does not get through stays.
     func flush(within deadline: Deadline) async {
-        if let flushing { await flushing.value }
+        if let flushing { _ = await deadline.run { await flushing.value } }
         guard let session = activeSession, deadline.remaining > .zero else { return }
-        if flushing == nil { flushing = Task { await sendOutbox(in: session, within: deadline) } }
-        await flushing?.value
+        let running = flushing ?? Task { await sendOutbox(in: session, within: deadline) }
+        flushing = running
+        _ = await deadline.run { await running.value }
     }
 
     private func sendOutbox(in session: Session, within deadline: Deadline) async {
         let delivery = OutboxDelivery(client: client, outbox: outbox, clock: device.clock, log: device.log)
         repeat {
             needsFlush = false
-            let isDone: Void? = try? await authorized(in: session) { authorization throws(RichPushError) in
+            let isDone: Void? = try? await authorized(in: session, within: deadline) { authorization throws(RichPushError) in
                 try await delivery.flush(of: session, as: authorization, within: deadline)
             }
             guard isDone != nil else { break }

@@ -24,18 +24,25 @@ extension RichPushEngine {
         }
         var notice = LocalNotice(identifier: Self.identifier(id), richID: id, kind: kind, content: content)
         notice.content.badge = try? inbox(of: session).unread
-        return await post(notice)
+        let isShown = await post(notice)
+        guard isShown, self.session?.id != session.id else { return isShown }
+        // The user signed out while the system took it, perhaps after everything shown was removed.
+        await app.notifications.removeDelivered([notice.identifier])
+        return false
     }
 
     /// Without the attachment when the system refuses it: words are better than nothing.
     private func post(_ notice: LocalNotice) async -> Bool {
         do throws(PresentationError) {
             try await app.notifications.present(notice)
-        } catch .badAttachment where notice.content.attachment != nil {
-            var plain = notice
-            plain.content.attachment = nil
-            return await post(plain)
         } catch {
+            // The copy was for the system, which did not take it.
+            if let copy = notice.content.attachment?.file { try? FileAccess.remove(copy) }
+            if error == .badAttachment, notice.content.attachment != nil {
+                var plain = notice
+                plain.content.attachment = nil
+                return await post(plain)
+            }
             device.log.record(DeviceEvent(.presentFailed, notice.richID, ["reason": "\(error)"]))
             return false
         }
@@ -59,6 +66,15 @@ extension RichPushEngine {
         guard configuration.offersInForeground else { return [.banner, .list, .sound] }
         await offer(id, notice.content)
         return [.list]
+    }
+
+    /// Takes away what is shown for nobody: a process that ended in the middle of a sign-out left it, or it came afterwards.
+    func removeOrphanedNotices() async {
+        guard isLoaded, session == nil else { return }
+        let shown = await app.notifications.delivered().filter { $0.richID != nil }.map(\.identifier)
+        guard !shown.isEmpty, session == nil else { return }
+        await app.notifications.removeDelivered(shown)
+        await app.notifications.setBadge(0)
     }
 
     /// Sets the number on the icon to what is unread.

@@ -10,17 +10,22 @@ extension RichPushEngine {
             device.log.record(DeviceEvent(.ignored, envelope.id, ["reason": isLoaded ? "not-signed-in" : "locked"]))
             return isLoaded ? .noData : .failed
         }
-        if let running = pushes[envelope.id] {
-            device.log.record(DeviceEvent(.repeated, envelope.id))
-            return await running.value
+        let running = pushes[envelope.id]
+        if running != nil { device.log.record(DeviceEvent(.repeated, envelope.id)) }
+        let task = running ?? start(envelope, in: session, budget: budget)
+        // The steps keep their deadlines; whoever is asked to show something may not, and shall not cost the answer.
+        return await Deadline(device.clock, after: budget).run { await task.value } ?? .failed
+    }
+
+    private func start(_ envelope: PushEnvelope, in session: Session, budget: Duration) -> Task<BackgroundResult, Never> {
+        let deadline = Deadline(device.clock, after: max(.zero, budget - configuration.limits.presentationReserve))
+        let task = Task {
+            let result = await handle(envelope, in: session, within: deadline)
+            if !Task.isCancelled { pushes[envelope.id] = nil }
+            return result
         }
-        let work = max(.zero, budget - configuration.limits.presentationReserve)
-        let deadline = Deadline(device.clock, after: work)
-        let task = Task { await handle(envelope, in: session, within: deadline) }
         pushes[envelope.id] = task
-        let result = await task.value
-        if isCurrent(session) { pushes[envelope.id] = nil }
-        return result
+        return task
     }
 
     private func handle(_ envelope: PushEnvelope, in session: Session, within deadline: Deadline) async -> BackgroundResult {
@@ -44,7 +49,7 @@ extension RichPushEngine {
     ) async -> BackgroundResult {
         do throws(RichPushError) {
             guard isOurs else { throw .claimed }
-            let entry = try await authorized(in: session) { authorization throws(RichPushError) in
+            let entry = try await authorized(in: session, within: deadline) { authorization throws(RichPushError) in
                 try await self.fetcher.details(of: envelope.id, in: session, as: authorization, within: deadline)
             }
             let warmed = await warm(entry, in: session, within: deadline)

@@ -24,10 +24,9 @@ extension RichPushEngine {
             let update = await installationUpdate()
             guard let session = activeSession, isDue(update, in: session) else { break }
             do throws(RichPushError) {
-                _ = try await authorized(in: session) { authorization throws(RichPushError) in
-                    try await self.put(
-                        update, installation: session.installation, as: authorization,
-                        within: Deadline(self.device.clock, after: self.configuration.limits.callDeadline))
+                let deadline = Deadline(device.clock, after: configuration.limits.callDeadline)
+                _ = try await authorized(in: session, within: deadline) { authorization throws(RichPushError) in
+                    try await self.put(update, installation: session.installation, as: authorization, within: deadline)
                 }
                 guard isCurrent(session) else { break }
                 try storing { () throws(StorageError) in try acknowledge(update, in: session) }

@@ -39,6 +39,8 @@ extension RichPushEngine {
         }
         self.session = session
         isLoaded = true
+        // They were to what another user had got.
+        waitingResponses = []
         device.log.record(DeviceEvent(.signedIn))
         return session
     }

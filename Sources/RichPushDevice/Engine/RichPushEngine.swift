@@ -25,7 +25,8 @@ public actor RichPushEngine {
     var fetches: [ContentKey: Task<Result<CachedContent, RichPushError>, Never>] = [:]
     var pushes: [RichID: Task<BackgroundResult, Never>] = [:]
     var registration: Task<Void, Never>?
-    var renewal: Task<Bool, Never>?
+    /// Why there is no new credential; nothing when there is one.
+    var renewal: Task<RichPushError?, Never>?
     var flushing: Task<Void, Never>?
     /// Something was noted while a flush was under way.
     var needsFlush = false
@@ -52,6 +53,7 @@ public actor RichPushEngine {
         load()
         await app.notifications.register([category])
         await app.push.registerForPush()
+        await removeOrphanedNotices()
         startFlush()
         startRevocation()
     }

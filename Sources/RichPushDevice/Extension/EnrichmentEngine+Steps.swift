@@ -34,10 +34,11 @@ extension EnrichmentEngine {
         best.body = entry.message
         if best.badge == nil { best.badge = unread(in: session) }
         running[key]?.best = best
+        running[key]?.session = session
     }
 
     /// Whether the app has not signed out meanwhile: the words of the user before are then nobody's business.
-    private func isCurrent(_ session: Session) -> Bool { (try? device.store.session())?.id == session.id }
+    func isCurrent(_ session: Session) -> Bool { (try? device.store.session())?.id == session.id }
 
     private func unread(in session: Session) -> Int? {
         guard let synchronised = try? records.synchronised(of: session.id),

@@ -18,6 +18,10 @@ public actor EnrichmentEngine {
 
     struct Running {
         var best: NoticeContent
+        /// What to show when whom `best` is for has signed out.
+        let fallback: NoticeContent
+        /// Whose words are in `best`.
+        var session: Session?
         let result: FirstResult<NoticeContent>
         var work: Task<Void, Never>?
     }
@@ -43,7 +47,7 @@ public actor EnrichmentEngine {
         let deadline = Deadline(device.clock, after: max(.zero, budget - configuration.limits.presentationReserve))
         let result = FirstResult<NoticeContent>()
         let key = device.identifiers.newIdentifier()
-        running[key] = Running(best: fallback, result: result)
+        running[key] = Running(best: fallback, fallback: fallback, result: result)
         let clock = device.clock
         let timer = Task {
             try? await clock.sleep(for: deadline.remaining)
@@ -66,7 +70,8 @@ public actor EnrichmentEngine {
     private func settle(_ key: String) async {
         guard let entry = running.removeValue(forKey: key) else { return }
         entry.work?.cancel()
-        await entry.result.resolve(entry.best)
+        let isTheirs = entry.session.map(isCurrent) ?? true
+        await entry.result.resolve(isTheirs ? entry.best : entry.fallback)
     }
 
     private func improve(_ key: String, _ envelope: PushEnvelope, within deadline: Deadline) async {

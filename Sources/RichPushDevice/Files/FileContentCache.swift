@@ -139,12 +139,24 @@ public struct FileContentCache: ContentCache {
             }
             kept.append((file, entry))
         }
+        try removeOrphans(in: session, now: now)
         kept.sort { $0.entry.usedAt > $1.entry.usedAt }
         var bytes = kept.reduce(new.byteCount) { $0 + $1.entry.byteCount }
         while let last = kept.last, bytes > limits.byteCount || kept.count >= limits.count {
             try remove(last.place)
             bytes -= last.entry.byteCount
             kept.removeLast()
+        }
+    }
+
+    /// Removes records whose file never came, or went while another process noted its use. Younger ones may be about to get it.
+    private func removeOrphans(in session: SessionID, now: Timestamp) throws(StorageError) {
+        for record in FileAccess.files(in: files(session)) where record.pathExtension == "json" {
+            let place = record.deletingPathExtension()
+            guard !FileAccess.exists(place), let entry = try entry(beside: place), now - entry.usedAt >= .seconds(3600) else {
+                continue
+            }
+            try FileAccess.remove(record)
         }
     }
 }

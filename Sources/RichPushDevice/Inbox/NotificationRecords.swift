@@ -19,11 +19,21 @@ struct NotificationRecords: Sendable {
 
     func keep(_ entry: InboxEntry, of session: SessionID) throws(StorageError) {
         try write(entry, RecordKey(.details, "\(entry.id)", of: session))
+        try pruneDetails(of: session)
     }
 
     func forget(_ id: RichID, of session: SessionID) throws(StorageError) {
         try store.removeRecord(RecordKey(.details, "\(id)", of: session))
         try store.removeRecord(RecordKey(.shown, "\(id)", of: session))
+    }
+
+    /// Forgets a notification that the server no longer has, in the list that it told before too.
+    func recall(_ id: RichID, of session: SessionID) throws(StorageError) {
+        try forget(id, of: session)
+        var inbox = try synchronised(of: session)
+        guard let index = inbox.entries.firstIndex(where: { $0.id == id }) else { return }
+        if !inbox.entries.remove(at: index).read { inbox.unread = max(0, inbox.unread - 1) }
+        try write(inbox, RecordKey(.state, "inbox", of: session))
     }
 
     func wasShown(_ id: RichID, of session: SessionID) throws(StorageError) -> Bool {
@@ -32,6 +42,7 @@ struct NotificationRecords: Sendable {
 
     func markShown(_ id: RichID, of session: SessionID) throws(StorageError) {
         try write(id, RecordKey(.shown, "\(id)", of: session))
+        try pruneShown(of: session)
     }
 
     /// The inbox as the server last told it.
@@ -39,29 +50,34 @@ struct NotificationRecords: Sendable {
         try read(Inbox.self, RecordKey(.state, "inbox", of: session)) ?? Inbox()
     }
 
-    /// Keeps what the server told. What arrived by push before it is in it, or was recalled; `isComplete` says that nothing
-    /// older was left out. Returns the ids that are gone.
-    func synchronise(_ inbox: Inbox, isComplete: Bool, of session: SessionID) throws(StorageError) -> [InboxEntry] {
+    /// Keeps what the server told. What `known` names had arrived by push before the server was asked: if the list does not have
+    /// it, it was recalled. What arrived since stays, since the list may be too old for it. `isComplete` says that nothing older
+    /// was left out. Returns what is gone.
+    func synchronise(
+        _ inbox: Inbox, isComplete: Bool, known: Set<RichID>, of session: SessionID
+    ) throws(StorageError) -> [InboxEntry] {
         let before = try synchronised(of: session)
         try write(inbox, RecordKey(.state, "inbox", of: session))
         let listed = Set(inbox.entries.map(\.id))
-        let newest = inbox.entries.map(\.id).max()
         let oldest = inbox.entries.map(\.id).min()
         var gone = before.entries.filter { !listed.contains($0.id) }
+        for entry in gone { try store.removeRecord(RecordKey(.shown, "\(entry.id)", of: session)) }
         for entry in try arrived(of: session) {
             if listed.contains(entry.id) {
                 try store.removeRecord(RecordKey(.details, "\(entry.id)", of: session))
-            } else if let newest, let oldest, entry.id < newest, isComplete || entry.id > oldest {
+            } else if known.contains(entry.id) {
                 try forget(entry.id, of: session)
-                gone.append(entry)
+                // What is older than a list that was cut short only fell off its end.
+                if isComplete || oldest.map({ entry.id > $0 }) == true { gone.append(entry) }
             }
         }
+        try pruneShown(of: session)
         return gone
     }
 
     /// What arrived by push and is not in the synchronised inbox yet.
     func arrived(of session: SessionID) throws(StorageError) -> [InboxEntry] {
-        try store.records(.details, of: session, limit: limits.inboxCount)
+        try store.records(.details, of: session, limit: limits.inboxCount * 4)
             .compactMap { try? JSONDecoder().decode(InboxEntry.self, from: $0) }
     }
 

@@ -24,13 +24,13 @@ struct Deadline: Sendable {
     /// The answer of `operation`, or `nil` when the time is up or the caller was cancelled. The operation is then cancelled and
     /// not waited for: whoever ignores its own deadline cannot hold up ours.
     func run<Value: Sendable>(_ operation: @escaping @Sendable () async -> Value) async -> Value? {
-        let remaining = remaining
         guard remaining > .zero else { return nil }
         let first = FirstResult<Value?>()
         let work = Task { await first.resolve(await operation()) }
-        let clock = clock
         let timer = Task {
-            try? await clock.sleep(for: remaining)
+            // Measured when the task runs: what it waited for its turn is spent.
+            let remaining = remaining
+            if remaining > .zero { try? await clock.sleep(for: remaining) }
             await first.resolve(nil)
         }
         defer {

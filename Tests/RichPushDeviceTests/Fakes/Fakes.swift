@@ -12,6 +12,7 @@ actor FakeNotifications: NotificationPresenting {
     private(set) var removed: [String] = []
     private(set) var isCleared = false
     var refusesAttachments = false
+    private var gate: Gate?
     private var isPermitted = true
 
     func present(_ notice: LocalNotice) async throws(PresentationError) {
@@ -22,6 +23,7 @@ actor FakeNotifications: NotificationPresenting {
             try? FileManager.default.removeItem(at: attachment.file)
             attached.append(data)
         }
+        await gate?.pass()
         presented.append(notice)
     }
 
@@ -36,6 +38,7 @@ actor FakeNotifications: NotificationPresenting {
     func requestPermission(provisional: Bool) async -> NoticePermission { await permission() }
 
     func refuseAttachments() { refusesAttachments = true }
+    func wait(at gate: Gate) { self.gate = gate }
     func deny() { isPermitted = false }
 }
 

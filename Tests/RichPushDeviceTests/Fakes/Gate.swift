@@ -1,5 +1,6 @@
 /// Holds whoever comes until it is opened, deaf to cancellation: a stuck network.
 actor Gate {
+    var isWaitedAt: Bool { !waiting.isEmpty }
     private var isOpen = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
@@ -14,6 +15,20 @@ actor Gate {
         waiting = []
     }
 }
+
+/// The value of a task that ends; `nil` if it does not.
+func ended<Value: Sendable>(_ task: Task<Value, Never>) async -> Value? {
+    let value = Locked<Value?>(nil)
+    Task {
+        let result = await task.value
+        value.with { $0 = result }
+    }
+    _ = await eventually { value.with { $0 != nil } }
+    return value.with { $0 }
+}
+
+/// Gives other tasks their turn for a while.
+func settle() async { for _ in 0..<5_000 { await Task.yield() } }
 
 /// Gives other tasks their turn until something has happened; `false` if it does not.
 func eventually(_ condition: @Sendable () async -> Bool) async -> Bool {

@@ -32,6 +32,7 @@ final class ManualClock: ServiceClock {
     }
 
     func sleep(for duration: Duration) async throws {
+        guard duration > .zero else { return }
         let id = state.with { state in
             state.nextID += 1
             return state.nextID

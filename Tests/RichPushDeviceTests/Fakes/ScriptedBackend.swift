@@ -24,7 +24,7 @@ final class ScriptedBackend: HTTPTransport {
         var isOffline = false
         /// Answers instead of the usual one; asked first.
         var script: (@Sendable (TransportRequest) -> Result<TransportResponse, TransportError>?)?
-        /// Where requests whose path contains the word wait.
+        /// Where requests whose path contains the word wait, or ends with it if it ends with `$`.
         var gates: [String: Gate] = [:]
     }
 
@@ -78,7 +78,7 @@ final class ScriptedBackend: HTTPTransport {
     private func answer(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
         let gate = state.with { state in
             state.requests.append(request)
-            return state.gates.first { request.url.path.contains($0.key) }?.value
+            return state.gates.first { "\(request.url.path)$".contains($0.key) }?.value
         }
         await gate?.pass()
         let scripted = state.with { $0.script }?(request)

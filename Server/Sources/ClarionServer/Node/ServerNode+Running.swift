@@ -28,7 +28,12 @@ extension ServerNode {
         if let client = delivery.client {
             services.append(ClosureService { await cancelWhenGracefulShutdown { await client.run() } })
         }
-        services.append(ClosureService { await dispatcher.run() })
+        services.append(
+            ClosureService {
+                await dispatcher.run()
+                // Told to stop before its turn, it may be done before it too; the group takes an early end for a failure.
+                try await gracefulShutdown()
+            })
         services.append(ClosureService { await cancelWhenGracefulShutdown { await BackendUpkeep(of: backend).run() } })
         let telemetry = TelemetryUpkeep(store: storage.hubStores.telemetry, clock: options.clock, logger: logger)
         services.append(ClosureService { await cancelWhenGracefulShutdown { await telemetry.run() } })
