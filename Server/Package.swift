@@ -28,6 +28,7 @@ extension Target.Dependency {
     static let grdb = product(name: "GRDB", package: "GRDB.swift")
     static let httpTypes = product(name: "HTTPTypes", package: "swift-http-types")
     static let hummingbird = product(name: "Hummingbird", package: "hummingbird")
+    static let hummingbirdCore = product(name: "HummingbirdCore", package: "hummingbird")
     static let hummingbirdTesting = product(name: "HummingbirdTesting", package: "hummingbird")
     static let logging = product(name: "Logging", package: "swift-log")
     static let metrics = product(name: "Metrics", package: "swift-metrics")
@@ -141,7 +142,8 @@ let package = Package(
         target(
             "HTTPService",
             [
-                "ServiceErrors", .hummingbird, .httpTypes, .logging, .metrics, .nioCore, .nioConcurrencyHelpers, .nioHTTP1,
+                "ServiceErrors", .hummingbird, .hummingbirdCore, .httpTypes, .logging, .metrics, .nioCore, .nioConcurrencyHelpers,
+                .nioHTTP1,
                 .richPushModel,
             ]),
         tests(
