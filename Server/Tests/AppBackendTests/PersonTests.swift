@@ -120,6 +120,21 @@ import Testing
         #expect(Self.personal.isDisjoint(with: Self.impersonal))
     }
 
+    @Test("a phone that changed hands stays with who has it when the first owner is erased")
+    func changedHands() async throws {
+        let test = try await TestBackend()
+        let ann = try await test.user("ann")
+        let bob = try await test.user("bob")
+        _ = try await test.install(ann, "phone", handle: 1)
+        _ = try await test.install(bob, "phone", handle: 1)
+        let sent = try await test.send(bob, to: "$InstallationId:{phone}")
+        try await test.backend.eraseUser(name: "ann")
+        #expect(test.hub.devices.keys.map(\.text) == ["phone"])
+        #expect(try await test.inbox(bob) == [sent])
+        try await test.backend.eraseUser(name: "bob")
+        #expect(test.hub.devices.isEmpty)
+    }
+
     @Test("an erasure leaves nothing of a person in any table nor on the disk, and others keep what is theirs")
     func erase() async throws {
         let test = try await TestBackend()

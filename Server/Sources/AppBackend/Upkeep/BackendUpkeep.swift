@@ -73,8 +73,9 @@ public struct BackendUpkeep: Sendable {
         else { return }
         let now = parts.clock.now
         guard let telemetry = try await parts.hub.telemetry(of: trackingID) else {
-            // The hub has forgotten it, so nothing of it is on its way any more.
-            return try await parts.stores.notifications.markCompleted(item.id, at: now)
+            // The hub has forgotten it, so nothing of it is on its way any more. Nobody knows when it ended: only devices that
+            // were there at the start may count.
+            return try await parts.stores.notifications.markCompleted(item.id, at: item.dueAt)
         }
         guard telemetry.state.isFinal else {
             return try await parts.stores.notifications.postpone(item.id, until: now + pause(for: item))

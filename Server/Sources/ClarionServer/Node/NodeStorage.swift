@@ -75,10 +75,11 @@ struct NodeStorage: Sendable {
         }
     }
 
-    /// Throws while the storage cannot be read, or could not keep the last write. What failed stands in the log.
+    /// Throws while the storage cannot be read, or cannot keep a write. After one that failed another is tried: a node that gets
+    /// no requests because it is not ready would never write again. What failed stands in the log.
     func check() async throws {
         _ = try await hubStores.devices.count(in: hub)
-        guard database.lastWriteFault == nil else { throw ServiceError(.storageUnavailable) }
+        if database.lastWriteFault != nil { try await SQLHubStore(database).rewrite(hub) }
     }
 
     /// The storage ports of the app backend.

@@ -17,7 +17,8 @@ struct SliceWorker: Sendable {
     private struct Hold {
         var lease: SliceLease
         var term: LeaseTerm
-        var turn = PageRequest.Turn.retries
+        /// A paced send gives its slice back after every page, so the turns have to alternate from lease to lease as well.
+        var turn: PageRequest.Turn
         /// Whether the last page of the walk was tried in vain.
         var isOutOfReach = false
         /// How long the pace of the send kept the slice from going on.
@@ -28,7 +29,7 @@ struct SliceWorker: Sendable {
 
     /// Returns once the slice is out of hand again: how long the pace of its send makes it wait, or zero.
     func work(_ lease: SliceLease, term: LeaseTerm) async -> Duration {
-        var hold = Hold(lease: lease, term: term)
+        var hold = Hold(lease: lease, term: term, turn: lease.epoch.isMultiple(of: 2) ? .walk : .retries)
         do {
             var pages = 0
             while try await step(&hold, pages: pages) { pages += 1 }

@@ -39,9 +39,11 @@ public struct SQLPersonStore: PersonStore {
         }
     }
 
-    public func devices(of user: UserID) async throws -> [RecordID] {
+    public func devices(of user: UserID) async throws -> [RecordID] { try await records(Self.selectDevices, user) }
+
+    private func records(_ statement: SQLStatement, _ user: UserID) async throws -> [RecordID] {
         let rows = try await database.reading { [app] in
-            try $0.rows(Self.selectDevices, [.integer(app.number), .integer(user.number)])
+            try $0.rows(statement, [.integer(app.number), .integer(user.number)])
         }
         return try rows.compactMap { RecordID(try $0.text(0)) }
     }
@@ -65,21 +67,34 @@ public struct SQLPersonStore: PersonStore {
         }
     }
 
-    /// The tags that mean nobody but this user.
+    /// The tags that mean nobody but this user. A phone that others have used as well is none.
     func traces(of user: User) async throws -> PersonTraces {
-        let installations = try await devices(of: user.id).compactMap { InstallationID($0.text).map(Tag.installation) }
+        let installations = try await records(Self.selectOwnDevices, user.id).compactMap {
+            InstallationID($0.text).map(Tag.installation)
+        }
         return PersonTraces(tags: Set([Tag.user(user.name)] + installations))
     }
 
     static let all =
-        [forgetPassword, selectDevices, selectFound] + PersonTable.all.map(\.statement) + eraseStatements + hubStatements
+        [forgetPassword, selectDevices, selectOwnDevices, selectFound] + PersonTable.all.map(\.statement) + eraseStatements
+        + hubStatements
 
     private static let forgetPassword = SQLStatement(
         """
         UPDATE users SET password_hash = NULL, credential_version = credential_version + 1 WHERE app_id = $1 AND user_id = $2
         """)
+    /// A phone that changed hands belongs to whoever has it now.
     private static let selectDevices = SQLStatement(
-        "SELECT DISTINCT record_id FROM bindings WHERE app_id = $1 AND user_id = $2")
+        """
+        SELECT DISTINCT b.record_id FROM bindings b WHERE b.app_id = $1 AND b.user_id = $2 AND NOT EXISTS (
+            SELECT 1 FROM bindings o WHERE o.app_id = b.app_id AND o.record_id = b.record_id AND o.user_id <> b.user_id
+                AND o.until_at IS NULL)
+        """)
+    private static let selectOwnDevices = SQLStatement(
+        """
+        SELECT DISTINCT b.record_id FROM bindings b WHERE b.app_id = $1 AND b.user_id = $2 AND NOT EXISTS (
+            SELECT 1 FROM bindings o WHERE o.app_id = b.app_id AND o.record_id = b.record_id AND o.user_id <> b.user_id)
+        """)
     private static let selectFound = SQLStatement(
         """
         SELECT n.rich_id, n.sender_id, n.audience,

@@ -21,13 +21,19 @@ public struct SQLHubStore: HubStore {
         }
     }
 
+    /// Writes a row as it is. It is kept or it fails, which tells whether the database keeps writes.
+    public func rewrite(_ hub: HubID) async throws {
+        _ = try await database.writing { try $0.run(Self.rewrite, [.integer(hub.number)]) }
+    }
+
     private static func find(_ name: String, _ connection: any SQLConnection) throws -> HubID? {
         try connection.row(select, [.text(name)]).map { HubID(try $0.integer(0)) }
     }
 
-    static let all = [select, insert]
+    static let all = [select, insert, rewrite]
 
     private static let select = SQLStatement("SELECT hub_id FROM hubs WHERE name = $1")
+    private static let rewrite = SQLStatement("UPDATE hubs SET name = name WHERE hub_id = $1")
     private static let insert = SQLStatement(
         """
         INSERT INTO hubs (hub_id, name, created_at)
