@@ -104,6 +104,23 @@ import Testing
         #expect(try await test.stores.notifications.notification(unconfirmed)?.trackingID != nil)
     }
 
+    @Test("a send that the hub has forgotten opens nothing for a tag that came later, also after the upkeep noted its end")
+    func forgottenSend() async throws {
+        let test = try await TestBackend()
+        let (ann, eve, mallory) = (try await test.user("ann"), try await test.user("eve"), try await test.user("mallory"))
+        try await test.register(eve, handle: 1, tags: ["vip"])
+        test.clock.advance(by: .seconds(1))
+        let id = try await test.send(ann, to: "vip")
+        test.clock.advance(by: .seconds(1))
+        try await test.register(mallory, handle: 2, tags: ["vip"])
+        test.clock.advance(by: .seconds(1))
+        test.hub.forgetSends()
+        try await test.upkeep.work()
+        #expect(try await test.stores.notifications.notification(id)?.completedAt != nil)
+        #expect(await code { _ = try await test.backend.details(of: id, for: mallory) } == .notFound)
+        #expect(await code { _ = try await test.backend.details(of: id, for: eve) } == nil)
+    }
+
     @Test("a tag that was taken off before the send opens nothing")
     func tagGone() async throws {
         let test = try await TestBackend()

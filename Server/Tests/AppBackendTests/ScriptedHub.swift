@@ -55,6 +55,9 @@ final class ScriptedHub: HubSending {
     /// Runs once, before the next device is removed.
     func duringNextRemoval(_ work: @escaping @Sendable () async -> Void) { state.withLock { $0.duringRemoval = work } }
 
+    /// What was sent is as if it had never been, as after the hub's own retention.
+    func forgetSends() { state.withLock { $0.sends.removeAll() } }
+
     /// Ends every send.
     func completeAll() {
         let now = clock.now

@@ -64,6 +64,23 @@ struct DispatcherPaceTests {
         #expect(try await bench.telemetry(receipt).outcomes == [.accepted: 40])
     }
 
+    @Test("targets that always answer with a retry leave every other portion of a pace to the rest")
+    func turns() async throws {
+        let bench = try await HubBench { target, _ in
+            HubBench.number(target.handle) < 30 ? .retry(after: .seconds(1), reason: "429") : .accepted
+        }
+        try await bench.register(0..<60)
+        _ = try await bench.send(pace: 2)
+        let dispatcher = bench.dispatcher()
+        var pushes = 0
+        while pushes < 120 {
+            while await dispatcher.pass() > 0 {}
+            pushes = bench.transport.batches.reduce(0) { $0 + $1.targets.count }
+            bench.clock.advance(by: .milliseconds(50))
+        }
+        #expect(bench.transport.outcomes.count == 60, "of 120 pushes at least half belong to targets not tried yet")
+    }
+
     @Test("a send without a pace does not wait for one that has it")
     func others() async throws {
         let bench = try await HubBench()

@@ -31,6 +31,7 @@ extension ServerNode {
         services.append(
             ClosureService {
                 await dispatcher.run()
+                logger.info("The dispatcher has stopped")
                 // Told to stop before its turn, it may be done before it too; the group takes an early end for a failure.
                 try await gracefulShutdown()
             })

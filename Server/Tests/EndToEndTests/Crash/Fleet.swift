@@ -17,7 +17,7 @@ struct Fleet {
     let apns: LocalAPNs
     let options: ServerProcess.Options
     private let records: [RecordID]
-    private let password = "correct horse battery staple"
+    let password = "correct horse battery staple"
 
     /// Fills a folder: a user who may send, and `size` devices with the tag `fleet`.
     init(folder: String, size: Int) async throws {

@@ -10,9 +10,12 @@ final class ServerProcess: Sendable {
         var apnsPort: Int
         var signingKeyPath: String
         var trustRootsPath: String
+        var logLevel = "warning"
+        var shutdownDeadline = "10s"
     }
 
     private let process: ChildProcess
+    private let output: String
     /// Where it answers, for example `http://127.0.0.1:40001`.
     let address: String
 
@@ -25,9 +28,10 @@ final class ServerProcess: Sendable {
             "CLARION_APNS_HOST": "127.0.0.1", "CLARION_APNS_PORT": String(options.apnsPort),
             "CLARION_APNS_TRUST_ROOTS_PATH": options.trustRootsPath, "CLARION_APNS_KEY_PATH": options.signingKeyPath,
             "CLARION_APNS_KEY_ID": "LOCALKEY00", "CLARION_APNS_TEAM_ID": "LOCALTEAM0", "CLARION_APNS_TOPIC": "org.example.app",
-            "CLARION_LOG_LEVEL": "warning",
+            "CLARION_LOG_LEVEL": options.logLevel, "CLARION_SHUTDOWN_DEADLINE": options.shutdownDeadline,
         ]
         process = try ChildProcess(command)
+        output = command.output
         do {
             address = try await Self.address(of: process, printing: command.output)
         } catch {
@@ -35,6 +39,14 @@ final class ServerProcess: Sendable {
             throw error
         }
     }
+
+    var isRunning: Bool { process.isRunning }
+
+    /// What it has printed and logged so far.
+    var printed: String { (try? String(contentsOfFile: output, encoding: .utf8)) ?? "" }
+
+    /// SIGTERM, without waiting for the end.
+    func askToStop() { process.signal(SIGTERM) }
 
     /// SIGKILL: the server learns nothing of it.
     func kill() { process.signal(SIGKILL) }
@@ -44,7 +56,7 @@ final class ServerProcess: Sendable {
 
     /// SIGTERM, and returns the exit status.
     func terminate() async -> Int32 {
-        process.signal(SIGTERM)
+        askToStop()
         return await process.exitStatus()
     }
 
