@@ -28,6 +28,8 @@ extension Target.Dependency {
     static let grdb = product(name: "GRDB", package: "GRDB.swift")
     static let httpTypes = product(name: "HTTPTypes", package: "swift-http-types")
     static let hummingbird = product(name: "Hummingbird", package: "hummingbird")
+    static let hummingbirdHTTP2 = product(name: "HummingbirdHTTP2", package: "hummingbird")
+    static let hummingbirdTLS = product(name: "HummingbirdTLS", package: "hummingbird")
     static let hummingbirdCore = product(name: "HummingbirdCore", package: "hummingbird")
     static let hummingbirdTesting = product(name: "HummingbirdTesting", package: "hummingbird")
     static let logging = product(name: "Logging", package: "swift-log")
@@ -76,6 +78,10 @@ let package = Package(
         // Floor 1: words, rules and signatures
         target("APNsProtocol", [.crypto, .richPushModel]),
         tests("APNsProtocolTests", ["APNsProtocol", "ClarionTesting", .crypto, .richPushModel]),
+        target("HubProtocol", [.richPushModel]),
+        tests("HubProtocolTests", ["HubProtocol", "ClarionTesting", .richPushModel]),
+        target("NotificationTemplates", [.richPushModel]),
+        tests("NotificationTemplatesTests", ["NotificationTemplates", "ClarionTesting", .richPushModel]),
         target("ServiceErrors"),
         target("SharedAccess", [.crypto, .cryptoExtras, .richPushModel]),
         tests("SharedAccessTests", ["SharedAccess", "ClarionTesting"]),
@@ -110,8 +116,15 @@ let package = Package(
                 "AppBackend", "ClarionTesting", "ContentStorage", "PushHub", "ServiceErrors", "SharedAccess", "SQLStorage",
                 "SQLiteDatabase", "TagExpressions", .logging, .richPushModel,
             ]),
-        target("PushHub", ["ServiceErrors", "TagExpressions", .crypto, .logging, .richPushModel]),
-        tests("PushHubTests", ["PushHub", "ClarionTesting", "ServiceErrors", "TagExpressions", .richPushModel]),
+        target(
+            "PushHub",
+            ["NotificationTemplates", "ServiceErrors", "SharedAccess", "TagExpressions", .crypto, .logging, .richPushModel]),
+        tests(
+            "PushHubTests",
+            [
+                "PushHub", "ClarionTesting", "NotificationTemplates", "ServiceErrors", "SharedAccess", "TagExpressions",
+                .richPushModel,
+            ]),
 
         // Floor 3: adapters
         target("APNsDelivery", ["APNsHTTP2", "APNsProtocol", "PushHub", .logging, .richPushModel]),
@@ -142,22 +155,47 @@ let package = Package(
         target(
             "HTTPService",
             [
-                "ServiceErrors", .hummingbird, .hummingbirdCore, .httpTypes, .logging, .metrics, .nioCore, .nioConcurrencyHelpers,
-                .nioHTTP1,
-                .richPushModel,
+                "ServiceErrors", .hummingbird, .hummingbirdCore, .hummingbirdHTTP2, .hummingbirdTLS, .httpTypes, .logging, .metrics,
+                .nioCore, .nioConcurrencyHelpers, .nioHTTP1, .nioHTTP2, .nioPosix, .nioSSL, .nioTLS, .richPushModel,
             ]),
         tests(
             "HTTPServiceTests",
             [
                 "HTTPService", "ServerObservability", "ClarionTesting", .hummingbirdTesting, .nioCore, .nioEmbedded, .nioHTTP1,
+                .nioHTTP2, .nioPosix, .nioSSL, .x509, .crypto, .asyncHTTPClient,
             ]),
-        target("SQLStorage", ["AppBackend", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions", .richPushModel]),
+        target(
+            "HubHTTPAPI",
+            [
+                "HTTPService", "HubProtocol", "NotificationTemplates", "PushHub", "ServiceErrors", "SharedAccess",
+                "TagExpressions", .crypto, .hummingbird, .httpTypes, .logging, .nioCore, .nioPosix, .richPushModel,
+            ]),
+        tests(
+            "HubHTTPAPITests",
+            [
+                "HTTPService", "HubHTTPAPI", "HubProtocol", "ClarionTesting", "PushHub", "SQLStorage", "SQLiteDatabase",
+                "ServiceErrors", "SharedAccess", "TagExpressions", .httpTypes, .hummingbird, .hummingbirdTesting, .logging,
+                .richPushModel,
+            ], resources: [.copy("Recordings")]),
+        target(
+            "RemoteHub",
+            [
+                "HubProtocol", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions", .asyncHTTPClient, .crypto, .logging,
+                .nioCore, .nioSSL, .richPushModel,
+            ]),
+        tests(
+            "RemoteHubTests",
+            [
+                "RemoteHub", "HubProtocol", "ClarionTesting", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions",
+                .hummingbird, .logging, .nioCore, .richPushModel,
+            ]),
+        target("SQLStorage", ["AppBackend", "NotificationTemplates", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions", .richPushModel]),
         target("SQLiteDatabase", ["SQLStorage", .grdb, .logging]),
         tests(
             "SQLiteDatabaseTests",
             [
-                "SQLiteDatabase", "SQLStorage", "StorageConformance", "ClarionTesting", "PushHub", "ServiceErrors",
-                "TagExpressions",
+                "SQLiteDatabase", "SQLStorage", "StorageConformance", "ClarionTesting", "NotificationTemplates", "PushHub",
+                "ServiceErrors", "SharedAccess", "TagExpressions",
                 .grdb, .logging, .nioConcurrencyHelpers, .richPushModel,
             ]),
         target(
@@ -170,18 +208,17 @@ let package = Package(
             "ClarionServer",
             [
                 "APNsDelivery", "APNsEmulation", "APNsHTTP2", "APNsProtocol", "AppBackend", "BackendHTTPAPI", "ContentStorage",
-                "DeviceSimulation", "HTTPService", "PushHub", "ServerObservability", "ServiceErrors", "SharedAccess",
-                "SimulatedPhonePage", "SQLStorage", "SQLiteDatabase", "TagExpressions", .asyncHTTPClient, .crypto,
-                .httpTypes,
-                .hummingbird,
-                .logging, .metrics, .nioCore, .nioPosix, .richPushDevice, .richPushModel, .serviceLifecycle, .unixSignals, .yams,
+                "DeviceSimulation", "HTTPService", "HubHTTPAPI", "HubProtocol", "NotificationTemplates", "PushHub", "RemoteHub",
+                "ServerObservability", "ServiceErrors", "SharedAccess", "SimulatedPhonePage", "SQLStorage", "SQLiteDatabase",
+                "TagExpressions", .asyncHTTPClient, .crypto, .httpTypes, .hummingbird, .hummingbirdCore, .logging, .metrics,
+                .nioCore, .nioPosix, .nioSSL, .richPushDevice, .richPushModel, .serviceLifecycle, .unixSignals, .x509, .yams,
             ], resources: [.embedInCode("Resources")]),
         tests(
             "ClarionServerTests",
             [
                 "APNsEmulation", "APNsHTTP2", "APNsProtocol", "ClarionServer", "ClarionTesting", "HTTPService", "PushHub",
-                "ServerObservability", "ServiceErrors", "SQLStorage", "SQLiteDatabase", .crypto, .httpTypes, .hummingbird,
-                .hummingbirdTesting, .logging, .nioPosix, .richPushModel,
+                "ServerObservability", "ServiceErrors", "SharedAccess", "SQLStorage", "SQLiteDatabase", .crypto, .httpTypes,
+                .hummingbird, .hummingbirdTesting, .logging, .nioPosix, .nioSSL, .richPushModel, .x509,
             ]),
         target(
             "SimulatedPhonePage",
@@ -201,8 +238,8 @@ let package = Package(
         .executableTarget(
             name: "clarion",
             dependencies: [
-                "APNsEmulation", "AppBackend", "ClarionServer", "PushHub", "ServiceErrors", "SharedAccess", .argumentParser,
-                .asyncHTTPClient, .logging, .nioCore, .nioPosix, .richPushModel, .serviceLifecycle,
+                "APNsEmulation", "AppBackend", "ClarionServer", "HubProtocol", "PushHub", "RemoteHub", "ServiceErrors",
+                "SharedAccess", .argumentParser, .asyncHTTPClient, .logging, .nioCore, .nioPosix, .richPushModel, .serviceLifecycle,
             ],
             swiftSettings: house),
 
@@ -211,14 +248,14 @@ let package = Package(
         target(
             "StorageConformance",
             [
-                "AppBackend", "ClarionTesting", "PushHub", "ServiceErrors", "TagExpressions", .nioConcurrencyHelpers,
-                .richPushModel,
+                "AppBackend", "ClarionTesting", "NotificationTemplates", "PushHub", "ServiceErrors", "SharedAccess",
+                "TagExpressions", .nioConcurrencyHelpers, .richPushModel,
             ]),
         tests(
             "EndToEndTests",
             [
-                "APNsEmulation", "ClarionServer", "ClarionTesting", "DeviceSimulation", "PushHub", "SQLStorage", "SQLiteDatabase",
-                "ServerObservability", .asyncHTTPClient, .logging, .nioCore, .nioPosix, .richPushModel,
+                "APNsEmulation", "ClarionServer", "ClarionTesting", "DeviceSimulation", "HubProtocol", "PushHub", "RemoteHub",
+                "SQLStorage", "SQLiteDatabase", "ServerObservability", "SharedAccess", .asyncHTTPClient, .logging, .nioCore, .nioPosix, .richPushModel,
             ]),
     ],
     swiftLanguageModes: [.v6]
