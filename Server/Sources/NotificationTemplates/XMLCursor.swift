@@ -17,10 +17,8 @@ struct XMLCursor {
 
     func starts(with text: String) -> Bool { bytes[position...].starts(with: text.utf8) }
 
-    /// Skips blanks. Always true, for use in conditions.
-    @discardableResult mutating func skipBlanks() -> Bool {
+    mutating func skipBlanks() {
         while let byte = peek, byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D { position += 1 }
-        return true
     }
 
     /// Goes behind the next occurrence of `text`.

@@ -112,7 +112,11 @@ extension XMLTemplateParser {
 
     private mutating func attributes() throws(TemplateFault) {
         var names: Set<[UInt8]> = []
-        while cursor.skipBlanks(), let byte = cursor.peek, byte != UInt8(ascii: ">"), byte != UInt8(ascii: "/") {
+        while true {
+            let end = cursor.position
+            cursor.skipBlanks()
+            guard let byte = cursor.peek, byte != UInt8(ascii: ">"), byte != UInt8(ascii: "/") else { return }
+            guard cursor.position > end else { throw cursor.fault(.malformedTag) }
             let name = try cursor.name()
             guard names.insert(Array(cursor.bytes[name])).inserted else {
                 throw cursor.fault(.duplicateAttribute, at: name.lowerBound)
