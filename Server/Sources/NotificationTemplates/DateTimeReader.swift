@@ -32,7 +32,9 @@ struct DateTimeReader {
     }
 
     private mutating func monthFirst() -> Timestamp? {
-        guard let month = number(1...2), take("/"), let day = number(1...2), take("/"), let year = number(4...4) else { return nil }
+        guard let month = number(1...2), take("/"), let day = number(1...2), take("/"), let year = number(4...4) else {
+            return nil
+        }
         if isAtEnd { return Self.moment(year, month, day) }
         guard take(" "), let time = time(hour: 1...2) else { return nil }
         guard take(" ") else { return Self.moment(year, month, day, time) }

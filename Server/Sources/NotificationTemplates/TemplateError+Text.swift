@@ -20,10 +20,6 @@ extension TemplateError.Part: CustomStringConvertible {
 
 extension TemplateError.Reason: CustomStringConvertible {
     public var description: String {
-        shape ?? json ?? xml ?? expression ?? rest
-    }
-
-    private var shape: String? {
         switch self {
         case .empty: "it is empty"
         case .tooLarge(let limit): "it is larger than \(limit) bytes"
@@ -31,12 +27,6 @@ extension TemplateError.Reason: CustomStringConvertible {
         case .nestedProperty: "a property is a text, a number or a boolean, not an object or a list"
         case .duplicateProperty: "two properties have names that differ in case at most"
         case .tooManyProperties(let limit): "there are more than \(limit) properties"
-        default: nil
-        }
-    }
-
-    private var json: String? {
-        switch self {
         case .expectedObject: "a JSON object is expected"
         case .expectedValue: "a JSON value is expected"
         case .expectedName: "a name in quotes is expected"
@@ -51,12 +41,6 @@ extension TemplateError.Reason: CustomStringConvertible {
         case .malformedUnicodeEscape: "four hexadecimal digits are expected"
         case .loneSurrogate: "half of a surrogate pair stands alone"
         case .duplicateName: "an object has the same name twice"
-        default: nil
-        }
-    }
-
-    private var xml: String? {
-        switch self {
         case .expectedElement: "an XML element is expected"
         case .malformedName: "an XML name is expected"
         case .malformedTag: "the tag is not well formed"
@@ -67,12 +51,6 @@ extension TemplateError.Reason: CustomStringConvertible {
         case .documentType: "a document type is not allowed"
         case .unterminatedMarkup: "the end of the markup is missing"
         case .textOutsideRoot: "text stands outside the root element"
-        default: nil
-        }
-    }
-
-    private var expression: String? {
-        switch self {
         case .bodyExpression: "$body is not supported"
         case .expectedTerm: "$( .( %( or a literal in quotes is expected"
         case .expectedParenthesis:
@@ -89,12 +67,6 @@ extension TemplateError.Reason: CustomStringConvertible {
         case .forbiddenLength: "a length is not allowed with %( and #("
         case .malformedLength: "the length is not a whole number from 0 to 2147483647"
         case .bareInConcatenation: "#( cannot be joined with others"
-        default: nil
-        }
-    }
-
-    private var rest: String {
-        switch self {
         case .malformedExpiry: "it is neither an expression, nor 0, nor a date-time such as 2026-03-01T10:00:00+01:00"
         case .malformedPriority: "it is neither an expression nor a whole number from 0 to 255"
         case .malformedHeaderName: "the name has characters that a header name cannot have, or too many"
@@ -103,7 +75,6 @@ extension TemplateError.Reason: CustomStringConvertible {
         case .duplicateHeader: "the header is there twice"
         case .missingHeader: "the header is mandatory"
         case .tooManyHeaders(let limit): "there are more than \(limit) headers"
-        default: "it is not well formed"
         }
     }
 }

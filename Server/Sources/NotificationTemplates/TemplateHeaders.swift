@@ -29,7 +29,9 @@ public struct TemplateHeaders: Hashable, Sendable {
         var names: Set<String> = []
         for (name, value) in headers {
             guard Self.isName(name) else { throw TemplateError(.malformedHeaderName, in: .header(""), at: 0) }
-            guard names.insert(name.lowercased()).inserted else { throw TemplateError(.duplicateHeader, in: .header(name), at: 0) }
+            guard names.insert(name.lowercased()).inserted else {
+                throw TemplateError(.duplicateHeader, in: .header(name), at: 0)
+            }
             let field = Field(name: name, value: try ExpressionText(value, in: .header(name)))
             try Self.check(field, on: platform)
             fields.append(field)
@@ -93,7 +95,9 @@ extension TemplateHeaders {
 
     /// The character at which a value stops to be one that the header can have, counted from 0.
     private static func mistake(in value: String, of name: String, on platform: Platform) -> Int? {
-        if let index = value.unicodeScalars.enumerated().first(where: { !(" "..."~").contains($0.element) })?.offset { return index }
+        if let index = value.unicodeScalars.enumerated().first(where: { !(" "..."~").contains($0.element) })?.offset {
+            return index
+        }
         switch (platform, name) {
         case (.apns, "apns-priority"): return TemplatePriority.number(value) == nil ? 0 : nil
         case (.apns, "apns-expiration"): return Int64(value).map { $0 >= 0 } == true ? nil : 0

@@ -48,7 +48,9 @@ struct XMLTemplateParser {
     }
 
     private mutating func content() throws(TemplateFault) {
-        guard let byte = cursor.peek else { throw cursor.fault(.unterminatedMarkup, at: open.last.map { $0.name.lowerBound - 1 }) }
+        guard let byte = cursor.peek else {
+            throw cursor.fault(.unterminatedMarkup, at: open.last.map { $0.name.lowerBound - 1 })
+        }
         switch byte {
         case UInt8(ascii: "<"):
             if try cursor.skipMiscellaneous() { return }

@@ -20,11 +20,14 @@ struct JSONTemplateTests {
         "a body that is no JSON object says what is wrong and where",
         arguments: [
             ("", TemplateError.Reason.empty, 0), (" \n", .empty, 0), ("[]", .expectedObject, 1), ("\"$(a)\"", .expectedObject, 1),
-            ("{", .expectedName, 2), ("{\"a\"}", .expectedColon, 5), ("{\"a\":}", .expectedValue, 6), ("{\"a\":1,}", .expectedName, 8),
-            ("{\"a\":1 \"b\"", .expectedCommaOrBrace, 8), ("{\"a\":[1 2]}", .expectedCommaOrBracket, 9), ("{\"a\":[1,]}", .expectedValue, 9),
+            ("{", .expectedName, 2), ("{\"a\"}", .expectedColon, 5), ("{\"a\":}", .expectedValue, 6),
+            ("{\"a\":1,}", .expectedName, 8),
+            ("{\"a\":1 \"b\"", .expectedCommaOrBrace, 8), ("{\"a\":[1 2]}", .expectedCommaOrBracket, 9),
+            ("{\"a\":[1,]}", .expectedValue, 9),
             ("{\"a\":01}", .expectedCommaOrBrace, 7), ("{\"a\":1.}", .expectedDigit, 8), ("{\"a\":1e}", .expectedDigit, 8),
             ("{\"a\":-}", .expectedValue, 6), ("{\"a\":tru}", .expectedValue, 6), ("{\"a\":NaN}", .expectedValue, 6),
-            ("{\"a\":\"x}", .unterminatedString, 6), ("{\"a\":\"\n\"}", .controlCharacter, 7), ("{\"a\":\"\\x\"}", .unknownEscape, 7),
+            ("{\"a\":\"x}", .unterminatedString, 6), ("{\"a\":\"\n\"}", .controlCharacter, 7),
+            ("{\"a\":\"\\x\"}", .unknownEscape, 7),
             ("{\"a\":\"\\u12g4\"}", .malformedUnicodeEscape, 11), ("{\"a\":\"\\uD800\"}", .loneSurrogate, 7),
             ("{\"a\":\"\\uDC00\"}", .loneSurrogate, 7), ("{\"a\":\"\\uD800\\u0041\"}", .loneSurrogate, 7),
             ("{\"a\":1,\"\\u0061\":2}", .duplicateName, 8), ("{} x", .expectedEnd, 4), ("{}}", .expectedEnd, 3),
@@ -37,7 +40,8 @@ struct JSONTemplateTests {
     @Test(
         "an expression that is malformed says what is wrong and where in the body",
         arguments: [
-            ("$5 off", TemplateError.Reason.expectedParenthesis, 2), (".hidden", .expectedParenthesis, 2), ("#1", .expectedParenthesis, 2),
+            ("$5 off", TemplateError.Reason.expectedParenthesis, 2), (".hidden", .expectedParenthesis, 2),
+            ("#1", .expectedParenthesis, 2),
             ("%", .expectedParenthesis, 2), ("{}", .expectedTerm, 2), ("{ }", .expectedTerm, 3), ("{abc}", .expectedTerm, 2),
             ("$body", .bodyExpression, 1), ("$BODYguard", .bodyExpression, 1), ("{'a' + $Body}", .bodyExpression, 8),
             (".($body, 2)", .malformedPropertyName, 3), ("$()", .missingPropertyName, 3), ("$( )", .missingPropertyName, 4),
@@ -46,13 +50,15 @@ struct JSONTemplateTests {
             ("$(a,5", .missingParenthesis, 1), ("$(a:{x}", .missingParenthesis, 1), ("$(a:{x)", .unterminatedFallback, 4),
             (#"$(a:{x\\}"#, .unterminatedFallback, 4), (#"$(a:{x\\"#, .unterminatedFallback, 4),
             ("$(a) ", .textAfterExpression, 5), ("$(a)b", .textAfterExpression, 5), ("{$(a)} b", .textAfterExpression, 7),
-            ("$(a) +", .expectedTerm, 7), ("{$(a) $(b)}", .missingBrace, 7), ("{$(a)", .missingBrace, 6), ("{$(a) + }", .expectedTerm, 9),
+            ("$(a) +", .expectedTerm, 7), ("{$(a) $(b)}", .missingBrace, 7), ("{$(a)", .missingBrace, 6),
+            ("{$(a) + }", .expectedTerm, 9),
             ("{'a}", .unterminatedLiteral, 2), ("{'a''}", .unterminatedLiteral, 2), ("{{'a'}}", .expectedTerm, 2),
             (".(a)", .missingLength, 4), ("%(a, 5)", .forbiddenLength, 4), ("#(a, 5)", .forbiddenLength, 4),
             ("$(a, )", .malformedLength, 6), ("$(a, x)", .malformedLength, 6), ("$(a, -1)", .malformedLength, 6),
             ("$(a, 1.5)", .malformedLength, 6), ("$(a, 2147483648)", .malformedLength, 6), ("$(a, 1 2)", .malformedLength, 6),
             ("$(a, 5:{x})", .malformedLength, 6),
-            ("{'a' + #(n)}", .bareInConcatenation, 8), ("{#(n) + 'a'}", .bareInConcatenation, 2), ("#(n) + 'a'", .bareInConcatenation, 1),
+            ("{'a' + #(n)}", .bareInConcatenation, 8), ("{#(n) + 'a'}", .bareInConcatenation, 2),
+            ("#(n) + 'a'", .bareInConcatenation, 1),
         ])
     func malformedExpressions(_ expression: String, _ reason: TemplateError.Reason, _ position: Int) {
         // Nine characters stand before the expression.
@@ -63,8 +69,12 @@ struct JSONTemplateTests {
 
     @Test("behind escapes an error still names the character of the body")
     func escapedPositions() {
-        #expect(throws: TemplateError(.expectedParenthesis, in: .body, at: 13)) { try NotificationTemplate(json: #"{"a":"\u0024x"}"#) }
-        #expect(throws: TemplateError(.bodyExpression, in: .body, at: 18)) { try NotificationTemplate(json: #"{"ü":"{\"😀\" +\n $body}"}"#) }
+        #expect(throws: TemplateError(.expectedParenthesis, in: .body, at: 13)) {
+            try NotificationTemplate(json: #"{"a":"\u0024x"}"#)
+        }
+        #expect(throws: TemplateError(.bodyExpression, in: .body, at: 18)) {
+            try NotificationTemplate(json: #"{"ü":"{\"😀\" +\n $body}"}"#)
+        }
     }
 
     @Test("a property name has at most 120 characters")
@@ -87,7 +97,9 @@ struct JSONTemplateTests {
         #expect(throws: TemplateError.self) { try NotificationTemplate(json: nest(30_000)) }
         func sized(_ bytes: Int) -> String { "{\"a\":\"" + String(repeating: "x", count: bytes - 8) + "\"}" }
         #expect(throws: Never.self) { try NotificationTemplate(json: sized(65_536)) }
-        #expect(throws: TemplateError(.tooLarge(limit: 65_536), in: .body, at: 0)) { try NotificationTemplate(json: sized(65_537)) }
+        #expect(throws: TemplateError(.tooLarge(limit: 65_536), in: .body, at: 0)) {
+            try NotificationTemplate(json: sized(65_537))
+        }
     }
 
     @Test("a result beyond the limit is an error of its own, however large it would become")
@@ -99,8 +111,12 @@ struct JSONTemplateTests {
         #expect(try template.render(TemplateProperties(["p": "xyz"])).count == 30_008)
         let small = try NotificationTemplate(json: #"{"a":"$(p)"}"#)
         #expect(try small.render(TemplateProperties(["p": "xy"]), limit: 10).count == 10)
-        #expect(throws: TemplateRenderingError.tooLarge(limit: 10)) { try small.render(TemplateProperties(["p": "xyz"]), limit: 10) }
-        #expect(throws: TemplateRenderingError.tooLarge(limit: 10)) { try small.render(TemplateProperties(["p": "x\n"]), limit: 10) }
+        #expect(throws: TemplateRenderingError.tooLarge(limit: 10)) {
+            try small.render(TemplateProperties(["p": "xyz"]), limit: 10)
+        }
+        #expect(throws: TemplateRenderingError.tooLarge(limit: 10)) {
+            try small.render(TemplateProperties(["p": "x\n"]), limit: 10)
+        }
     }
 
     @Test("equal text is an equal template, and a sentence names the place")

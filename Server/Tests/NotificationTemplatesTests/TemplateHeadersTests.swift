@@ -14,7 +14,8 @@ struct TemplateHeadersTests {
     @Test("headers keep their order and spelling, expressions are filled, empty ones are left out")
     func filling() throws {
         let headers = [
-            ("apns-priority", "10"), ("Apns-Collapse-Id", "{'c-' + $(id)}"), ("apns-topic", "$(topic)"), ("apns-expiration", "#(until)"),
+            ("apns-priority", "10"), ("Apns-Collapse-Id", "{'c-' + $(id)}"), ("apns-topic", "$(topic)"),
+            ("apns-expiration", "#(until)"),
         ]
         #expect(
             try render(headers, ["id": "7", "until": "1900000000"])
@@ -37,8 +38,10 @@ struct TemplateHeadersTests {
         arguments: [
             ([("x-custom", "1")], Platform.apns, TemplateError.Reason.foreignHeaderName, "x-custom", 0),
             ([("apns-a b", "1")], .apns, .malformedHeaderName, "", 0), ([("", "1")], .apns, .malformedHeaderName, "", 0),
-            ([("apns-x:", "1")], .apns, .malformedHeaderName, "", 0), ([("apns-a", "1"), ("APNS-A", "2")], .apns, .duplicateHeader, "APNS-A", 0),
-            ([("apns-a", "$5")], .apns, .expectedParenthesis, "apns-a", 2), ([("apns-a", "12\n")], .apns, .malformedHeaderValue, "apns-a", 3),
+            ([("apns-x:", "1")], .apns, .malformedHeaderName, "", 0),
+            ([("apns-a", "1"), ("APNS-A", "2")], .apns, .duplicateHeader, "APNS-A", 0),
+            ([("apns-a", "$5")], .apns, .expectedParenthesis, "apns-a", 2),
+            ([("apns-a", "12\n")], .apns, .malformedHeaderValue, "apns-a", 3),
             ([("apns-priority", "")], .apns, .malformedHeaderValue, "apns-priority", 1),
             ([("X-WNS-Tag", "a")], windows, .missingHeader, "X-WNS-Type", 0),
             ([("X-WNS-Type", "toast")], windows, .malformedHeaderValue, "X-WNS-Type", 1),
@@ -69,10 +72,13 @@ struct TemplateHeadersTests {
     @Test(
         "an expiry is 0 or a date-time in W3C format or as .NET writes one",
         arguments: [
-            ("0", 0), ("1970-01-02", 86_400), ("2026", 1_767_225_600), ("2026-03", 1_772_323_200), ("2026-03-01T10:00+01:00", 1_772_355_600),
-            ("2026-03-01T10:00:00Z", 1_772_359_200), ("2026-03-01T10:00:00.9999999Z", 1_772_359_200), ("2026-03-01 10:00:00", 1_772_359_200),
+            ("0", 0), ("1970-01-02", 86_400), ("2026", 1_767_225_600), ("2026-03", 1_772_323_200),
+            ("2026-03-01T10:00+01:00", 1_772_355_600),
+            ("2026-03-01T10:00:00Z", 1_772_359_200), ("2026-03-01T10:00:00.9999999Z", 1_772_359_200),
+            ("2026-03-01 10:00:00", 1_772_359_200),
             ("2026-03-01T10:00-0530", 1_772_379_000), ("2024-02-29T00:00Z", 1_709_164_800), ("2000-02-29", 951_782_400),
-            ("03/01/2026 10:00:00", 1_772_359_200), ("3/1/2026 10:00:00 AM", 1_772_359_200), ("3/1/2026 12:00:00 PM", 1_772_366_400),
+            ("03/01/2026 10:00:00", 1_772_359_200), ("3/1/2026 10:00:00 AM", 1_772_359_200),
+            ("3/1/2026 12:00:00 PM", 1_772_366_400),
             ("3/1/2026 12:30 AM", 1_772_325_000), ("9999-12-31T23:59:59.999Z", 253_402_300_799), ("0001-01-01T00:00:00Z", 1),
         ])
     func expiries(_ text: String, _ seconds: Int64) throws {
@@ -83,8 +89,10 @@ struct TemplateHeadersTests {
     @Test(
         "anything else is no expiry",
         arguments: [
-            "tomorrow", "1", "-1", "00", "2026-13-01", "2026-02-29", "1900-02-29", "2026-03-01T24:00Z", "2026-03-01T10:60Z", "2026-03-01T10Z",
-            "2026-03-01T10:00:60Z", "2026-03-01T10:00:00.Z", "2026-03-01T10:00+25:00", "2026-03-01T10:00Z ", "26-03-01", "13/01/2026 10:00:00",
+            "tomorrow", "1", "-1", "00", "2026-13-01", "2026-02-29", "1900-02-29", "2026-03-01T24:00Z", "2026-03-01T10:60Z",
+            "2026-03-01T10Z",
+            "2026-03-01T10:00:60Z", "2026-03-01T10:00:00.Z", "2026-03-01T10:00+25:00", "2026-03-01T10:00Z ", "26-03-01",
+            "13/01/2026 10:00:00",
             "3/1/2026 13:00:00 PM", "3/1/2026 0:00:00 AM", "2026-00-10", "2026-01-00", "2026-03-01TZ", "١/١/2026",
         ])
     func noExpiries(_ text: String) throws {

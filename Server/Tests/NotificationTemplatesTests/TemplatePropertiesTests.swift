@@ -25,8 +25,10 @@ struct TemplatePropertiesTests {
         arguments: [
             ("", TemplateError.Reason.empty, 0), ("[]", .expectedObject, 1), ("null", .expectedObject, 1),
             (#"{"a":{"b":"c"}}"#, .nestedProperty, 6), (#"{"a":"x", "b" : [1]}"#, .nestedProperty, 17),
-            (#"{"a":"1","A":"2"}"#, .duplicateProperty, 10), (#"{"a":null,"a":"2"}"#, .duplicateProperty, 11), (#"{"a" "1"}"#, .expectedColon, 6),
-            (#"{a:1}"#, .expectedName, 2), (#"{"a":"1""#, .expectedCommaOrBrace, 9), (#"{"a":1}{}"#, .expectedEnd, 8), (#"{"a":"\ud800"}"#, .loneSurrogate, 7),
+            (#"{"a":"1","A":"2"}"#, .duplicateProperty, 10), (#"{"a":null,"a":"2"}"#, .duplicateProperty, 11),
+            (#"{"a" "1"}"#, .expectedColon, 6),
+            (#"{a:1}"#, .expectedName, 2), (#"{"a":"1""#, .expectedCommaOrBrace, 9), (#"{"a":1}{}"#, .expectedEnd, 8),
+            (#"{"a":"\ud800"}"#, .loneSurrogate, 7),
             (#"{"a":Infinity}"#, .expectedValue, 6),
         ])
     func mistakes(_ json: String, _ reason: TemplateError.Reason, _ position: Int) {
@@ -40,13 +42,17 @@ struct TemplatePropertiesTests {
         #expect(try TemplateProperties(json: json(1000)).count == 1000)
         #expect(throws: TemplateError.self) { try TemplateProperties(json: json(1001)) }
         #expect(try TemplateProperties(many(1000)).count == 1000)
-        #expect(throws: TemplateError(.tooManyProperties(limit: 1000), in: .properties, at: 0)) { try TemplateProperties(many(1001)) }
+        #expect(throws: TemplateError(.tooManyProperties(limit: 1000), in: .properties, at: 0)) {
+            try TemplateProperties(many(1001))
+        }
         let large = String(repeating: "x", count: 65_536)
         #expect(throws: TemplateError(.tooLarge(limit: 65_536), in: .properties, at: 0)) { try TemplateProperties(["a": large]) }
         #expect(throws: TemplateError(.tooLarge(limit: 65_536), in: .properties, at: 0)) {
             try TemplateProperties(json: "{\"a\":\"\(large)\"}")
         }
-        #expect(throws: TemplateError(.duplicateProperty, in: .properties, at: 0)) { try TemplateProperties(["a": "1", "A": "2"]) }
+        #expect(throws: TemplateError(.duplicateProperty, in: .properties, at: 0)) {
+            try TemplateProperties(["a": "1", "A": "2"])
+        }
     }
 
     @Test("their stored form reads back as the same properties")

@@ -15,7 +15,8 @@ struct TemplateRandomTests {
     }
 
     private static let texts = [
-        "", "Ann", "a\"b\\c", "\n\r\t\u{0}\u{1F}", "ü😀👩‍👩‍👧", "$(a)", "{'x'}", "\u{2028}</script>", "3", "-1.5e3", "true", "null", "},{", "e\u{301}",
+        "", "Ann", "a\"b\\c", "\n\r\t\u{0}\u{1F}", "ü😀👩‍👩‍👧", "$(a)", "{'x'}", "\u{2028}</script>", "3", "-1.5e3", "true", "null",
+        "},{", "e\u{301}",
     ]
     private static let names = ["a", "b", "C_1", "d"]
 
@@ -28,7 +29,8 @@ struct TemplateRandomTests {
             let length = Int.random(in: 0...6, using: &random)
             let forms = [
                 ("$(\(name))", value ?? ""), ("$(\(name), \(length))", String((value ?? "").prefix(length))),
-                ("{'it''s ' + $(\(name)) + \\\"!\\\"}", "it's \(value ?? "")!"), ("$(\(name.uppercased()):{or\\\\}})", value ?? "or}"),
+                ("{'it''s ' + $(\(name)) + \\\"!\\\"}", "it's \(value ?? "")!"),
+                ("$(\(name.uppercased()):{or\\\\}})", value ?? "or}"),
                 (".(\(name),\(length))", Self.dotted(value ?? "", length)),
             ]
             let form = forms.randomElement(using: &random)!
@@ -70,7 +72,8 @@ struct TemplateRandomTests {
         case .fixed(let json): return json
         case .text(_, let result): return try quoted(result)
         case .bare(let name): return properties[name].flatMap { ["3", "-1.5e3", "true"].contains($0) ? $0 : nil }
-        case .list(let nodes): return "[" + (try nodes.map { try expected($0, properties) ?? "null" }).joined(separator: ",") + "]"
+        case .list(let nodes):
+            return "[" + (try nodes.map { try expected($0, properties) ?? "null" }).joined(separator: ",") + "]"
         case .object(let members):
             let parts = try members.compactMap { name, member in
                 try expected(member, properties).map { "\"\(name)\":" + $0 }
@@ -91,7 +94,9 @@ struct TemplateRandomTests {
         print("seed \(random.seed)")
         for _ in 0..<2000 {
             var properties: [String: String] = [:]
-            for name in Self.names where Bool.random(using: &random) { properties[name] = Self.texts.randomElement(using: &random) }
+            for name in Self.names where Bool.random(using: &random) {
+                properties[name] = Self.texts.randomElement(using: &random)
+            }
             let tree = object(3, properties, &random)
             let text = template(tree, &random)
             let rendered = try NotificationTemplate(json: text).render(TemplateProperties(properties))
@@ -101,8 +106,10 @@ struct TemplateRandomTests {
     }
 
     private static let pieces = [
-        "{", "}", "[", "]", ":", ",", "\"", "\"a\"", "\"b\":", "$(a)", ".(a,3)", "#(n)", "%(a)", "{'x' + $(a)}", ":{f}", "$", "#", ".", "\\", "\\u00", "\\ud83d",
-        "'", "+", "1", "-", "e", "true", "null", " ", "ü", "😀", "\u{0}", "$body", "(", ")", "<a>", "</a>", "<", "&amp;", "&#", "<![CDATA[", "]]>", "<!--",
+        "{", "}", "[", "]", ":", ",", "\"", "\"a\"", "\"b\":", "$(a)", ".(a,3)", "#(n)", "%(a)", "{'x' + $(a)}", ":{f}", "$", "#",
+        ".", "\\", "\\u00", "\\ud83d",
+        "'", "+", "1", "-", "e", "true", "null", " ", "ü", "😀", "\u{0}", "$body", "(", ")", "<a>", "</a>", "<", "&amp;", "&#",
+        "<![CDATA[", "]]>", "<!--",
     ]
 
     @Test("random text is a template or an error with its place inside the text, never a crash")
@@ -111,7 +118,8 @@ struct TemplateRandomTests {
         print("seed \(random.seed)")
         let properties = try TemplateProperties(["a": "x\"<&", "n": "1"])
         for round in 0..<10_000 {
-            var body = (0..<Int.random(in: 0...14, using: &random)).map { _ in Self.pieces.randomElement(using: &random)! }.joined()
+            var body = (0..<Int.random(in: 0...14, using: &random)).map { _ in Self.pieces.randomElement(using: &random)! }
+                .joined()
             if round % 3 == 0 { body = "{\"k\":\"\(body)\"}" }
             for format in [TemplateFormat.json, .xml, .raw] {
                 do throws(TemplateError) {
