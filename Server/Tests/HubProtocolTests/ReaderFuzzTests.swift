@@ -9,10 +9,13 @@ struct ReaderFuzzTests {
     private static let documents: [String] = [
         Samples.canonicalEntry, Samples.typedEntry, RegistrationLines.line(Samples.canonical),
         NotificationDetails(
-            id: "x", state: .completed, enqueueTime: Samples.morning, outcomes: [OutcomeCounts(.apns, [.init(name: "a", count: 1)])]
+            id: "x", state: .completed, enqueueTime: Samples.morning,
+            outcomes: [OutcomeCounts(.apns, [.init(name: "a", count: 1)])]
         ).answer(),
-        NotificationOutcome(success: 1, failure: 0, results: [.init(platform: "a", handle: "b", registrationID: "c", outcome: "d")])
-            .answer(),
+        NotificationOutcome(
+            success: 1, failure: 0, results: [.init(platform: "a", handle: "b", registrationID: "c", outcome: "d")]
+        )
+        .answer(),
         PnsFeedback(time: Samples.morning, systemError: "a", platform: "b", handle: "c", owner: .registration("d")).document(),
         HubJobDocument(.importCreateRegistrations, outputContainer: "c", importFile: "f").request(),
         "<entry xmlns='http://www.w3.org/2005/Atom'><title>t</title><content>"

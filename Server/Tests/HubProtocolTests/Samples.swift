@@ -36,7 +36,9 @@ enum Samples {
 
     /// An entry around a description, as most clients send it.
     static func entry(_ description: String) -> [UInt8] {
-        Array("<entry xmlns=\"http://www.w3.org/2005/Atom\"><content type=\"application/xml\">\(description)</content></entry>".utf8)
+        Array(
+            "<entry xmlns=\"http://www.w3.org/2005/Atom\"><content type=\"application/xml\">\(description)</content></entry>".utf8
+        )
     }
 
     /// A description element with these children.

@@ -38,7 +38,9 @@ struct ErrorBodyTests {
 
     @Test("a detail is escaped; other bodies are no error bodies")
     func others() {
-        #expect(ErrorBody(code: 400, detail: "a <b> & c").answer() == "<Error><Code>400</Code><Detail>a &lt;b&gt; &amp; c</Detail></Error>")
+        #expect(
+            ErrorBody(code: 400, detail: "a <b> & c").answer()
+                == "<Error><Code>400</Code><Detail>a &lt;b&gt; &amp; c</Detail></Error>")
         for text in ["", "{}", "<html/>", "<Error/>", "<Error><Code>x</Code></Error>"] {
             #expect(ErrorBody.read(Array(text.utf8)) == nil)
         }

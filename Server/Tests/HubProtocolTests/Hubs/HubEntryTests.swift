@@ -7,7 +7,8 @@ import Testing
 struct HubEntryTests {
     private static let location = LocationHeader(
         authority: "push.example.test", fallback: "",
-        route: HubRoute(operation: .hub, hub: "demo", hubSpelling: "demo", collectionSpelling: "", id: nil), apiVersion: "2020-06")
+        route: HubRoute(operation: .hub, hub: "demo", hubSpelling: "demo", collectionSpelling: "", id: nil), apiVersion: "2020-06"
+    )
     private static let namespace = LocationHeader(
         authority: "push.example.test", fallback: "",
         route: HubRoute(operation: .hubs, hub: "", hubSpelling: "", collectionSpelling: "", id: nil), apiVersion: "2020-06")
@@ -101,7 +102,8 @@ struct HubEntryTests {
     @Test(
         "what is no duration is refused",
         arguments: [
-            "", "P", "PT", "90", "P1", "P1H", "PT1D", "PT1M1H", "P1D1D", "P-1D", "-P1D", "P1.5D", "PT1.S", "P1DT", "P99999999999999D",
+            "", "P", "PT", "90", "P1", "P1H", "PT1D", "PT1M1H", "P1D1D", "P-1D", "-P1D", "P1.5D", "PT1.S", "P1DT",
+            "P99999999999999D",
             "PTT1S", "P1DT1H ",
         ])
     func noDurations(text: String) { #expect(DurationText.read(text) == nil) }

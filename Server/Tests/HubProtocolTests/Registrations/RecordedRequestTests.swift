@@ -34,7 +34,8 @@ struct RecordedRequestTests {
         }
     }
 
-    @Test("every answer that a client accepted is read, and written again to the byte", arguments: ["go", "php", "ruby", "python"])
+    @Test(
+        "every answer that a client accepted is read, and written again to the byte", arguments: ["go", "php", "ruby", "python"])
     func answers(client: String) throws {
         for recording in try Self.recordings(client) {
             guard recording.answer.status == 200, let body = recording.answer.body, body.hasPrefix("<entry"),

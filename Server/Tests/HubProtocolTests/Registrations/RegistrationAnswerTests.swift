@@ -110,7 +110,8 @@ struct RegistrationAnswerTests {
     func pushVariables() throws {
         var description = RegistrationDescription(.apple, handle: "H", registrationID: "1-2-3", etag: "3", tags: ["a", "b:c"])
         description.pushVariables = #"{"lang":"nb","x":"<&>"}"#
-        let own = #"<Tags>a,b:c</Tags><PushVariables>{"lang":"nb","x":"&lt;&amp;&gt;"}</PushVariables><DeviceToken>H</DeviceToken>"#
+        let own =
+            #"<Tags>a,b:c</Tags><PushVariables>{"lang":"nb","x":"&lt;&amp;&gt;"}</PushVariables><DeviceToken>H</DeviceToken>"#
         #expect(element(description) == expected("AppleRegistrationDescription", own))
         #expect(try RegistrationDescription.read(entry: Samples.entry(element(description))) == description)
     }

@@ -137,7 +137,10 @@ struct RegistrationRequestTests {
     @Test(
         "what is wrong is named",
         arguments: [
-            ("<HuaweiRegistrationDescription xmlns='\(Samples.serviceBus)'/>", "The registration type HuaweiRegistrationDescription"),
+            (
+                "<HuaweiRegistrationDescription xmlns='\(Samples.serviceBus)'/>",
+                "The registration type HuaweiRegistrationDescription"
+            ),
             ("<RegistrationDescription xmlns='\(Samples.serviceBus)'/>", "The registration type RegistrationDescription"),
             ("<AppleRegistrationDescription xmlns='urn:x'/>", "The registration type AppleRegistrationDescription"),
             (Samples.description("AppleRegistrationDescription", ""), "has no DeviceToken"),

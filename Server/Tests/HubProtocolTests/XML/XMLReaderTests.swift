@@ -57,7 +57,9 @@ struct XMLReaderTests {
         let text = declaration + "<a>Øystein 😀</a>"
         let little = text.utf16.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }
         let big = text.utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 255)] }
-        for bytes in [Array(text.utf8), [0xEF, 0xBB, 0xBF] + text.utf8, little, [0xFF, 0xFE] + little, big, [0xFE, 0xFF] + big] {
+        for bytes in [
+            Array(text.utf8), [0xEF, 0xBB, 0xBF] + text.utf8, little, [0xFF, 0xFE] + little, big, [0xFE, 0xFF] + big,
+        ] {
             #expect(try XMLReader.document(bytes, limits: .request).text == "Øystein 😀")
         }
     }
@@ -108,7 +110,8 @@ struct XMLReaderTests {
         arguments: [
             "<a>", "<a", "<a b>", "<a b=1/>", "<a b='1'c='2'/>", "<a b='<'/>", "<a></b>", "<a><b></a></b>", "<a/><b/>", "x<a/>",
             "<a/>x", "< a/>", "<a><![CDATA[x</a>", "<a><!-- x</a>", "<a><!-- -- --></a>", "<a>]]></a>", "<a>\u{1}</a>",
-            "<a>\u{FFFE}</a>", "<:a/>", "<a:/>", "<a:b:c/>", "<1a/>", "<a><?xml version='1.0'?></a>", " <?xml version='1.0'?><a/>",
+            "<a>\u{FFFE}</a>", "<:a/>", "<a:/>", "<a:b:c/>", "<1a/>", "<a><?xml version='1.0'?></a>",
+            " <?xml version='1.0'?><a/>",
             "<?xml?><a/>", "<?xml encoding='utf-8'?><a/>", "<?xml version='2.0'?><a/>", "<a xmlns:x=''/>",
             "<a xmlns:xml='urn:x'/>", "<a xmlns:xmlns='urn:x'/>", "<a b='1' b='2'/>", "<a></a >x", "<a></ a>", "<a/ >",
             "<a xmlns:p='u' xmlns:q='u' p:x='' q:x=''/>", "<x:a/>", "<a x:b=''/>", "<a><?p", "<a b='", "<\u{D7}/>",
