@@ -31,7 +31,8 @@ extension RegistrationDescription {
         self.init(type.platform, handle: handle ?? "")
         for name in type.platform.detailElements { details[name] = element.value(name) }
         if type.isTemplate {
-            template = isComplete || element.value("BodyTemplate") != nil
+            template =
+                isComplete || element.value("BodyTemplate") != nil
                 ? try RegistrationTemplate(element, type.platform) : RegistrationTemplate(body: "")
         }
         registrationID = element.value("RegistrationId")

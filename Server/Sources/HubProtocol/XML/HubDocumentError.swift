@@ -30,7 +30,8 @@ extension HubDocumentError: CustomStringConvertible {
         case .malformed(let fault): "The XML cannot be read: \(fault)."
         case .unexpectedElement(let name, let expected, let position):
             "The element \(name.shortened) stands at \(position) where \(expected) is expected."
-        case .unknownRegistrationType(let name, let position): "The registration type \(name.shortened) at \(position) is unknown."
+        case .unknownRegistrationType(let name, let position):
+            "The registration type \(name.shortened) at \(position) is unknown."
         case .missing(let name, let parent, let position): "\(parent) at \(position) has no \(name)."
         case .invalid(let name, let rule, let position): "\(name) at \(position) is not valid: \(rule)."
         }

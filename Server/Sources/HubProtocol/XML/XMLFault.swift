@@ -59,5 +59,7 @@ extension XMLFault: CustomStringConvertible {
 
 extension String {
     /// A name from outside, short enough for an error.
-    var shortened: String { unicodeScalars.count <= 80 ? self : String(String.UnicodeScalarView(unicodeScalars.prefix(80))) + "…" }
+    var shortened: String {
+        unicodeScalars.count <= 80 ? self : String(String.UnicodeScalarView(unicodeScalars.prefix(80))) + "…"
+    }
 }

@@ -86,6 +86,7 @@ struct XMLWriter {
     }
 
     private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
-        scalar.value >= 0x20 ? (scalar.value != 0xFFFE && scalar.value != 0xFFFF) : scalar == "\t" || scalar == "\n" || scalar == "\r"
+        scalar.value >= 0x20
+            ? (scalar.value != 0xFFFE && scalar.value != 0xFFFF) : scalar == "\t" || scalar == "\n" || scalar == "\r"
     }
 }
