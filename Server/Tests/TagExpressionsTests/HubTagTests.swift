@@ -48,8 +48,10 @@ struct HubTagTests {
             ("(follows_red || follows_blue) && city_Oslo", ["follows_blue", "city_oslo"], true),
             ("(follows_red || follows_blue) && city_Oslo", ["follows_red"], false),
             ("follows_red || follows_blue && city_Oslo", ["follows_red"], true),
-            ("$InstallationId:{7d1f-22}", ["$InstallationId:{7d1f-22}"], true), ("$InstallationId:{7d1f-22}", ["$UserId:{7d1f-22}"], false),
-            ("vip && !$UserId:{ann}", ["VIP", "$UserId:{bob}"], true), ("vip && !$UserId:{ann}", ["vip", "$UserId:{ann}"], false),
+            ("$InstallationId:{7d1f-22}", ["$InstallationId:{7d1f-22}"], true),
+            ("$InstallationId:{7d1f-22}", ["$UserId:{7d1f-22}"], false),
+            ("vip && !$UserId:{ann}", ["VIP", "$UserId:{bob}"], true),
+            ("vip && !$UserId:{ann}", ["vip", "$UserId:{ann}"], false),
             ("vip && !city:Oslo", ["vip"], true), ("!!vip", ["vip"], true), ("!(a || b)", ["c"], true), ("!a", [], true),
             ("$installationid:{A}||$USERID:{u}", ["$UserId:{u}"], true),
         ] as [(String, [String], Bool)])
@@ -66,7 +68,9 @@ struct HubTagTests {
         #expect(Tag.addressing("$UserId:{\(text)=}") != nil)
     }
 
-    @Test("what no tag may contain is refused", arguments: ["a b", "a/b", "a%b", "a{b", "a}", "a=b", "$a", "a,b", "a\u{200B}b", "😀", "a\u{0}"])
+    @Test(
+        "what no tag may contain is refused",
+        arguments: ["a b", "a/b", "a%b", "a{b", "a}", "a=b", "$a", "a,b", "a\u{200B}b", "😀", "a\u{0}"])
     func noCharacters(_ text: String) {
         #expect(Tag(text) == nil)
     }
@@ -84,7 +88,8 @@ struct HubTagTests {
         "a list that breaks a rule says at which tag",
         arguments: [
             (["a", "b c"], TagListError.Reason.malformedTag, 2), ([""], .malformedTag, 1), (["a", " b"], .malformedTag, 2),
-            ([String(repeating: "x", count: 121)], .malformedTag, 1), (["$Other:{a}"], .malformedAddress, 1), (["$UserId:{}"], .malformedAddress, 1),
+            ([String(repeating: "x", count: 121)], .malformedTag, 1), (["$Other:{a}"], .malformedAddress, 1),
+            (["$UserId:{}"], .malformedAddress, 1),
             (["$UserId:{a}", "$UserId:{b}"], .repeatedAddress, 2), (["$UserId:{a}", "$userid:{A}"], .repeatedAddress, 2),
             ((1...61).map { "t\($0)" }, .tooManyTags, 61),
         ])
