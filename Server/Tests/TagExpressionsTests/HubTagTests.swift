@@ -77,30 +77,30 @@ struct HubTagTests {
 
     @Test("a registration's list is split at commas, trimmed, without empty places and repetitions")
     func lists() throws {
-        let list = try TagList(separatedByCommas: " city:Oslo , vip,,VIP\t, $InstallationId:{7d1f} ,$UserId:{ann},$userid:{ann},")
+        let list = try RegistrationTags(separatedByCommas: " city:Oslo , vip,,VIP\t, $InstallationId:{7d1f} ,$UserId:{ann},$userid:{ann},")
         #expect(list.tags.map(\.text) == ["city:Oslo", "vip"])
         #expect(list.addresses.map(\.text) == ["$InstallationId:{7d1f}", "$UserId:{ann}"])
-        #expect(try TagList(separatedByCommas: "").tags.isEmpty && TagList(separatedByCommas: " , ").tags.isEmpty)
-        #expect(try TagList(["b", "a"]).tags.map(\.text) == ["b", "a"])
+        #expect(try RegistrationTags(separatedByCommas: "").tags.isEmpty && RegistrationTags(separatedByCommas: " , ").tags.isEmpty)
+        #expect(try RegistrationTags(["b", "a"]).tags.map(\.text) == ["b", "a"])
     }
 
     @Test(
         "a list that breaks a rule says at which tag",
         arguments: [
-            (["a", "b c"], TagListError.Reason.malformedTag, 2), ([""], .malformedTag, 1), (["a", " b"], .malformedTag, 2),
+            (["a", "b c"], RegistrationTagsError.Reason.malformedTag, 2), ([""], .malformedTag, 1), (["a", " b"], .malformedTag, 2),
             ([String(repeating: "x", count: 121)], .malformedTag, 1), (["$Other:{a}"], .malformedAddress, 1),
             (["$UserId:{}"], .malformedAddress, 1),
             (["$UserId:{a}", "$UserId:{b}"], .repeatedAddress, 2), (["$UserId:{a}", "$userid:{A}"], .repeatedAddress, 2),
             ((1...61).map { "t\($0)" }, .tooManyTags, 61),
         ])
-    func listMistakes(_ texts: [String], _ reason: TagListError.Reason, _ position: Int) {
-        #expect(throws: TagListError(reason, at: position)) { try TagList(texts) }
+    func listMistakes(_ texts: [String], _ reason: RegistrationTagsError.Reason, _ position: Int) {
+        #expect(throws: RegistrationTagsError(reason, at: position)) { try RegistrationTags(texts) }
     }
 
     @Test("sixty tags fit, and special ones and repetitions do not count")
     func sixty() throws {
         let texts = (1...60).map { "t\($0)" } + ["T1", "$InstallationId:{a}", "$UserId:{b}"]
-        #expect(try TagList(texts).tags.count == 60)
+        #expect(try RegistrationTags(texts).tags.count == 60)
     }
 
     private func tag(_ text: String) -> TagExpression { .tag(Tag(text)!) }

@@ -3,7 +3,7 @@ import RichPushModel
 /// The tags of a registration or of an installation, as a client of the hub protocol sends them (Azure reference 3.1).
 ///
 /// Tags that differ in case only count once; the first spelling stays.
-public struct TagList: Hashable, Sendable {
+public struct RegistrationTags: Hashable, Sendable {
     /// The most tags that a list may have.
     public static let limit = 60
 
@@ -15,7 +15,7 @@ public struct TagList: Hashable, Sendable {
     public let addresses: [Tag]
 
     /// Reads the comma-separated list of a registration: blanks around a tag and empty places mean nothing.
-    public init(separatedByCommas text: String) throws(TagListError) {
+    public init(separatedByCommas text: String) throws(RegistrationTagsError) {
         let parts = text.split(separator: ",").map { part in
             let scalars = part.unicodeScalars
             let start = scalars.drop { $0.properties.isWhitespace }
@@ -26,12 +26,12 @@ public struct TagList: Hashable, Sendable {
     }
 
     /// Reads the list of an installation, each tag a text of its own.
-    public init(_ texts: [String]) throws(TagListError) {
+    public init(_ texts: [String]) throws(RegistrationTagsError) {
         var tags: [Tag] = []
         var addresses: [Tag] = []
         var seen: Set<Tag> = []
         for (index, text) in texts.enumerated() {
-            let mistake: TagListError.Reason? =
+            let mistake: RegistrationTagsError.Reason? =
                 if let tag = Tag(text) {
                     Self.add(tag, to: &tags, unlessIn: &seen)
                 } else if let address = Tag.addressing(text) {
@@ -39,19 +39,19 @@ public struct TagList: Hashable, Sendable {
                 } else {
                     text.hasPrefix("$") ? .malformedAddress : .malformedTag
                 }
-            if let mistake { throw TagListError(mistake, at: index + 1) }
+            if let mistake { throw RegistrationTagsError(mistake, at: index + 1) }
         }
         self.tags = tags
         self.addresses = addresses
     }
 
-    private static func add(_ tag: Tag, to tags: inout [Tag], unlessIn seen: inout Set<Tag>) -> TagListError.Reason? {
+    private static func add(_ tag: Tag, to tags: inout [Tag], unlessIn seen: inout Set<Tag>) -> RegistrationTagsError.Reason? {
         guard seen.insert(tag).inserted else { return nil }
         tags.append(tag)
         return tags.count > limit ? .tooManyTags : nil
     }
 
-    private static func addAddress(_ address: Tag, to addresses: inout [Tag]) -> TagListError.Reason? {
+    private static func addAddress(_ address: Tag, to addresses: inout [Tag]) -> RegistrationTagsError.Reason? {
         func kind(_ tag: Tag) -> Substring { tag.folded.prefix { $0 != ":" } }
         guard !addresses.contains(address) else { return nil }
         guard !addresses.contains(where: { kind($0) == kind(address) }) else { return .repeatedAddress }

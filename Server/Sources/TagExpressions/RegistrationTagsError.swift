@@ -1,5 +1,5 @@
 /// Why a list of tags is refused.
-public struct TagListError: Error, Hashable, Sendable {
+public struct RegistrationTagsError: Error, Hashable, Sendable {
     /// What is wrong.
     public enum Reason: Hashable, Sendable {
         case malformedTag
@@ -20,14 +20,14 @@ public struct TagListError: Error, Hashable, Sendable {
     }
 }
 
-extension TagListError: CustomStringConvertible {
+extension RegistrationTagsError: CustomStringConvertible {
     /// A sentence for the caller; it repeats nothing of the input.
     public var description: String {
         switch reason {
         case .malformedTag: "tag \(position) of the list: a tag has 1 to 120 letters, digits and _ @ # . : -"
         case .malformedAddress: "tag \(position) of the list: only $InstallationId:{…} and $UserId:{…} may begin with $"
         case .repeatedAddress: "tag \(position) of the list: $InstallationId:{…} and $UserId:{…} may be there once each"
-        case .tooManyTags: "the list has more than \(TagList.limit) tags"
+        case .tooManyTags: "the list has more than \(RegistrationTags.limit) tags"
         }
     }
 }
