@@ -23,9 +23,11 @@ public struct SQLDeviceStore: DeviceStore {
         try await database.reading { try Self.find(id, hub, $0) }
     }
 
-    public func remove(_ id: RecordID, in hub: HubID) async throws -> Bool {
+    public func remove(_ id: RecordID, expecting precondition: DevicePrecondition, in hub: HubID) async throws -> Bool {
         try await database.writing { connection in
-            guard let record = try Self.find(id, hub, connection) else { return false }
+            let found = try Self.find(id, hub, connection)
+            try precondition.check(found?.version)
+            guard let record = found else { return false }
             try DeviceRows.remove(record, in: hub, connection)
             return true
         }
