@@ -103,7 +103,7 @@ final class PoolRig {
     /// Submits, and lets the server open with this limit and answer the first push, so that the connection is warm.
     func warmLink(streamLimit: UInt32 = 1000) throws -> Link {
         let first = submit(1)
-        let link = links[links.count - 1]
+        guard let link = links.last else { throw Unreachable() }
         try link.say(.streamLimit(streamLimit))
         try link.exchange()
         try link.say(.success(1))
