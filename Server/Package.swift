@@ -129,7 +129,11 @@ let package = Package(
         // Floor 3: adapters
         target("APNsDelivery", ["APNsHTTP2", "APNsProtocol", "PushHub", .logging, .richPushModel]),
         tests(
-            "APNsDeliveryTests", ["APNsDelivery", "APNsProtocol", "ClarionTesting", "PushHub", .logging, .richPushModel]),
+            "APNsDeliveryTests",
+            [
+                "APNsDelivery", "APNsHTTP2", "APNsProtocol", "ClarionTesting", "PushHub", .logging, .nioConcurrencyHelpers,
+                .richPushModel,
+            ]),
         tests(
             "APNsClientIntegrationTests",
             [

@@ -79,26 +79,31 @@ public final class APNsClient: Sendable {
 
     /// Sends one push and returns how it ended.
     ///
-    /// Runs where the caller runs: on the executor of the client's event loop, nothing changes threads.
+    /// Overtakes the pushes of batches that wait. Runs where the caller runs: on the executor of the client's event loop,
+    /// nothing changes threads.
     public nonisolated(nonsending) func send(_ push: APNsPush) async -> APNsOutcome {
-        await send([push]).first ?? .notSent(.cancelled)
+        await send([push], lane: .express).first ?? .notSent(.cancelled)
     }
 
     /// Sends pushes and returns how each ended, in their order. The fast way: no task, lock or hop per push.
     ///
     /// A push that breaks a rule of APNs is not sent; its outcome is the refusal that APNs would have given. Cancelling the
     /// task ends what is not answered yet: `notSent` if it was not written, else `unknown`.
-    public nonisolated(nonsending) func send(_ pushes: [APNsPush]) async -> [APNsOutcome] {
-        if let quarantine, pushes.contains(where: { $0.standing.isDoubtful }) { return await sendApart(pushes, quarantine) }
-        return await sendTogether(pushes)
+    ///
+    /// - Parameter lane: `express` for a few pushes that somebody waits for.
+    public nonisolated(nonsending) func send(_ pushes: [APNsPush], lane: APNsSendLane = .bulk) async -> [APNsOutcome] {
+        if let quarantine, pushes.contains(where: { $0.standing.isDoubtful }) {
+            return await sendApart(pushes, quarantine, lane)
+        }
+        return await sendTogether(pushes, lane)
     }
 
     /// Sends pushes over the connections of this client, whatever their standing.
-    nonisolated(nonsending) func sendTogether(_ pushes: [APNsPush]) async -> [APNsOutcome] {
+    nonisolated(nonsending) func sendTogether(_ pushes: [APNsPush], _ lane: APNsSendLane) async -> [APNsOutcome] {
         guard !pushes.isEmpty else { return [] }
         let now = eventLoop.now
         let submission = PushSubmission(
-            pushes: pushes, outcomes: outcomesBeforeSending(pushes), start: now, deadline: now + pushDeadline)
+            pushes: pushes, outcomes: outcomesBeforeSending(pushes), lane: lane, start: now, deadline: now + pushDeadline)
         return await perform(submission)
     }
 

@@ -14,6 +14,9 @@ public struct APNsClientTiming: Sendable, Hashable {
     public var stallBeforePing: Duration = .seconds(10)
     /// For the answer to a PING; after that the connection counts as dead.
     public var pingAnswer: Duration = .seconds(8)
+    /// Written bytes that the other machine does not acknowledge for this long end the connection, where the system can do that
+    /// (Linux: TCP_USER_TIMEOUT); elsewhere the PING does it later. At least a millisecond.
+    public var unacknowledged: Duration = .seconds(20)
     /// A connection without a push for this long is closed.
     public var idle: Duration = .seconds(15 * 60)
     /// For the answers still owed on a connection after a GOAWAY or at shutdown.

@@ -15,6 +15,7 @@ final class PushSubmission: @unchecked Sendable {
     let pushes: [APNsPush]
     /// What to send instead of a device push; then there is one push, which only carries the body.
     let request: APNsRequest?
+    let lane: APNsSendLane
     let start: NIODeadline
     let deadline: NIODeadline
     /// Outside of an array, so that an outcome is put in its place without any further work.
@@ -25,9 +26,12 @@ final class PushSubmission: @unchecked Sendable {
     var isCancelled = false
 
     /// - Parameter outcomes: as many as there are pushes; those already decided are not sent.
-    init(pushes: [APNsPush], outcomes: [APNsOutcome?], start: NIODeadline, deadline: NIODeadline) {
+    init(
+        pushes: [APNsPush], outcomes: [APNsOutcome?], lane: APNsSendLane, start: NIODeadline, deadline: NIODeadline
+    ) {
         self.pushes = pushes
         request = nil
+        self.lane = lane
         self.outcomes = .allocate(capacity: outcomes.count)
         _ = self.outcomes.initialize(from: outcomes)
         self.start = start
@@ -40,6 +44,7 @@ final class PushSubmission: @unchecked Sendable {
         let headers = APNsPush.Headers(topic: "", pushType: APNsPushType(rawValue: ""))
         pushes = [APNsPush(deviceToken: "", headers: headers, payload: request.body)]
         self.request = request
+        lane = .express
         outcomes = .allocate(capacity: 1)
         outcomes.initialize(repeating: nil)
         self.start = start

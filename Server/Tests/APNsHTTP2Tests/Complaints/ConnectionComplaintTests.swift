@@ -24,9 +24,8 @@ struct ConnectionComplaintTests {
         #expect(queued.outcome(0)?.isAccepted == true)
     }
 
-    @Test("complaint 2: there is a deadline without asking for one")
-    func defaultDeadline() throws {
-        #expect(APNsClientTiming().pushDeadline == .seconds(30))
+    @Test("complaint 2: there is a deadline without asking for one, also for what was sent")
+    func deadlineOnTheWire() throws {
         let rig = try PoolRig()
         let link = try rig.warmLink()
         let submission = rig.submit(1)
@@ -147,6 +146,50 @@ struct ConnectionComplaintTests {
         let submission = rig.submit(5000)
         #expect(submission.outcomeList.filter { $0 == .notSent(.queueFull) }.count == 4900)
         #expect(rig.metrics.queued == 100)
+    }
+
+    @Test("complaint 18: large bodies do not wait for credit while another connection could carry them")
+    func windowLimited() throws {
+        let rig = try PoolRig(limits: APNsClientLimits(connections: 4))
+        let first = try rig.warmLink()
+        first.hasSpoken = true
+        // Four windows of 65,535 bytes hold 64 of them; credit never comes.
+        let submission = rig.submit(60, size: 3900)
+        var written = 0
+        for _ in 0..<50 {
+            rig.advance(.milliseconds(100))
+            for link in rig.links {
+                if !link.hasSpoken { try link.say(.streamLimit(1000)) }
+                try link.exchange()
+                let requests = link.server.takeRequests()
+                #expect(requests.allSatisfy { $0.isComplete })
+                written += requests.count
+                // The first answer ends the warm-up, and there is no other.
+                if let stream = requests.first?.stream, !link.hasSpoken {
+                    link.hasSpoken = true
+                    try link.say(.success(stream))
+                }
+            }
+        }
+        #expect(rig.links.count == 4)
+        #expect(written == 60)
+        #expect(submission.outcomeList.count { $0?.isAccepted == true } == 3)
+    }
+
+    @Test("complaint 24: a client that found nobody for long goes on soon after somebody is there")
+    func recovers() throws {
+        let rig = try PoolRig()
+        rig.isReachable = false
+        let lost = rig.submit([Pushes.push()], deadline: .minutes(30))
+        rig.advance(.minutes(31))
+        #expect(lost.outcome(0) == .notSent(.unreachable))
+        rig.isReachable = true
+        let next = rig.submit([Pushes.push()], deadline: .minutes(3))
+        rig.advance(.seconds(61))
+        let link = try #require(rig.links.last)
+        try link.say(.streamLimit(1))
+        try link.say(.success(1))
+        #expect(next.outcome(0)?.isAccepted == true)
     }
 
     @Test("complaint 21: no limit can be set so that nothing ever moves")
