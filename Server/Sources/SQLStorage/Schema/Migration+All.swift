@@ -5,5 +5,6 @@ extension Migration {
         .backendTables,
         .retention,
         .pace,
+        .hubProtocol,
     ]
 }
