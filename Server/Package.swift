@@ -155,7 +155,8 @@ let package = Package(
         target(
             "HTTPService",
             [
-                "ServiceErrors", .hummingbird, .hummingbirdCore, .hummingbirdHTTP2, .hummingbirdTLS, .httpTypes, .logging, .metrics,
+                "ServiceErrors", .hummingbird, .hummingbirdCore, .hummingbirdHTTP2, .hummingbirdTLS, .httpTypes, .logging,
+                .metrics,
                 .nioCore, .nioConcurrencyHelpers, .nioHTTP1, .nioHTTP2, .nioPosix, .nioSSL, .nioTLS, .richPushModel,
             ]),
         tests(
@@ -189,7 +190,9 @@ let package = Package(
                 "RemoteHub", "HubProtocol", "ClarionTesting", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions",
                 .hummingbird, .logging, .nioCore, .richPushModel,
             ]),
-        target("SQLStorage", ["AppBackend", "NotificationTemplates", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions", .richPushModel]),
+        target(
+            "SQLStorage",
+            ["AppBackend", "NotificationTemplates", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions", .richPushModel]),
         target("SQLiteDatabase", ["SQLStorage", .grdb, .logging]),
         tests(
             "SQLiteDatabaseTests",
@@ -239,7 +242,8 @@ let package = Package(
             name: "clarion",
             dependencies: [
                 "APNsEmulation", "AppBackend", "ClarionServer", "HubProtocol", "PushHub", "RemoteHub", "ServiceErrors",
-                "SharedAccess", .argumentParser, .asyncHTTPClient, .logging, .nioCore, .nioPosix, .richPushModel, .serviceLifecycle,
+                "SharedAccess", .argumentParser, .asyncHTTPClient, .logging, .nioCore, .nioPosix, .richPushModel,
+                .serviceLifecycle,
             ],
             swiftSettings: house),
 
@@ -255,7 +259,8 @@ let package = Package(
             "EndToEndTests",
             [
                 "APNsEmulation", "ClarionServer", "ClarionTesting", "DeviceSimulation", "HubProtocol", "PushHub", "RemoteHub",
-                "SQLStorage", "SQLiteDatabase", "ServerObservability", "SharedAccess", .asyncHTTPClient, .logging, .nioCore, .nioPosix, .richPushModel,
+                "SQLStorage", "SQLiteDatabase", "ServerObservability", "SharedAccess", .asyncHTTPClient, .logging, .nioCore,
+                .nioPosix, .richPushModel,
             ]),
     ],
     swiftLanguageModes: [.v6]
