@@ -29,7 +29,8 @@ struct AudienceWalk {
         self.send = send
         self.connection = connection
         filter = send.filter
-        plan = try AudienceIndex.plan(send.audience, send.hub, connection)
+        let plan = try AudienceIndex.plan(send.audience, send.hub, connection)
+        self.plan = plan
         rest = send.audience.flatMap { $0.isAnswered(by: plan) ? nil : $0 }
     }
 

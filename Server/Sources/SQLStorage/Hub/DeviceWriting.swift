@@ -75,7 +75,16 @@ struct DeviceWriting {
 }
 
 extension DeviceWriting {
-    private typealias Column = (name: String, value: @Sendable (Row) throws -> SQLValue)
+    /// A column and what is written into it.
+    private struct Column: Sendable {
+        let name: String
+        let value: @Sendable (Row) throws -> SQLValue
+
+        init(_ name: String, _ value: @escaping @Sendable (Row) throws -> SQLValue) {
+            self.name = name
+            self.value = value
+        }
+    }
 
     private func values(_ row: Row, key: SQLValue, _ columns: [Column]) throws -> [SQLValue] {
         var values: [SQLValue] = [.integer(hub.number), key]
@@ -86,30 +95,30 @@ extension DeviceWriting {
 
     /// The columns in no index; `$3` and on of every statement.
     private static let refreshed: [Column] = [
-        ("kind", { .text($0.record.kind.rawValue) }),
-        ("environment", { .optional($0.record.environment) }),
-        ("topic", { .optional($0.record.topic) }),
-        ("tags", { .text(DeviceRow.text($0.record.tags)) }),
-        ("user_id", { .optional($0.record.userID) }),
-        ("created_at", { .integer($0.record.createdAt.milliseconds) }),
-        ("registered_at", { .integer($0.record.registeredAt.milliseconds) }),
-        ("parked_at", { .optional($0.record.parkedAt?.milliseconds) }),
-        ("version", { .integer($0.record.version) }),
-        ("own_tags", { .optional($0.ownTags.map(DeviceRow.text)) }),
-        ("push_variables", { .optional(try TextMap.text($0.record.pushVariables)) }),
-        ("details", { .optional(try TextMap.text($0.record.details)) }),
+        Column("kind") { .text($0.record.kind.rawValue) },
+        Column("environment") { .optional($0.record.environment) },
+        Column("topic") { .optional($0.record.topic) },
+        Column("tags") { .text(DeviceRow.text($0.record.tags)) },
+        Column("user_id") { .optional($0.record.userID) },
+        Column("created_at") { .integer($0.record.createdAt.milliseconds) },
+        Column("registered_at") { .integer($0.record.registeredAt.milliseconds) },
+        Column("parked_at") { .optional($0.record.parkedAt?.milliseconds) },
+        Column("version") { .integer($0.record.version) },
+        Column("own_tags") { .optional($0.ownTags.map { DeviceRow.text($0) }) },
+        Column("push_variables") { .optional(try TextMap.text($0.record.pushVariables)) },
+        Column("details") { .optional(try TextMap.text($0.record.details)) },
     ]
 
     /// All of them.
     private static let written: [Column] =
         refreshed + [
-            ("record_id", { .text($0.record.id.text) }),
-            ("platform", { .text($0.record.platform.rawValue) }),
-            ("handle", { .optional($0.record.handle?.text) }),
-            ("expires_at", { .optional($0.record.expiresAt?.milliseconds) }),
-            ("form", { .integer(DeviceRow.form($0.record.template)) }),
-            ("template_id", { .optional($0.templateID?.number) }),
-            ("parent", { .optional($0.record.parent?.text) }),
+            Column("record_id") { .text($0.record.id.text) },
+            Column("platform") { .text($0.record.platform.rawValue) },
+            Column("handle") { .optional($0.record.handle?.text) },
+            Column("expires_at") { .optional($0.record.expiresAt?.milliseconds) },
+            Column("form") { .integer(DeviceRow.form($0.record.template)) },
+            Column("template_id") { .optional($0.templateID?.number) },
+            Column("parent") { .optional($0.record.parent?.text) },
         ]
 
     static let all = [insert, refresh, replace, markShared]
