@@ -3,7 +3,9 @@ import Testing
 @testable import SharedAccess
 
 @Suite struct AccessRuleTests {
-    @Test("a hub starts with a rule that listens and one that may do all, with four keys of 44 characters that end in one equals sign")
+    @Test(
+        "a hub starts with a rule that listens and one that may do all, with four keys of 44 characters that end in one equals sign"
+    )
     func defaults() {
         let rules = AccessRule.defaults()
         #expect(rules.map(\.name) == ["DefaultListenSharedAccessSignature", "DefaultFullSharedAccessSignature"])
@@ -26,7 +28,9 @@ import Testing
         let rule = SignatureSamples.rule
         var dumped = ""
         dump(rule, to: &dumped)
-        for text in ["\(rule)", String(reflecting: rule), dumped, "\(rule.primary)"] { #expect(!text.contains(rule.primary.text)) }
+        for text in ["\(rule)", String(reflecting: rule), dumped, "\(rule.primary)"] {
+            #expect(!text.contains(rule.primary.text))
+        }
         #expect(dumped.contains(rule.name))
     }
 

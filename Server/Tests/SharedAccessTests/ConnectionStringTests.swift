@@ -20,7 +20,8 @@ import Testing
         "endpoints become addresses",
         arguments: [
             ("sb://push.example.test/", "https://push.example.test"), ("sb://push.example.test", "https://push.example.test"),
-            ("https://push.example.test/base/", "https://push.example.test/base"), ("http://127.0.0.1:8080/", "http://127.0.0.1:8080"),
+            ("https://push.example.test/base/", "https://push.example.test/base"),
+            ("http://127.0.0.1:8080/", "http://127.0.0.1:8080"),
             ("http://localhost:8080", "http://localhost:8080"), ("http://[::1]:8080/", "http://[::1]:8080"),
             ("sb://[::1]:8443/", "https://[::1]:8443"),
         ])
@@ -34,8 +35,10 @@ import Testing
     @Test(
         "an address that is none, and plain HTTP to another machine, are refused",
         arguments: [
-            "", "push.example.test", "sb://", "sb:///", "ftp://push.example.test/", "http://push.example.test/", "http://127.0.0.1.evil.test/",
-            "sb://push.example.test:0/", "sb://push.example.test:65536/", "sb://push.example.test:/", "sb://user@push.example.test/",
+            "", "push.example.test", "sb://", "sb:///", "ftp://push.example.test/", "http://push.example.test/",
+            "http://127.0.0.1.evil.test/",
+            "sb://push.example.test:0/", "sb://push.example.test:65536/", "sb://push.example.test:/",
+            "sb://user@push.example.test/",
             "sb://push example/", "sb://push.example.test/?a=b", "sb://push.example.test/#x",
         ])
     func refusedEndpoints(_ text: String) { #expect(SharedAccessEndpoint(text) == nil) }

@@ -34,7 +34,8 @@ import Testing
     @Test(
         "other schemes and broken headers are malformed",
         arguments: [
-            "Bearer abc", "SharedAccessSignature", "SharedAccessSignature ", "SharedAccessSignature sr", "SharedAccessSignature &&&",
+            "Bearer abc", "SharedAccessSignature", "SharedAccessSignature ", "SharedAccessSignature sr",
+            "SharedAccessSignature &&&",
             "SharedAccessSignature\tsr=a", "WRAP access_token=\"a\"", "SharedAccessSignature sr=a&sig=b&se=c&skn=d\u{0}",
             "SharedAccessSignature sr=ä&sig=b&se=1&skn=d", "SharedAccessSignature sr=a&sig=b&se=-1&skn=d",
             "SharedAccessSignature sr=a&sig=b&se=1e9&skn=d", "SharedAccessSignature sr=a&sig=b&se=9999999999999999999&skn=d",
@@ -64,11 +65,14 @@ import Testing
     func brokenSignatures() {
         let raw = "RApAsvlEQaYK5X4ROe%2B6DDW8DZSnqAZ00D3SyFBvN24%3D"
         let broken = [
-            raw.replacing("%", with: "%25"), String(raw.dropLast(3)), raw + "%3D", raw.lowercased(), "AAAA", raw.replacing("%2B", with: "%20"),
+            raw.replacing("%", with: "%25"), String(raw.dropLast(3)), raw + "%3D", raw.lowercased(), "AAAA",
+            raw.replacing("%2B", with: "%20"),
             raw.replacing("%2B", with: "-"), "%00" + raw, raw.replacing("%3D", with: "%3"),
         ]
         for signature in broken {
-            #expect(SignatureSamples.verify(SignatureSamples.example.replacing(raw, with: signature)) == .failure(.invalidSignature), "\(signature)")
+            #expect(
+                SignatureSamples.verify(SignatureSamples.example.replacing(raw, with: signature)) == .failure(.invalidSignature),
+                "\(signature)")
         }
     }
 
@@ -88,8 +92,10 @@ import Testing
             "ftp://push.example.test/", "push.example.test", "//push.example.test/", "https:push.example.test", "https:///demo",
             "https://push.example.test:80a/", "https://push.example.test:123456/", "https://push.example.test\\demo", "",
             "https://push.example.test/demo2", "https://push.example.test/dem", "https://push.example.test/demo/messages/x",
-            "https://push.example.test/demo/../demo", "https://push.example.test/./demo", "https://push.example.test/demo%2fmessages",
-            "https://push.example.test/demo%5cmessages", "https://push.example.test/demo%00", "https://push.example.test/demo\u{0}",
+            "https://push.example.test/demo/../demo", "https://push.example.test/./demo",
+            "https://push.example.test/demo%2fmessages",
+            "https://push.example.test/demo%5cmessages", "https://push.example.test/demo%00",
+            "https://push.example.test/demo\u{0}",
             "https://push.example.test/%64%65%6d%6f%32", "https%3a%2f%2fpush.example.test%2f", "https://push.example.test /",
             "https://[push.example.test]/", "https://push.example.test,evil.test/",
         ])

@@ -24,7 +24,9 @@ import Testing
         }
     }
 
-    @Test("every recorded request is admitted, and none of them at another hub, elsewhere or a day later", arguments: ["go", "php", "python", "ruby"])
+    @Test(
+        "every recorded request is admitted, and none of them at another hub, elsewhere or a day later",
+        arguments: ["go", "php", "python", "ruby"])
     func admitted(_ client: String) throws {
         let recordings = try Self.recordings(client)
         #expect(recordings.count > 5)

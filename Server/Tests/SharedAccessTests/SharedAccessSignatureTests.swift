@@ -9,7 +9,9 @@ import Testing
         #expect(SignatureSamples.fault(SignatureSamples.verify(SignatureSamples.example)) == nil)
         let signed = SignatureSamples.key().signature(audience: "https%3a%2f%2fpush.example.test%2f", expiry: "1900000000")
         #expect(PercentEncoding.bytes(of: "RApAsvlEQaYK5X4ROe%2B6DDW8DZSnqAZ00D3SyFBvN24%3D") != nil)
-        #expect(SignatureSamples.header(encoded: "https%3a%2f%2fpush.example.test%2f").lowercased() == SignatureSamples.example.lowercased())
+        #expect(
+            SignatureSamples.header(encoded: "https%3a%2f%2fpush.example.test%2f").lowercased()
+                == SignatureSamples.example.lowercased())
         #expect(signed.count == 32)
     }
 
@@ -71,7 +73,8 @@ import Testing
 
     @Test("the sub-codes are those that clients know")
     func subCodes() {
-        #expect(SharedAccessFault.allCases.map(\.subCode) == [40101, 40102, 40103, 40104, 40105, 40106, 40107, 40108, 40109, 40110])
+        #expect(
+            SharedAccessFault.allCases.map(\.subCode) == [40101, 40102, 40103, 40104, 40105, 40106, 40107, 40108, 40109, 40110])
     }
 
     @Test("a token is never printed")

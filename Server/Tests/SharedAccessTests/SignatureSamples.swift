@@ -57,7 +57,9 @@ enum AudienceEncoding: CaseIterable {
             }
         return text.utf8.map { byte in
             let character = Character(UnicodeScalar(byte))
-            if character.isASCII, character.isLetter || character.isNumber || kept.contains(character) { return String(character) }
+            if character.isASCII, character.isLetter || character.isNumber || kept.contains(character) {
+                return String(character)
+            }
             if self == .form, byte == 0x20 { return "+" }
             return String(format: upperCaseDigits ? "%%%02X" : "%%%02x", Int(byte))
         }.joined()

@@ -5,6 +5,7 @@ extension Migration {
         .backendTables,
         .retention,
         .pace,
+        .hubRules,
         .hubProtocol,
     ]
 }

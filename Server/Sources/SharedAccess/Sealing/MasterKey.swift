@@ -37,7 +37,8 @@ public struct MasterKey: Sendable {
 
     /// The key of one purpose's family, so that the master key itself encrypts nothing and can serve for more than sealing.
     func derivedKey(for use: String) -> SymmetricKey {
-        HKDF<SHA256>.deriveKey(inputKeyMaterial: SymmetricKey(data: bytes), info: Array("clarion \(use)".utf8), outputByteCount: Self.length)
+        HKDF<SHA256>.deriveKey(
+            inputKeyMaterial: SymmetricKey(data: bytes), info: Array("clarion \(use)".utf8), outputByteCount: Self.length)
     }
 }
 

@@ -17,7 +17,8 @@ public enum ConnectionStringFault: Error, Hashable, Sendable, CustomStringConver
         case .invalidEndpoint: "Endpoint must be sb://host[:port]/ (http:// only for this machine)"
         case .invalidKeyName: "SharedAccessKeyName must have 1 to 256 characters, none of them a control character or ';'"
         case .invalidKey: "SharedAccessKey must have 1 to 256 printable characters"
-        case .oldCredential: "connection strings with SharedSecretIssuer are of a retired service; make one with a shared access key"
+        case .oldCredential:
+            "connection strings with SharedSecretIssuer are of a retired service; make one with a shared access key"
         }
     }
 }

@@ -32,7 +32,9 @@ enum PercentEncoding {
 
     /// The text that a text stands for; `nil` when an escape is broken, for what is not UTF-8, and for control characters.
     static func decode(_ text: some StringProtocol, plusIsBlank: Bool = false) -> String? {
-        guard let bytes = bytes(of: text, plusIsBlank: plusIsBlank), bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else { return nil }
+        guard let bytes = bytes(of: text, plusIsBlank: plusIsBlank), bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+            return nil
+        }
         return String(validating: bytes, as: UTF8.self)
     }
 

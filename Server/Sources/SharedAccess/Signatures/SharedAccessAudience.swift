@@ -13,7 +13,9 @@ struct SharedAccessAudience: Hashable, Sendable {
         else { return nil }
         let address = text[scheme.upperBound...].prefix { $0 != "?" && $0 != "#" }
         let authority = address.prefix { $0 != "/" }
-        guard let host = Self.host(of: authority), let path = Self.segments(of: address[authority.endIndex...]) else { return nil }
+        guard let host = Self.host(of: authority), let path = Self.segments(of: address[authority.endIndex...]) else {
+            return nil
+        }
         self.host = host
         self.path = path
     }
@@ -48,7 +50,8 @@ struct SharedAccessAudience: Hashable, Sendable {
     }
 
     private static func isPort(_ digits: Substring, after separator: Character?) -> Bool {
-        separator == ":" && digits.utf8.count <= 5 && digits.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        separator == ":" && digits.utf8.count <= 5
+            && digits.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     }
 
     /// An IPv6 address in brackets.

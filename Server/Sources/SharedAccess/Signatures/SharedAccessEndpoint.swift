@@ -19,7 +19,8 @@ public struct SharedAccessEndpoint: Sendable, Hashable {
     /// Creates an endpoint; `nil` for a host that is no name or address, for a port out of range, for plain HTTP to another machine.
     public init?(scheme: Scheme = .serviceBus, host: String, port: Int? = nil, path: String = "") {
         let name = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
-        guard let plain = SharedAccessAudience.host(of: name), plain == name.lowercased(), port.map({ (1...65535).contains($0) }) ?? true,
+        guard let plain = SharedAccessAudience.host(of: name), plain == name.lowercased(),
+            port.map({ (1...65535).contains($0) }) ?? true,
             scheme != .http || Self.isLoopback(plain), path.utf8.allSatisfy(Self.isPathByte)
         else { return nil }
         self.scheme = scheme
@@ -32,7 +33,9 @@ public struct SharedAccessEndpoint: Sendable, Hashable {
     /// Reads `scheme://host[:port]/[path]`.
     public init?(_ text: some StringProtocol) {
         let text = String(text)
-        guard let mark = text.firstRange(of: "://"), let scheme = Scheme(rawValue: text[..<mark.lowerBound].lowercased()) else { return nil }
+        guard let mark = text.firstRange(of: "://"), let scheme = Scheme(rawValue: text[..<mark.lowerBound].lowercased()) else {
+            return nil
+        }
         let authority = text[mark.upperBound...].prefix { $0 != "/" }
         guard let host = SharedAccessAudience.host(of: authority) else { return nil }
         let rest = authority.dropFirst(host.count)
@@ -58,7 +61,8 @@ public struct SharedAccessEndpoint: Sendable, Hashable {
 
     private static func isPathByte(_ byte: UInt8) -> Bool {
         switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
         default: "/-._~".utf8.contains(byte)
         }
     }

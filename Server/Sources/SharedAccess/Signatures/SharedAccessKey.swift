@@ -16,7 +16,8 @@ public struct SharedAccessKey: Sendable, Hashable {
 
     /// Takes a key text; `nil` when it is empty, too long, or holds what a connection string cannot carry.
     public init?(_ text: String) {
-        guard !text.isEmpty, text.utf8.count <= Self.maximumLength, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ";") })
+        guard !text.isEmpty, text.utf8.count <= Self.maximumLength,
+            text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ";") })
         else { return nil }
         self.text = text
     }

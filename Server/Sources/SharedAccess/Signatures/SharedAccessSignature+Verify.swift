@@ -22,7 +22,8 @@ extension SharedAccessSignature {
     public func verify(for request: SharedAccessRequest, rules: [AccessRule]) -> Result<AccessGrant, SharedAccessFault> {
         guard let grant = signingGrant(among: rules) else { return .failure(.invalidSignature) }
         guard request.now < expiresAt + Self.tolerance else { return .failure(.expiredToken) }
-        guard let address = SharedAccessAudience(encoded: audience), address.admits(hosts: request.hosts, path: request.path) else {
+        guard let address = SharedAccessAudience(encoded: audience), address.admits(hosts: request.hosts, path: request.path)
+        else {
             return .failure(.invalidAudience)
         }
         return .success(grant)

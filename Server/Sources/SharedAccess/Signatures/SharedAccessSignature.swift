@@ -53,13 +53,17 @@ public struct SharedAccessSignature: Sendable {
         var fields: [Substring: Substring] = [:]
         for part in parts {
             guard let equals = part.firstIndex(of: "=") else { throw .malformedToken }
-            guard fields.updateValue(part[part.index(after: equals)...], forKey: part[..<equals]) == nil else { throw .malformedToken }
+            guard fields.updateValue(part[part.index(after: equals)...], forKey: part[..<equals]) == nil else {
+                throw .malformedToken
+            }
         }
         return fields
     }
 
     private static func moment(_ digits: Substring) -> Timestamp? {
-        guard digits.utf8.count <= 18, digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
+        guard digits.utf8.count <= 18, digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
+            return nil
+        }
         return Int64(digits).map(Timestamp.init(seconds:))
     }
 

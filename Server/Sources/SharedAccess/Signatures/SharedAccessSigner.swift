@@ -26,7 +26,8 @@ public struct SharedAccessSigner: Sendable, Hashable {
         let encoded = PercentEncoding.encode(audience.lowercased())
         let expiry = String(max(0, expiresAt.seconds))
         let code = Data(key.signature(audience: encoded, expiry: expiry)).base64EncodedString()
-        return "SharedAccessSignature sr=\(encoded)&sig=\(PercentEncoding.encode(code))&se=\(expiry)&skn=\(PercentEncoding.encode(ruleName))"
+        return
+            "SharedAccessSignature sr=\(encoded)&sig=\(PercentEncoding.encode(code))&se=\(expiry)&skn=\(PercentEncoding.encode(ruleName))"
     }
 }
 
