@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import HubProtocol
 import NIOCore
+import NIOPosix
 import NIOSSL
 
 /// Carries requests over HTTP/2 or HTTP/1.1, by TLS unless the address is of this machine.
