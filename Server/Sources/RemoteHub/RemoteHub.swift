@@ -53,6 +53,7 @@ public final class RemoteHub: Sendable {
         clock: any ServiceClock = .system, group: any EventLoopGroup = .singletonMultiThreadedEventLoopGroup,
         logger: Logger = Logger(label: "clarion.remote-hub")
     ) throws(RemoteHubError) {
+        try Self.check(name: name)
         let transport = try HTTPClientTransport(options, group: group)
         try self.init(connection, hub: name, options: options, clock: clock, transport: transport, logger: logger)
     }
@@ -61,9 +62,7 @@ public final class RemoteHub: Sendable {
         _ connection: ConnectionString, hub name: String, options: RemoteHubOptions, clock: any ServiceClock,
         transport: any HubTransport, logger: Logger
     ) throws(RemoteHubError) {
-        guard (1...260).contains(name.utf8.count), !name.contains(where: { "/?# $".contains($0) }) else {
-            throw .invalidRequest("a hub's name has 1 to 260 characters, none of them / ? # $ or a blank")
-        }
+        try Self.check(name: name)
         self.name = name
         self.options = options
         self.clock = clock
@@ -72,6 +71,12 @@ public final class RemoteHub: Sendable {
         endpoint = connection.endpoint
         audience = HubURL.text(base: connection.endpoint.baseURL, path: [name])
         tokens = NIOLockedValueBox(SharedAccessTokenCache(SharedAccessSigner(connection)))
+    }
+
+    private static func check(name: String) throws(RemoteHubError) {
+        guard (1...260).contains(name.utf8.count), !name.contains(where: { "/?# $".contains($0) }) else {
+            throw .invalidRequest("a hub's name has 1 to 260 characters, none of them / ? # $ or a blank")
+        }
     }
 
     /// Closes the connections. Calls under way end with an error.
