@@ -137,7 +137,7 @@ extension Stage {
 
     /// The full key of the demo's hub.
     func connection() async throws -> ConnectionString {
-        let rule = try await demo.node.storage.hubs.rule(named: AccessRule.fullName, of: try #require(HubName(hubName)))
+        let rule = try await demo.node.storage.hubs.rule(named: AccessRule.fullName, of: HubName(hubName))
         let endpoint = try #require(SharedAccessEndpoint(address + "/"))
         return try ConnectionString(endpoint: endpoint, keyName: rule.name, key: rule.primary)
     }
