@@ -80,7 +80,7 @@ final class PoolRig {
     /// Hands pushes to the pool.
     func submit(_ pushes: [APNsPush], deadline: TimeAmount = .seconds(30)) -> PushSubmission {
         let submission = PushSubmission(
-            pushes: pushes, outcomes: pushes.map { _ in nil }, start: loop.now, deadline: loop.now + deadline)
+            pushes: pushes, outcomes: pushes.map { _ in nil }, timeLimit: deadline)
         pool.submit(submission)
         loop.run()
         return submission
@@ -92,7 +92,7 @@ final class PoolRig {
 
     /// Hands over a request that is no device push.
     func submit(_ request: APNsRequest, deadline: TimeAmount = .seconds(30)) -> PushSubmission {
-        let submission = PushSubmission(request: request, start: loop.now, deadline: loop.now + deadline)
+        let submission = PushSubmission(request: request, timeLimit: deadline)
         pool.submit(submission)
         loop.run()
         return submission

@@ -40,6 +40,7 @@ extension APNsConnectionPool: APNsConnectionOwner {
                 resolve(ticket, .accepted(apnsID: success.apnsID, uniqueID: nil))
             } else if ticket.submission.accept(Int(ticket.index), success.apnsID) {
                 counters.accepted += 1
+                if ticket.submission.isComplete { noteEnd(of: ticket.submission) }
             }
         }
     }
