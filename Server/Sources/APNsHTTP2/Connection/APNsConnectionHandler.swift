@@ -246,6 +246,10 @@ extension APNsConnectionHandler {
 
     func tellIdle() { owner?.connectionIsIdle(id) }
 
+    func tellStuck() { owner?.connectionIsStuck(id) }
+
+    var isOver: Bool { isClosed }
+
     private func flushOutput() {
         guard let context, connection.output.readableBytes > 0 else { return }
         writeOut(context)

@@ -17,6 +17,10 @@ final class APNsConnectionPool {
     var handlers: [(id: Int, handler: APNsConnectionHandler)] = []
     var counters = APNsClientMetrics()
     var demand = PoolDemand()
+    /// Handed over in this turn and not yet queued.
+    private var submitted: [PushSubmission] = []
+    /// Complete, and their callers still wait.
+    var ended: [PushSubmission] = []
     private var isPumpScheduled = false
     private var nextHandler = 0
     var rollout = ProviderTokenRollout()
@@ -40,8 +44,25 @@ final class APNsConnectionPool {
 
     var logger: Logger { configuration.connection.logger }
 
-    /// Takes the pushes of one call. Those that do not fit into the queue end at once.
+    /// Takes the pushes of one call, in the next turn and together with all others of this one.
     func submit(_ submission: PushSubmission) {
+        submitted.append(submission)
+        schedulePump()
+    }
+
+    /// Queues what was handed over; one look at the clock for all of it. What does not fit into the queue ends at once.
+    func admit() {
+        guard !submitted.isEmpty else { return }
+        let now = eventLoop.now
+        for submission in submitted {
+            submission.begin(at: now)
+            admit(submission)
+            scheduleSweep(at: submission.deadline)
+        }
+        submitted.removeAll(keepingCapacity: true)
+    }
+
+    private func admit(_ submission: PushSubmission) {
         let refusal: APNsFailure? = submission.isCancelled || state.isStopping ? .cancelled : nil
         for index in submission.pushes.indices where !submission.isDecided(index) {
             let ticket = PushTicket(submission: submission, index: Int32(index))
@@ -53,8 +74,6 @@ final class APNsConnectionPool {
                 resolve(ticket, .notSent(.queueFull))
             }
         }
-        scheduleSweep(at: submission.deadline)
-        schedulePump()
     }
 
     /// Ends the pushes of a call whose task was cancelled.
@@ -75,6 +94,8 @@ final class APNsConnectionPool {
 
     /// Writes what can be written, and asks whether more connections are wanted.
     func pump() {
+        wakeCallers()
+        admit()
         if !queue.isEmpty, let authorization = currentAuthorization() {
             // Another connection begins each time, so that all of them are used (APNs reference 1.2).
             // Writing may end a connection before it returns, so the list is taken as it is now.
