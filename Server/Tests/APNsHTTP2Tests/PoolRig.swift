@@ -121,7 +121,7 @@ final class PoolRig {
 }
 
 extension PushSubmission {
-    var outcomeList: [APNsOutcome?] { pushes.indices.map { outcome($0) } }
+    nonisolated var outcomeList: [APNsOutcome?] { pushes.indices.map { outcome($0) } }
 }
 
 extension APNsOutcome {

@@ -24,6 +24,7 @@ final class APNsConnectionHandler: ChannelInboundHandler {
     var drainLimit: Scheduled<Void>?
     /// When the last push was written, or the connection was made.
     var lastUse: NIODeadline
+    var throughput = BusyThroughput()
     /// The token that the last request carried.
     private(set) var authorizationGeneration: UInt64 = 0
 

@@ -105,7 +105,7 @@ final class APNsConnectionPool {
                 fill(current[(nextHandler + offset) % current.count].handler, authorization)
             }
         }
-        demand.note(isBacklogged: !queue.isEmpty, connections: state.count { $0 == .ready(hasAnswered: true) }, at: eventLoop.now)
+        demand.note(at: eventLoop.now)
         decide()
         publishMetrics()
         finishStopping()
@@ -118,9 +118,11 @@ final class APNsConnectionPool {
             rollout.authorization(
                 for: handler.id, carried: handler.authorizationGeneration, inFlight: handler.inFlight, at: now)
         }
+        // The first request of a connection is one alone, whatever it could carry.
+        let isWarm = handler.connection.hasAnswer
         let filled = handler.fill(from: queue, authorization: own)
         counters.requests += filled.count
-        demand.write(filled.bytes)
+        if let rate = handler.throughput.note(filled.bytes, isBacklogged: isWarm && !queue.isEmpty, at: now) { demand.carry(rate) }
         // It was its turn to take the new token, and it could not take a push.
         if let own, handler.authorizationGeneration != own.generation { rollout.gone(handler.id) }
         guard handler.connection.streams.isExhausted, state.phase(of: handler.id) != .draining else { return }
