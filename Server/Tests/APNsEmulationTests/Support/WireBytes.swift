@@ -47,7 +47,7 @@ final class WireBytes {
     func arrive(_ pieces: ByteBuffer...) throws -> [FrameScanner.Frame] {
         var bytes = ByteBuffer()
         for piece in pieces { bytes.writeImmutableBuffer(piece) }
-        if channel.isActive { try? channel.writeInbound(bytes) }
+        if channel.isActive { _ = try? channel.writeInbound(bytes) }
         var frames: [FrameScanner.Frame] = []
         while let sent = try channel.readOutbound(as: IOData.self) {
             if case .byteBuffer(let bytes) = sent { scanner.feed(bytes) { frames.append($0) } }
