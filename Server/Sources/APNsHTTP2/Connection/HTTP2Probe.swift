@@ -4,7 +4,7 @@ import NIOCore
 struct HTTP2Probe {
     var lastRead = NIODeadline.uptimeNanoseconds(0)
     var sentAt: NIODeadline?
-    /// Since when requests wait and none is answered. A request that was given up at its deadline goes on to count, since nothing
+    /// Since when requests wait and none is answered, or pushes wait that this connection cannot take though it is idle. A request that was given up at its deadline goes on to count, since nothing
     /// shows that the connection is well.
     var owingSince: NIODeadline?
     /// The content of the last PING; counts up.
@@ -29,6 +29,11 @@ extension HTTP2Connection {
     mutating func probeAfterSilence(at now: NIODeadline) {
         if probe.owingSince == nil { probe.owingSince = now }
         if probe.sentAt == nil, now - probe.lastRead > limits.silenceBeforePing { sendProbe(at: now) }
+    }
+
+    /// A push waits and cannot be sent here though nothing is open: the server allows no stream, or gives no credit back.
+    mutating func noteUnfit(at now: NIODeadline) {
+        if phase == .open, streams.count == 0, probe.owingSince == nil { probe.owingSince = now }
     }
 
     /// The caller of every open request has lost interest: that says nothing about the connection.
