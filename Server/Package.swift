@@ -187,13 +187,13 @@ let package = Package(
             "RemoteHub",
             [
                 "HubProtocol", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions", .asyncHTTPClient, .crypto, .logging,
-                .nioCore, .nioSSL, .richPushModel,
+                .nioConcurrencyHelpers, .nioCore, .nioPosix, .nioSSL, .richPushModel,
             ]),
         tests(
             "RemoteHubTests",
             [
                 "RemoteHub", "HubProtocol", "ClarionTesting", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions",
-                .hummingbird, .logging, .nioCore, .richPushModel,
+                .httpTypes, .hummingbird, .logging, .nioConcurrencyHelpers, .nioCore, .richPushModel,
             ]),
         target(
             "SQLStorage",
