@@ -1,29 +1,33 @@
 import PushHub
 import SharedAccess
 
-/// Which hubs there are, and who may use them. Errors are `ServiceError`.
-public protocol HubDirectory: Sendable {
-    /// The hub with this name, without regard to case, or `nil`.
-    func hub(named name: String) async throws -> ServedHub?
+/// Which hubs there are, who may use them, and how they are changed. Errors are `ServiceError`.
+public struct HubDirectory: Sendable {
+    let catalog: HubCatalog
+    let registry: HubRegistry
+    private let make: @Sendable (CatalogHub) -> NotificationHub
 
-    /// The rules that hold for every hub and for the hubs as such (Azure reference 1.5).
-    func namespaceRules() async throws -> [AccessRule]
+    /// Creates a directory. `make` puts a hub together with the parts of this process.
+    public init(catalog: HubCatalog, registry: HubRegistry, make: @escaping @Sendable (CatalogHub) -> NotificationHub) {
+        self.catalog = catalog
+        self.registry = registry
+        self.make = make
+    }
+
+    /// The hub with this name, without regard to case, or `nil`.
+    func hub(named name: String) async throws -> ServedHub? {
+        guard let found = try await catalog.hub(named: name) else { return nil }
+        return ServedHub(
+            record: found.record, hub: make(found), rules: found.rules,
+            trustsDeviceKeys: found.record.details.allowsProtectedTags)
+    }
 }
 
 /// A hub that is served, with its keys.
-public struct ServedHub: Sendable {
-    /// The name as the hub was created.
-    public var name: String
-    public var hub: NotificationHub
-    public var rules: [AccessRule]
+struct ServedHub: Sendable {
+    var record: HubRecord
+    var hub: NotificationHub
+    var rules: [AccessRule]
     /// Whether a key with nothing but the right Listen, which stands in apps, may set tags with a protected prefix.
-    public var trustsDeviceKeys: Bool
-
-    /// Creates a served hub.
-    public init(name: String, hub: NotificationHub, rules: [AccessRule], trustsDeviceKeys: Bool = false) {
-        self.name = name
-        self.hub = hub
-        self.rules = rules
-        self.trustsDeviceKeys = trustsDeviceKeys
-    }
+    var trustsDeviceKeys: Bool
 }

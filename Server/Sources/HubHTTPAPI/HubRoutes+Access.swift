@@ -11,13 +11,16 @@ extension HubRoutes {
     /// `not-found` for a hub that does not exist.
     func admitted(_ request: Request, _ route: HubRoute, _ context: ServiceRequestContext) async throws -> HubCall {
         let served = route.hub.isEmpty ? nil : try await directory.hub(named: route.hub)
-        let rules = (served?.rules ?? []) + (try await directory.namespaceRules())
-        let grant = try grant(request, rules)
+        let common = try await directory.catalog.commonRules()
+        let isForAllHubs = try? grant(request, common)
+        // Hubs as such are the business of keys for all hubs: the key of one hub shall not make or remove hubs.
+        let grant = try isForAllHubs ?? grant(request, route.operation.isOfAllHubs ? common : served?.rules ?? [])
         guard grant.allows(anyOf: route.operation.rights(isFiltered: Self.isFiltered(request))) else {
             let needed = route.operation.rights(isFiltered: false)
             throw ServiceError(.forbidden, "\(needed.words) claim is required for this operation")
         }
-        return HubCall(request: request, context: context, route: route, served: served, grant: grant, options: options)
+        return HubCall(request: request, context: context, route: route, served: served, grant: grant, isForAllHubs: isForAllHubs != nil,
+            options: options)
     }
 
     private func grant(_ request: Request, _ rules: [AccessRule]) throws(ServiceError) -> AccessGrant {
@@ -47,6 +50,9 @@ extension HubOperation {
         case .telemetry: [.send, .manage]
         }
     }
+
+    /// Whether only a key for all hubs will do.
+    fileprivate var isOfAllHubs: Bool { self == .putHub || self == .deleteHub || self == .hubs }
 
     /// The path with its variable parts in braces: a label of the metrics.
     var template: String {

@@ -9,13 +9,13 @@ import SharedAccess
 
 /// The hub protocol over HTTP: every request is matched, its signature checked, its right looked up, and only then read.
 public struct HubRoutes: Sendable {
-    let directory: any HubDirectory
+    let directory: HubDirectory
     let options: HubHTTPOptions
     let sends: RequestThrottle<HubID>
     let writes: RequestThrottle<HubID>
 
     /// Creates the routes of all hubs of a directory.
-    public init(directory: any HubDirectory, options: HubHTTPOptions) {
+    public init(directory: HubDirectory, options: HubHTTPOptions) {
         self.directory = directory
         self.options = options
         sends = RequestThrottle(perSecond: options.sendsPerSecond, clock: options.clock)
@@ -74,7 +74,7 @@ extension HubRoutes: OwnRoutes {
         case .feedbackContainer, .submitJob, .jobs, .job:
             throw ServiceError(.notFound, "this server has no such resource")
         case .putHub, .hub, .deleteHub, .hubs:
-            throw ServiceError(.notFound, "this server has no such resource")
+            try await answerManagement(call)
         }
     }
 }

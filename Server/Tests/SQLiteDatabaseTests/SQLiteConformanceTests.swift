@@ -12,6 +12,9 @@ struct SQLiteConformanceTests {
     @Test("queue:", arguments: SliceQueuePromises.all)
     func queue(_ promise: StoragePromise<HubStorage>) async throws { try await check(promise) }
 
+    @Test("hubs:", arguments: HubStorePromises.all)
+    func hubs(_ promise: StoragePromise<HubStorage>) async throws { try await check(promise) }
+
     private func check(_ promise: StoragePromise<HubStorage>) async throws {
         let store = try await TemporaryStore()
         try await promise.check(store.hub)

@@ -38,6 +38,8 @@ extension ServerNode {
         services.append(ClosureService { await cancelWhenGracefulShutdown { await BackendUpkeep(of: backend).run() } })
         let telemetry = TelemetryUpkeep(store: storage.hubStores.telemetry, clock: options.clock, logger: logger)
         services.append(ClosureService { await cancelWhenGracefulShutdown { await telemetry.run() } })
+        let hubs = HubUpkeep(hubs: storage.hubs, clock: options.clock, logger: logger)
+        services.append(ClosureService { await cancelWhenGracefulShutdown { await hubs.run() } })
         let metrics = MetricsUpkeep(
             telemetry: storage.hubStores.telemetry, client: { delivery.client?.metrics }, tokenAge: { delivery.tokens?.age },
             factory: options.metrics, clock: options.clock, logger: logger)

@@ -6,6 +6,7 @@ extension Settings {
         dataDirectory = resolver.value(SettingCatalog.dataDirectory)
         contentLimit = resolver.value(SettingCatalog.contentLimit)
         contentQuota = resolver.value(SettingCatalog.contentQuota)
+        masterKey = resolver.value(SettingCatalog.masterKey)
         if contentQuota < contentLimit {
             resolver.complain(
                 SettingCatalog.contentQuota, "is less than content-limit, so the largest content could never be stored")
@@ -50,6 +51,8 @@ extension Settings.Listening {
         isBehindTLSProxy = resolver.value(SettingCatalog.behindTLSProxy)
         trustedProxies = resolver.value(SettingCatalog.trustedProxies)
         connectionLimit = resolver.value(SettingCatalog.connectionLimit)
+        tls = Settings.TLS(from: &resolver)
+        http2Port = resolver.value(SettingCatalog.http2ListenPort)
         let isInsecure = resolver.value(SettingCatalog.insecure)
         if !AddressRange.isLoopback(host: address.host), !isBehindTLSProxy, !isInsecure {
             resolver.complain(
@@ -57,6 +60,27 @@ extension Settings.Listening {
                 "is beyond this machine, and passwords would cross the network unprotected; put a TLS proxy in front and set behind-tls-proxy: true"
             )
         }
+    }
+}
+
+extension Settings.TLS {
+    fileprivate init?(from resolver: inout SettingsResolver) {
+        let host = resolver.value(SettingCatalog.tlsListenHost)
+        let port = resolver.value(SettingCatalog.tlsListenPort)
+        let certificatePath = resolver.value(SettingCatalog.tlsCertificatePath)
+        let keyPath = resolver.value(SettingCatalog.tlsKeyPath)
+        names = resolver.value(SettingCatalog.tlsNames)
+        let sentence = "is needed too: tls-certificate-path and tls-key-path belong together"
+        if certificatePath == nil, keyPath != nil { resolver.complain(SettingCatalog.tlsCertificatePath, sentence) }
+        if certificatePath != nil, keyPath == nil { resolver.complain(SettingCatalog.tlsKeyPath, sentence) }
+        if let certificatePath { resolver.requireReadable(certificatePath, for: SettingCatalog.tlsCertificatePath) }
+        if let keyPath { resolver.requireReadable(keyPath, for: SettingCatalog.tlsKeyPath) }
+        if port == nil, certificatePath != nil {
+            resolver.complain(SettingCatalog.tlsCertificatePath, "is for the HTTPS interface; set tls-listen-port as well")
+        }
+        guard let port else { return nil }
+        address = Settings.Address(host: host, port: port)
+        if let certificatePath, let keyPath { files = Files(certificatePath: certificatePath, keyPath: keyPath) }
     }
 }
 

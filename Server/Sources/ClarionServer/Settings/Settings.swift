@@ -11,6 +11,8 @@ public struct Settings: Hashable, Sendable {
     public var contentLimit: Int64
     /// How many bytes the contents of one user may have together.
     public var contentQuota: Int64
+    /// The key that seals the secrets of hubs, as Base64; absent means the one in the data directory.
+    public var masterKey: SecretText?
     /// How long what was sent is kept.
     public var retention: RetentionSettings
     public var listening: Listening
@@ -46,6 +48,25 @@ public struct Settings: Hashable, Sendable {
         public var trustedProxies: [AddressRange]
         /// How many connections may be open at once.
         public var connectionLimit: Int
+        /// The HTTPS interface; absent means that there is none.
+        public var tls: TLS?
+        /// The port at the host of `address` for HTTP/2 without TLS; absent means none, 0 any free one.
+        public var http2Port: Int?
+    }
+
+    /// The HTTPS interface.
+    public struct TLS: Hashable, Sendable {
+        public var address: Address
+        /// The files of chain and key; absent means a certificate of the local authority.
+        public var files: Files?
+        /// More names for the certificate of the local authority.
+        public var names: [String]
+
+        /// Where chain and key lie, both PEM.
+        public struct Files: Hashable, Sendable {
+            public var certificatePath: String
+            public var keyPath: String
+        }
     }
 
     public struct Logging: Hashable, Sendable {

@@ -15,6 +15,8 @@ struct HubCall: Sendable {
     /// Absent for the list of hubs and for a hub that does not exist.
     let served: ServedHub?
     let grant: AccessGrant
+    /// Whether the key is one for all hubs.
+    let isForAllHubs: Bool
     let options: HubHTTPOptions
 
     var now: Timestamp { options.clock.now }

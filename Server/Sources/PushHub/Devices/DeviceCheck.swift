@@ -1,3 +1,4 @@
+import NotificationTemplates
 import RichPushModel
 import ServiceErrors
 
@@ -66,16 +67,13 @@ enum DeviceCheck {
     private static let maximumExtras = 64
     private static let maximumExtraBytes = 8_192
 
-    static func template(_ template: DeviceTemplate) throws {
+    /// Also throws for a template that the language refuses, and says where.
+    static func template(_ template: DeviceTemplate, _ platform: Platform) throws {
         if let name = template.name { try templateName(name) }
-        guard !template.body.isEmpty else { throw ServiceError(.invalidField, "a template needs a body") }
-        guard template.headers.count <= DeviceTemplate.maximumHeaders else {
-            throw ServiceError(.invalidField, "a template has at most \(DeviceTemplate.maximumHeaders) headers")
-        }
-        var bytes = template.body.utf8.count + (template.expiry?.utf8.count ?? 0) + (template.priority?.utf8.count ?? 0)
-        for header in template.headers { bytes += header.name.utf8.count + header.value.utf8.count }
-        guard bytes <= DeviceTemplate.maximumBytes else {
-            throw ServiceError(.invalidField, "a template has at most \(DeviceTemplate.maximumBytes) bytes with its headers")
+        do throws(TemplateError) {
+            _ = try CompiledTemplate(template, platform: platform)
+        } catch {
+            throw ServiceError(.invalidField, error.description)
         }
     }
 

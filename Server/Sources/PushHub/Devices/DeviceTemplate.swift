@@ -1,3 +1,5 @@
+import NotificationTemplates
+
 /// What a device registered to be filled in by template sends (Azure reference 4). Checked when it is stored; rendered by
 /// the dispatcher.
 public struct DeviceTemplate: Hashable, Sendable {
@@ -14,12 +16,7 @@ public struct DeviceTemplate: Hashable, Sendable {
     }
 
     /// The longest name (Azure reference 6.1), in characters.
-    public static let maximumName = 200
-    /// The most bytes of body, headers, expiry and priority together: an expression may be longer than what it yields.
-    public static let maximumBytes = 16_384
-    /// The most headers.
-    public static let maximumHeaders = 32
-
+    public static let maximumName = TemplateLimits.templateName
     /// Unique on a device; absent for a template registration that was given none. A name that can be a tag is one, too.
     public var name: String?
     public var body: String

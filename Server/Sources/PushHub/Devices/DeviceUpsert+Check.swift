@@ -15,7 +15,7 @@ extension DeviceUpsert {
             guard kind == .registration else {
                 throw ServiceError(.invalidField, "a template of an installation is put with the installation")
             }
-            try DeviceCheck.template(template)
+            try DeviceCheck.template(template, platform)
         }
         try DeviceCheck.expiry(expiresAt, at: now)
         return request

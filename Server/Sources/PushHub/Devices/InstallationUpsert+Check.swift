@@ -13,7 +13,7 @@ extension InstallationUpsert {
         try DeviceCheck.words(environment: environment, topic: topic, userID: userID)
         try DeviceCheck.extras(pushVariables: pushVariables, details: details)
         if expiresAt != knownExpiry { try DeviceCheck.expiry(expiresAt, at: now) }
-        request.templates = try Self.checked(templates)
+        request.templates = try checked(templates)
         request.tiles = try checkedTiles()
         let count = templates.count + tiles.values.reduce(0) { $0 + $1.templates.count + 1 }
         guard count <= Self.maximumTemplates else {
@@ -28,16 +28,16 @@ extension InstallationUpsert {
             try DeviceCheck.templateName(entry.key)
             try DeviceCheck.handle(tile.handle, platform)
             tile.tags = try DeviceCheck.tags(tile.tags)
-            tile.templates = try Self.checked(tile.templates)
+            tile.templates = try checked(tile.templates)
             result[entry.key] = tile
         }
     }
 
-    private static func checked(_ templates: [String: Template]) throws -> [String: Template] {
+    private func checked(_ templates: [String: Template]) throws -> [String: Template] {
         try templates.reduce(into: [:]) { result, entry in
             var template = entry.value
             template.template.name = entry.key
-            try DeviceCheck.template(template.template)
+            try DeviceCheck.template(template.template, platform)
             template.tags = try DeviceCheck.tags(template.tags)
             result[entry.key] = template
         }

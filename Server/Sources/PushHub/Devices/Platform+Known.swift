@@ -15,3 +15,8 @@ extension Platform {
     /// Every platform whose registrations a hub keeps (Azure reference 5.1). Only `apns` has a transport.
     public static let known: [Platform] = [.apns, .gcm, .fcmv1, .wns, .mpns, .adm, .baidu, .browser, .xiaomi]
 }
+
+extension Platform {
+    /// Whether this version can push to it.
+    var hasTransport: Bool { self == .apns }
+}

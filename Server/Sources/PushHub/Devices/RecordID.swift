@@ -15,7 +15,7 @@ public struct RecordID: Hashable, Sendable, Comparable, CustomStringConvertible 
     public var description: String { text }
 
     /// The name of the record of a template or tile of an installation: the same whenever they are.
-    static func derived(from installation: RecordID, tile: String?, template: String?) -> RecordID {
+    public static func derived(from installation: RecordID, tile: String?, template: String?) -> RecordID {
         var hash = SHA256()
         for part in [installation.text, tile.map { "t\($0)" } ?? "", template.map { "n\($0)" } ?? ""] {
             hash.update(data: Array("\(part.utf8.count):\(part)".utf8))

@@ -37,10 +37,13 @@ extension SQLHubStore {
         piece("slices", "notification_id, slice"),
         piece("pending_targets", "notification_id, slice, slice_key"),
         piece("idempotency_keys", "idempotency_key"),
-        piece("tallies", "notification_id, slice, outcome"),
+        piece("tallies", "notification_id, slice, platform, outcome"),
+        piece("direct_handles", "notification_id, position"),
         piece("notifications", "notification_id"),
+        piece("feedback", "number"),
         piece("device_tags", "tag, slice_key"),
         piece("devices", "slice_key"),
+        piece("device_templates", "template_id"),
     ]
 
     /// Deletes at most `$2` rows of hub `$1`.

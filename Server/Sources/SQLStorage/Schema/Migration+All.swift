@@ -6,5 +6,6 @@ extension Migration {
         .retention,
         .pace,
         .hubRules,
+        .hubProtocol,
     ]
 }
