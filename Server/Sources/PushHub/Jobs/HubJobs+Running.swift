@@ -56,7 +56,9 @@ extension HubJobs {
 
     private func fail(_ lease: JobLease, _ reason: String) async throws {
         logger.warning("A job failed", metadata: ["job": "\(lease.job.number)", "reason": "\(reason)"])
-        let current = try await store.job(lease.job.number, in: lease.job.hub)?.progress ?? lease.job.progress
+        var current = try await store.job(lease.job.number, in: lease.job.hub)?.progress ?? lease.job.progress
+        // What was committed before belongs into the files, if they can be written at all.
+        _ = try? await JobFiles(lease.job, containers, &current)
         _ = try await store.checkpoint(
             lease, current, state: .failed, failure: reason, until: clock.now, at: clock.now)
     }

@@ -43,11 +43,13 @@ struct ImportRun {
             splitter.append(piece)
             while let line = splitter.next() {
                 add(line, to: &batch)
-                if batch.isFull(jobs.settings), try await !apply(&batch, &progress, files) { return false }
+                guard batch.isFull(jobs.settings) else { continue }
+                guard try await apply(&batch, &progress, files) else { return false }
             }
         }
         if let line = splitter.finish() { add(line, to: &batch) }
-        return try await batch.isEmpty || apply(&batch, &progress, files)
+        if batch.isEmpty { return true }
+        return try await apply(&batch, &progress, files)
     }
 
     private func add(_ line: LineSplitter.Line, to batch: inout ImportBatch) {
