@@ -19,7 +19,8 @@ extension HubRoutes {
             let needed = route.operation.rights(isFiltered: false)
             throw ServiceError(.forbidden, "\(needed.words) claim is required for this operation")
         }
-        return HubCall(request: request, context: context, route: route, served: served, grant: grant, isForAllHubs: isForAllHubs != nil,
+        return HubCall(
+            request: request, context: context, route: route, served: served, grant: grant, isForAllHubs: isForAllHubs != nil,
             options: options)
     }
 

@@ -43,7 +43,8 @@ enum MasterKeyFile {
             throw ServiceError(.notReady, "\(path) cannot be read")
         }
         guard let key = MasterKey(text: text) else {
-            throw ServiceError(.notReady, "\(path) is not the Base64 text of 32 bytes; bring back the file that belongs to this database")
+            throw ServiceError(
+                .notReady, "\(path) is not the Base64 text of 32 bytes; bring back the file that belongs to this database")
         }
         return key
     }
@@ -64,7 +65,9 @@ enum MasterKeyFile {
             try keepName(of: path)
             return key
         }
-        guard errno == EEXIST, let other = try read(path) else { throw ServiceError(.storageUnavailable, "\(path) cannot be written") }
+        guard errno == EEXIST, let other = try read(path) else {
+            throw ServiceError(.storageUnavailable, "\(path) cannot be written")
+        }
         return other
     }
 

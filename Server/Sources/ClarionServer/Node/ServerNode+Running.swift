@@ -1,6 +1,7 @@
 import AppBackend
 import BackendHTTPAPI
 import HTTPService
+import HubHTTPAPI
 import Hummingbird
 import Logging
 import NIOCore
@@ -8,6 +9,12 @@ import RichPushModel
 import ServerObservability
 import ServiceErrors
 import ServiceLifecycle
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 extension ServerNode {
     /// Listens and works until the task is cancelled or graceful shutdown is triggered; then closes storage.
@@ -74,7 +81,17 @@ extension ServerNode {
         ErrorReferenceRoute().addRoutes(to: router)
         HealthRoutes(checks: [ReadinessCheck(name: "storage") { try await storage.check() }]).addRoutes(to: router)
         options.addRoutes(router)
+        router.add(HubRoutes(directory: hubs, options: hubOptions()))
         return router
+    }
+
+    private func hubOptions() -> HubHTTPOptions {
+        let publicHost = settings.listening.publicURL.flatMap { URLComponents(string: $0)?.host }
+        return HubHTTPOptions(
+            clock: options.clock, publicHosts: [publicHost].compactMap(\.self),
+            protectedTagPrefixes: settings.notifications.protectedTagPrefixes,
+            sendsPerSecond: settings.notifications.hubSendsPerSecond, writesPerSecond: settings.notifications.hubWritesPerSecond,
+            transport: delivery.transport)
     }
 
     private func serviceOptions() -> ServiceOptions {

@@ -1,4 +1,5 @@
 import AppBackend
+import HubHTTPAPI
 import Logging
 import NIOCore
 import NIOPosix
@@ -17,6 +18,8 @@ public struct ServerNode: Sendable {
     let settings: Settings
     let options: NodeOptions
     let storage: NodeStorage
+    /// Every hub of the node, with its keys.
+    let hubs: HubDirectory
     let delivery: NodeDelivery
     let dispatcher: Dispatcher
     let group: any EventLoopGroup
@@ -51,9 +54,20 @@ public struct ServerNode: Sendable {
             settings, clock: options.clock, group: group, observer: options.clientObserver, logger: logger)
         let signal = DispatchSignal()
         let observer = HubObservers(observers: [PushMetrics(factory: options.metrics)] + [options.hubObserver].compactMap(\.self))
-        hub = NotificationHub(
-            id: storage.hub, stores: storage.hubStores, clock: options.clock, signal: signal, observer: observer,
-            logger: logger)
+        let stores = storage.hubStores
+        let clock = options.clock
+        let makeHub: @Sendable (HubID, NotificationHub.Settings) -> NotificationHub = { id, settings in
+            NotificationHub(
+                id: id, stores: stores, clock: clock, settings: settings, signal: signal, observer: observer, logger: logger)
+        }
+        hub = makeHub(storage.hub, NotificationHub.Settings())
+        hubs = HubDirectory(
+            catalog: HubCatalog(store: storage.hubStore, box: storage.box, clock: clock), registry: storage.hubs
+        ) { found in
+            var settings = NotificationHub.Settings()
+            settings.registrationTTL = found.record.details.registrationLifetime
+            return makeHub(found.id, settings)
+        }
         dispatcher = Dispatcher(
             queue: storage.sliceQueue, transport: delivery.transport, clock: options.clock,
             settings: Self.dispatchSettings(settings), signal: signal, observer: observer, logger: logger)

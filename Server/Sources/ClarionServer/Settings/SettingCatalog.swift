@@ -162,6 +162,16 @@ enum SettingCatalog {
         "hub-name", .hubName, default: "hub", in: .notifications,
         "The name of the notification hub, the first word of its paths. Some words are taken: \(reservedHubNames.joined(separator: ", "))."
     )
+    static let hubSendsPerSecond = Setting(
+        "hub-sends-per-second", .optional(.integer(1...100_000)), default: nil, in: .notifications,
+        """
+        How many sends each hub takes in a second through the hub protocol; a client that is faster is told to wait. Without it         there is no such limit.
+        """)
+    static let hubWritesPerSecond = Setting(
+        "hub-writes-per-second", .optional(.integer(1...100_000)), default: nil, in: .notifications,
+        """
+        How many changes of registrations and installations each hub takes in a second through the hub protocol; a client that is         faster is told to wait. Without it there is no such limit.
+        """)
     static let protectedTagPrefixes = Setting(
         "protected-tag-prefixes", .list(.tagPrefix), default: ["username:"], in: .notifications,
         """
@@ -199,7 +209,8 @@ enum SettingCatalog {
         apnsKeyPath.declaration, apnsHost.declaration, apnsPort.declaration, apnsProxy.declaration,
         apnsTrustRootsPath.declaration,
         allowLocalAPNs.declaration,
-        hubName.declaration, protectedTagPrefixes.declaration, neutralText.declaration, defaultPicturePath.declaration,
+        hubName.declaration, hubSendsPerSecond.declaration, hubWritesPerSecond.declaration, protectedTagPrefixes.declaration,
+        neutralText.declaration, defaultPicturePath.declaration,
         pushDeadline.declaration, shutdownDeadline.declaration,
     ]
 }

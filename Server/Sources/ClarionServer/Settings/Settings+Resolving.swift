@@ -87,6 +87,8 @@ extension Settings.TLS {
 extension Settings.Notifications {
     fileprivate init(from resolver: inout SettingsResolver) {
         hubName = resolver.value(SettingCatalog.hubName)
+        hubSendsPerSecond = resolver.value(SettingCatalog.hubSendsPerSecond)
+        hubWritesPerSecond = resolver.value(SettingCatalog.hubWritesPerSecond)
         protectedTagPrefixes = resolver.value(SettingCatalog.protectedTagPrefixes)
         neutralText = resolver.value(SettingCatalog.neutralText)
         defaultPicturePath = resolver.value(SettingCatalog.defaultPicturePath)

@@ -14,7 +14,8 @@ extension HubDescription {
     /// What a new hub is to be. Throws `invalid-field`.
     func definition() throws -> HubDefinition {
         HubDefinition(
-            details: details(keeping: HubDetails()), rules: try rules.isEmpty ? nil : accessRules(keeping: []), apns: try apns().credential)
+            details: details(keeping: HubDetails()), rules: try rules.isEmpty ? nil : accessRules(keeping: []),
+            apns: try apns().credential)
     }
 
     /// What of a hub is to change; what the description leaves out stays. Throws `invalid-field`.
@@ -98,7 +99,8 @@ extension HubEntry {
         description.userMetadata = record.details.userMetadata
         description.rules = rules.map { rule in
             HubAccessRule(
-                name: rule.name, rights: AccessRight.allCases.filter(rule.rights.contains).compactMap { .init(rawValue: $0.rawValue) },
+                name: rule.name,
+                rights: AccessRight.allCases.filter(rule.rights.contains).compactMap { .init(rawValue: $0.rawValue) },
                 primaryKey: showsKeys ? rule.primary.text : nil, secondaryKey: showsKeys ? rule.secondary.text : nil,
                 createdAt: record.createdAt, modifiedAt: record.updatedAt)
         }

@@ -51,7 +51,9 @@ enum DeviceRows {
     private static func dependents(of row: DeviceRow, in hub: HubID, _ connection: any SQLConnection) throws -> [DeviceRow] {
         guard row.record.kind == .installation, row.templateID == nil else { return [] }
         guard let parent = row.record.parent else { return try derived(from: row.record.id, in: hub, connection) }
-        return try derived(from: parent, in: hub, connection).filter { $0.record.tile != nil && $0.record.tile == row.record.tile }
+        return try derived(from: parent, in: hub, connection).filter {
+            $0.record.tile != nil && $0.record.tile == row.record.tile
+        }
     }
 
     /// Removes the records that registered the handle before the moment, and the installations that they are.

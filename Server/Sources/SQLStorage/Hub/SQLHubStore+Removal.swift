@@ -51,6 +51,7 @@ extension SQLHubStore {
     /// Deletes at most `$2` rows of hub `$1`.
     private static func piece(_ table: String, _ key: String) -> SQLStatement {
         SQLStatement(
-            composed: "DELETE FROM \(table) WHERE hub_id = $1 AND (\(key)) IN (SELECT \(key) FROM \(table) WHERE hub_id = $1 LIMIT $2)")
+            composed:
+                "DELETE FROM \(table) WHERE hub_id = $1 AND (\(key)) IN (SELECT \(key) FROM \(table) WHERE hub_id = $1 LIMIT $2)")
     }
 }

@@ -55,6 +55,6 @@ extension HubClient {
         let none = self == .dotNet ? #","value":null"# : ""
         return #"[{"op":"add","path":"/tags","value":"blue"},{"op":"remove","path":"/tags/red"\#(none)},"#
             + #"{"op":"add","path":"/templates/t2","value":"{\"body\":\"{\\\"aps\\\":{\\\"alert\\\":\\\"$(m)\\\"}}\"}"},"#
-            + #"{"op":"replace","path":"/templates/t1/body","value":"{\"aps\":{\"badge\":\"#(n)\"}}"}]"#
+            + ##"{"op":"replace","path":"/templates/t1/body","value":"{\"aps\":{\"badge\":\"#(n)\"}}"}]"##
     }
 }

@@ -21,7 +21,8 @@ extension HubClient {
     /// Where it creates and lists, with more of a query.
     func registrations(_ query: String = "") -> String {
         switch self {
-        case .appleLegacy, .androidLegacy: query.isEmpty ? "/demo/Registrations/?api-version=\(version)" : "/demo/Registrations/?\(query)&api-version=\(version)"
+        case .appleLegacy, .androidLegacy:
+            query.isEmpty ? "/demo/Registrations/?api-version=\(version)" : "/demo/Registrations/?\(query)&api-version=\(version)"
         case .php: "/demo/registrations/?api-version=\(version)" + (query.isEmpty ? "" : "&" + query)
         default: "/demo/registrations?api-version=\(version)" + (query.isEmpty ? "" : "&" + query)
         }
@@ -43,20 +44,26 @@ extension HubClient {
     }
 
     /// An entry in this client's spelling. `elements` are those of the description behind the tags.
-    func entry(_ type: String, tags: String?, _ elements: [(name: String, value: String)], id: String? = nil, etag: String? = nil) -> String {
+    func entry(_ type: String, tags: String?, _ elements: [(name: String, value: String)], id: String? = nil, etag: String? = nil)
+        -> String
+    {
         let own = elements.map { "<\($0.name)>\($0.value)</\($0.name)>" }
         switch self {
         case .dotNet:
-            let head = (etag.map { "<ETag>\($0)</ETag>" } ?? "") + (id.map { "<RegistrationId>\($0)</RegistrationId>" } ?? "<RegistrationId i:nil=\"true\" />")
+            let head =
+                (etag.map { "<ETag>\($0)</ETag>" } ?? "")
+                + (id.map { "<RegistrationId>\($0)</RegistrationId>" } ?? "<RegistrationId i:nil=\"true\" />")
             let list = tags.map { "<Tags>\($0)</Tags>" } ?? ""
             let empty = type.hasPrefix("AppleTemplate") && !own.contains { $0.hasPrefix("<ApnsHeaders") } ? "<ApnsHeaders />" : ""
-            return "<entry xmlns=\"\(Self.atom)\"><content type=\"application/xml\"><RegistrationDescription i:type=\"\(type)\" xmlns:i=\"\(Self.instance)\" "
+            return
+                "<entry xmlns=\"\(Self.atom)\"><content type=\"application/xml\"><RegistrationDescription i:type=\"\(type)\" xmlns:i=\"\(Self.instance)\" "
                 + "xmlns=\"\(Self.connect)\">\(head)\(list)\(own.joined())\(empty)</RegistrationDescription></content></entry>"
         case .javaScript:
             return "<entry xmlns=\"\(Self.atom)\"><updated>2026-11-21T00:00:00.000Z</updated><content type=\"application/xml\">"
                 + description(type, tags, own) + "</content></entry>"
         case .appleLegacy, .androidLegacy:
-            return "<entry xmlns=\"\(Self.atom)\"><content type=\"text/xml\">" + description(type, tags, own) + "</content></entry>"
+            return "<entry xmlns=\"\(Self.atom)\"><content type=\"text/xml\">" + description(type, tags, own)
+                + "</content></entry>"
         case .go, .php:
             let lines = ["<Tags>\(tags ?? "")</Tags>"] + own
             return """

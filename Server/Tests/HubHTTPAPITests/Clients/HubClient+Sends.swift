@@ -26,7 +26,8 @@ extension HubClient {
     }
 
     var batch: String {
-        "/demo/messages/$batch?api-version=\(version)" + (self == .javaScript ? "&direct=true" : self == .go ? "&direct=" : "&direct")
+        "/demo/messages/$batch?api-version=\(version)"
+            + (self == .javaScript ? "&direct=true" : self == .go ? "&direct=" : "&direct")
     }
 
     var schedules: String {
@@ -62,7 +63,11 @@ extension HubClient {
         case .java: headers += [("ServiceBusNotification-Apns-Expiry", "11/22/2026 02:45:00")]
         case .nodeLegacy: headers += [("ServiceBusNotification-Apns-Expiry", "2026-11-21T06:00:00.000Z")]
         case .javaScript: headers += [("apns-priority", "10"), ("apns-push-type", "alert"), ("apns-expiration", "1795240000")]
-        case .go: headers += [("X-Apns-Expiration", handle == nil ? "1795240000" : "\u{FFFD}"), ("X-Apns-Priority", "10"), ("X-Apns-Push-Type", "alert")]
+        case .go:
+            headers += [
+                ("X-Apns-Expiration", handle == nil ? "1795240000" : "\u{FFFD}"), ("X-Apns-Priority", "10"),
+                ("X-Apns-Push-Type", "alert"),
+            ]
         case .ruby: headers += [("apns-priority", "10"), ("apns-push-type", "alert")]
         default: break
         }
@@ -90,11 +95,20 @@ extension HubClient {
             }
             return ("multipart/form-data; boundary=\(boundary)", parts.joined(separator: "\r\n"))
         case .java:
-            return ("multipart/mixed; boundary = \"nh-batch-multipart-boundary\"", multipart(payload, list, typeName: "Content-type", end: "--\r\n"))
+            return (
+                "multipart/mixed; boundary = \"nh-batch-multipart-boundary\"",
+                multipart(payload, list, typeName: "Content-type", end: "--\r\n")
+            )
         case .javaScript:
-            return ("multipart/mixed; boundary = \"nh-batch-multipart-boundary\"", multipart(payload, list, typeName: "Content-type", end: "--"))
+            return (
+                "multipart/mixed; boundary = \"nh-batch-multipart-boundary\"",
+                multipart(payload, list, typeName: "Content-type", end: "--")
+            )
         default:
-            return ("multipart/mixed; boundary=\"nh-batch-multipart-boundary\"", multipart(payload, list, typeName: "Content-Type", end: "--\r\n"))
+            return (
+                "multipart/mixed; boundary=\"nh-batch-multipart-boundary\"",
+                multipart(payload, list, typeName: "Content-Type", end: "--\r\n")
+            )
         }
     }
 

@@ -28,7 +28,10 @@ enum HubClient: String, Sendable, CaseIterable {
         case .appleLegacy: [("User-Agent", "NOTIFICATIONHUBS/2013-04(api-origin=IosSdk; os=iOS; os_version=18.1;)")]
         case .apple: [("x-ms-version", "2020-06"), ("User-Agent", "NOTIFICATIONHUBS/2020-06 (api-origin=IosSdkV3.1.5; os=iOS;)")]
         case .android:
-            [("x-ms-version", "2020-06"), ("User-Agent", "NOTIFICATIONHUBS/2020-06 (api-origin=AndroidSdkV1FcmV1.1.4; os=Android; 34)")]
+            [
+                ("x-ms-version", "2020-06"),
+                ("User-Agent", "NOTIFICATIONHUBS/2020-06 (api-origin=AndroidSdkV1FcmV1.1.4; os=Android; 34)"),
+            ]
         case .androidLegacy: [("User-Agent", "NOTIFICATIONHUBS/2014-09 (api-origin=AndroidSdk; os=Android; 30)")]
         case .php: [("x-ms-version", "2013-08"), ("Accept", "*/*")]
         case .nodeLegacy, .go, .ruby, .python: []

@@ -21,13 +21,20 @@ final class HubUnderTest: Sendable {
     static let fullKey = "c2VjcmV0LWtleS1mb3ItZXhhbXBsZXMtMDEyMzQ1Njc4OTA="
     static let listenKey = "bGlzdGVuLWtleS1mb3ItZXhhbXBsZXMtMDEyMzQ1Njc4OTA="
 
+    static let rootRule = "RootManageSharedAccessKey"
+    static let rootKey = "cm9vdC1rZXktZm9yLWV4YW1wbGVzLTAxMjM0NTY3ODkwMTI="
+
     let clock: ManualClock
+    let registry: HubRegistry
     let transport = AcceptingTransport()
     private let folder: String
     private let database: SQLiteDatabase
     private let application: Application<AddressedResponder>
 
-    init(hubs names: [String] = ["demo"], start: Timestamp = Timestamp(seconds: 1_795_220_000)) async throws {
+    init(
+        hubs names: [String] = ["demo"], start: Timestamp = Timestamp(seconds: 1_795_220_000),
+        options change: (inout HubHTTPOptions) -> Void = { _ in }
+    ) async throws {
         folder = NSTemporaryDirectory() + "clarion-protocol-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         database = try SQLiteDatabase(path: folder + "/clarion.sqlite", access: .server)
@@ -36,14 +43,21 @@ final class HubUnderTest: Sendable {
         let stores = NotificationHub.Stores(
             devices: SQLDeviceStore(database), intake: SQLIntakeStore(database), telemetry: SQLTelemetryStore(database))
         let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        var served: [String: ServedHub] = [:]
-        for name in names {
-            let id = try await SQLHubStore(database).ensureHub(named: name, at: start)
-            served[name] = ServedHub(
-                name: name, hub: NotificationHub(id: id, stores: stores, clock: clock, logger: quiet), rules: Self.rules)
-        }
+        let box = SecretBox(.random())
+        let store = SQLHubStore(database)
+        registry = HubRegistry(store: store, box: box, clock: clock)
+        for name in names { _ = try await registry.create(try HubRegistry.name(name), HubDefinition(rules: Self.rules)) }
+        try await registry.put(
+            AccessRule(name: Self.rootRule, rights: Set(AccessRight.allCases), primary: Self.key(Self.rootKey)), of: nil)
+        let serviceClock = clock
+        let directory = HubDirectory(
+            catalog: HubCatalog(store: store, box: box, clock: clock), registry: registry
+        ) { NotificationHub(id: $0.id, stores: stores, clock: serviceClock, logger: quiet) }
+        var options = HubHTTPOptions(clock: clock, transport: transport)
+        change(&options)
         let router = ServiceRouter(options: ServiceOptions(clock: clock))
-        router.add(HubRoutes(directory: FixedDirectory(served: served), options: HubHTTPOptions(clock: clock, transport: transport)))
+        router.get("/api/notifications") { _, _ in "api" }
+        router.add(HubRoutes(directory: directory, options: options))
         application = Application(responder: AddressedResponder(base: router.buildResponder()), logger: quiet)
     }
 
@@ -76,7 +90,8 @@ final class HubUnderTest: Sendable {
         }
         return ClientAnswer(
             status: response.status.code,
-            headers: Dictionary(response.headers.map { ($0.name.canonicalName, $0.value) }, uniquingKeysWith: { first, _ in first }),
+            headers: Dictionary(
+                response.headers.map { ($0.name.canonicalName, $0.value) }, uniquingKeysWith: { first, _ in first }),
             body: String(buffer: response.body))
     }
 
@@ -103,14 +118,6 @@ final class AcceptingTransport: PushTransport {
         batches.withLockedValue { $0.append(batch) }
         return batch.targets.map { _ in .accepted }
     }
-}
-
-private struct FixedDirectory: HubDirectory {
-    let served: [String: ServedHub]
-
-    func hub(named name: String) async throws -> ServedHub? { served[name.lowercased()] }
-
-    func namespaceRules() async throws -> [AccessRule] { [] }
 }
 
 /// The router test knows one authority only; here the `Host` of the request is it, as on a connection.

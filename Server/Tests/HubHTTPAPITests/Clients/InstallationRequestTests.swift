@@ -27,13 +27,16 @@ struct InstallationRequestTests {
         return try JSONDecoder().decode(Document.self, from: Data(answer.body.utf8))
     }
 
-    @Test("an installation is put, with the key that stands in apps, and answered without a body", arguments: HubClient.installing)
+    @Test(
+        "an installation is put, with the key that stands in apps, and answered without a body", arguments: HubClient.installing)
     func put(_ client: HubClient) async throws {
         let hub = try await HubUnderTest()
         let document = client.installationDocument("7d1f-22", token: Self.token)
         for _ in 0..<2 {
             let answer = try await hub.call(
-                client, ClientRequest("PUT", client.installation("7d1f-22", writing: true), client.installationHeaders, body: document), listens: true)
+                client,
+                ClientRequest("PUT", client.installation("7d1f-22", writing: true), client.installationHeaders, body: document),
+                listens: true)
             #expect(answer.status == 200 && answer.body.isEmpty, "\(answer.body)")
         }
         let stored = try await read(.dotNet, "7d1f-22", on: hub)
@@ -60,7 +63,8 @@ struct InstallationRequestTests {
         #expect(stored.templates?["t1"]?.body == ##"{"aps":{"badge":"#(n)"}}"##)
         #expect(stored.templates?["t2"]?.body == #"{"aps":{"alert":"$(m)"}}"#)
         for _ in 0..<2 {
-            let deleted = try await hub.call(client, ClientRequest("DELETE", client.installation(path), client.installationHeaders))
+            let deleted = try await hub.call(
+                client, ClientRequest("DELETE", client.installation(path), client.installationHeaders))
             #expect(deleted.status == 204 && deleted.body.isEmpty)
         }
         let gone = try await hub.call(client, ClientRequest("GET", client.installation(path), client.installationHeaders))
@@ -71,12 +75,15 @@ struct InstallationRequestTests {
     @Test(
         "platforms are taken in every spelling and told in lower case",
         arguments: [
-            ("apns", "apns"), ("APNS", "apns"), ("wns", "wns"), ("mpns", "mpns"), ("gcm", "gcm"), ("adm", "adm"), ("baidu", "baidu"), ("fcmV1", "fcmv1"),
+            ("apns", "apns"), ("APNS", "apns"), ("wns", "wns"), ("mpns", "mpns"), ("gcm", "gcm"), ("adm", "adm"),
+            ("baidu", "baidu"), ("fcmV1", "fcmv1"),
             ("FCMV1", "fcmv1"), ("xiaomi", "xiaomi"),
         ])
     func platforms(_ given: String, _ told: String) async throws {
         let hub = try await HubUnderTest()
-        let channel = told == "apns" ? Self.token : told == "wns" || told == "mpns" ? "https://channel.example.test/?token=a%2fb" : "handle-1"
+        let channel =
+            told == "apns"
+            ? Self.token : told == "wns" || told == "mpns" ? "https://channel.example.test/?token=a%2fb" : "handle-1"
         let document = #"{"installationId":"p","platform":"\#(given)","pushChannel":"\#(channel)"}"#
         let put = try await hub.call(.dotNet, ClientRequest("PUT", HubClient.dotNet.installation("p"), [], body: document))
         #expect(put.status == 200, "\(put.body)")
@@ -93,7 +100,8 @@ struct InstallationRequestTests {
     func browsers(_ channel: String) async throws {
         let hub = try await HubUnderTest()
         let document = #"{"installationId":"b","platform":"browser","pushChannel":\#(channel)}"#
-        let put = try await hub.call(.javaScript, ClientRequest("PUT", HubClient.javaScript.installation("b"), [], body: document))
+        let put = try await hub.call(
+            .javaScript, ClientRequest("PUT", HubClient.javaScript.installation("b"), [], body: document))
         #expect(put.status == 200, "\(put.body)")
         let answer = try await hub.call(.javaScript, ClientRequest("GET", HubClient.javaScript.installation("b")))
         #expect(answer.body.contains("BKey") && answer.body.contains("https:"))
@@ -102,13 +110,19 @@ struct InstallationRequestTests {
     @Test(
         "a document or a patch that breaks a rule is 400 with a place, and changes nothing",
         arguments: [
-            ("PUT", #"{"installationId":"i","platform":"apns"}"#), ("PUT", #"{"installationId":"j","platform":"apns","pushChannel":"AB"}"#),
+            ("PUT", #"{"installationId":"i","platform":"apns"}"#),
+            ("PUT", #"{"installationId":"j","platform":"apns","pushChannel":"AB"}"#),
             ("PUT", #"{"installationId":"i","platform":"pager","pushChannel":"AB"}"#), ("PUT", "[]"), ("PUT", ""), ("PUT", "{"),
             ("PUT", #"{"installationId":"i","platform":"apns","pushChannel":"\#(token)","tags":["a b"]}"#),
             ("PUT", #"{"installationId":"i","platform":"apns","pushChannel":"\#(token)","tags":["$Other:{x}"]}"#),
-            ("PUT", #"{"installationId":"i","platform":"apns","pushChannel":"\#(token)","templates":{"t":{"body":"{\"a\":\"$5 off\"}"}}}"#),
-            ("PATCH", #"[{"op":"add","path":"/templates","value":"{}"}]"#), ("PATCH", #"[{"op":"move","path":"/tags","value":"x"}]"#),
-            ("PATCH", #"[{"op":"add","path":"/tags","value":"blue"},{"op":"add","path":"/nothing","value":"x"}]"#), ("PATCH", "{}"),
+            (
+                "PUT",
+                #"{"installationId":"i","platform":"apns","pushChannel":"\#(token)","templates":{"t":{"body":"{\"a\":\"$5 off\"}"}}}"#
+            ),
+            ("PATCH", #"[{"op":"add","path":"/templates","value":"{}"}]"#),
+            ("PATCH", #"[{"op":"move","path":"/tags","value":"x"}]"#),
+            ("PATCH", #"[{"op":"add","path":"/tags","value":"blue"},{"op":"add","path":"/nothing","value":"x"}]"#),
+            ("PATCH", "{}"),
             ("PATCH", #"[{"op":"add","path":"/templates/t","value":"{\"body\":\"{\\\"a\\\":\\\"$5\\\"}\"}"}]"#),
         ])
     func mistakes(_ method: String, _ body: String) async throws {

@@ -16,7 +16,9 @@ struct OddRequestTests {
 
     @Test(
         "paths match in any case, with or without a final slash",
-        arguments: ["/demo/Messages", "/DEMO/messages/", "/demo/MESSAGES/?api-version=2015-01", "/demo/messages?", "/Demo/mEssages"])
+        arguments: [
+            "/demo/Messages", "/DEMO/messages/", "/demo/MESSAGES/?api-version=2015-01", "/demo/messages?", "/Demo/mEssages",
+        ])
     func paths(_ target: String) async throws {
         let hub = try await HubUnderTest()
         let answer = try await hub.call(.ruby, ClientRequest("POST", target, Self.apple, body: Self.payload))
@@ -24,7 +26,9 @@ struct OddRequestTests {
         let version = target.contains("2015-01") ? "2015-01" : "2020-06"
         let collection = target.prefix { $0 != "?" }.drop { $0 == "/" }.split(separator: "/").joined(separator: "/")
         let location = try answer.location()
-        #expect(location.hasPrefix("https://\(HubUnderTest.authority)/\(collection)/") && location.hasSuffix("?api-version=\(version)"))
+        #expect(
+            location.hasPrefix("https://\(HubUnderTest.authority)/\(collection)/")
+                && location.hasSuffix("?api-version=\(version)"))
     }
 
     @Test(
@@ -40,17 +44,20 @@ struct OddRequestTests {
     @Test(
         "If-Match is understood in all its shapes",
         arguments: [
-            ("*", 200), ("\"*\"", 200), ("\"1\"", 200), ("W/\"1\"", 200), ("1", 200), ("\"2\"", 412), ("W/\"2\"", 412), ("2", 412), ("abc", 412), ("\"\"", 412),
+            ("*", 200), ("\"*\"", 200), ("\"1\"", 200), ("W/\"1\"", 200), ("1", 200), ("\"2\"", 412), ("W/\"2\"", 412),
+            ("2", 412), ("abc", 412), ("\"\"", 412),
         ])
     func conditions(_ condition: String, _ status: Int) async throws {
         let hub = try await HubUnderTest()
         let registration = try await registered(hub)
         let target = HubClient.dotNet.registration(registration.id)
         let update = HubClient.dotNet.entry("AppleRegistrationDescription", tags: "blue", [("DeviceToken", Self.token)])
-        #expect(try await hub.call(.dotNet, ClientRequest("PUT", target, [("If-Match", condition)], body: update)).status == status)
+        #expect(
+            try await hub.call(.dotNet, ClientRequest("PUT", target, [("If-Match", condition)], body: update)).status == status)
         let again = condition.replacing("1", with: status == 200 ? "2" : "1")
         #expect(try await hub.call(.dotNet, ClientRequest("DELETE", target, [("If-Match", again)])).status == status)
-        let unknown = try await hub.call(.dotNet, ClientRequest("PUT", HubClient.dotNet.registration("1-2-3"), [("If-Match", condition)], body: update))
+        let unknown = try await hub.call(
+            .dotNet, ClientRequest("PUT", HubClient.dotNet.registration("1-2-3"), [("If-Match", condition)], body: update))
         #expect(unknown.status == 404)
     }
 
@@ -60,7 +67,8 @@ struct OddRequestTests {
         let client = HubClient.appleLegacy
         let entry = client.entry("AppleRegistrationDescription", tags: nil, [("DeviceToken", Self.token)])
         for etag in ["1", "2"] {
-            let answer = try await hub.call(client, ClientRequest("PUT", client.registration("123-234-1"), [client.entryType], body: entry), listens: true)
+            let answer = try await hub.call(
+                client, ClientRequest("PUT", client.registration("123-234-1"), [client.entryType], body: entry), listens: true)
             let registration = try RegistrationReading.entry(answer)
             #expect(registration.id == "123-234-1" && registration.etag == etag)
         }
@@ -79,14 +87,17 @@ struct OddRequestTests {
     func repeats() async throws {
         let hub = try await HubUnderTest()
         for (client, name) in [(HubClient.java, "TrackingId"), (.javaScript, "x-ms-client-request-id")] {
-            let request = ClientRequest("POST", client.messages(), client.sendHeaders(format: "apple", tags: "red"), body: Self.payload)
-                .adding(name, "5b1f8f5e-0000-4000-8000-00000000000\(client == .java ? 1 : 2)")
+            let request = ClientRequest(
+                "POST", client.messages(), client.sendHeaders(format: "apple", tags: "red"), body: Self.payload
+            )
+            .adding(name, "5b1f8f5e-0000-4000-8000-00000000000\(client == .java ? 1 : 2)")
             let first = try await hub.call(client, request).location()
             #expect(try await hub.call(client, request).location() == first)
             var other = request
             other.body = #"{"aps":{"alert":"Other"}}"#
             let answer = try await hub.call(client, other)
-            #expect(answer.status == 201 && (try answer.location()) != first)
+            let location = try answer.location()
+            #expect(answer.status == 201 && location != first)
         }
     }
 
@@ -94,7 +105,8 @@ struct OddRequestTests {
     func commas() async throws {
         let hub = try await HubUnderTest()
         let headers = HubClient.javaScript.sendHeaders(format: "apple", tags: "red,blue")
-        let answer = try await hub.call(.javaScript, ClientRequest("POST", HubClient.javaScript.messages(), headers, body: Self.payload))
+        let answer = try await hub.call(
+            .javaScript, ClientRequest("POST", HubClient.javaScript.messages(), headers, body: Self.payload))
         #expect(answer.status == 201, "\(answer.body)")
     }
 
@@ -111,8 +123,10 @@ struct OddRequestTests {
     @Test(
         "a send that breaks a rule is refused with a detail, never with 5xx",
         arguments: [
-            ("ServiceBusNotification-Tags", "a b", 400), ("ServiceBusNotification-Tags", "(a", 400), ("ServiceBusNotification-Tags", "$Other:{a}", 400),
-            ("ServiceBusNotification-Tags", (1...21).map { "t\($0)" }.joined(separator: "||"), 400), ("ServiceBusNotification-Format", "pager", 400),
+            ("ServiceBusNotification-Tags", "a b", 400), ("ServiceBusNotification-Tags", "(a", 400),
+            ("ServiceBusNotification-Tags", "$Other:{a}", 400),
+            ("ServiceBusNotification-Tags", (1...21).map { "t\($0)" }.joined(separator: "||"), 400),
+            ("ServiceBusNotification-Format", "pager", 400),
         ])
     func mistakes(_ name: String, _ value: String, _ status: Int) async throws {
         let hub = try await HubUnderTest()
@@ -130,14 +144,16 @@ struct OddRequestTests {
             #expect(answer.status == status && answer.body.hasPrefix("<Error>"), "\(answer.body)")
         }
         let properties = HubClient.dotNet.sendHeaders(format: "template")
-        let nested = try await hub.call(.dotNet, ClientRequest("POST", HubClient.dotNet.messages(), properties, body: #"{"a":{"b":1}}"#))
+        let nested = try await hub.call(
+            .dotNet, ClientRequest("POST", HubClient.dotNet.messages(), properties, body: #"{"a":{"b":1}}"#))
         #expect(nested.status == 400 && nested.body.contains("character 6"), "\(nested.body)")
     }
 
     @Test(
         "an entry that is no registration is 400 with a detail",
         arguments: [
-            "", "<entry", "<entry/>", "{}", "<!DOCTYPE a [<!ENTITY b 'c'>]><entry xmlns=\"http://www.w3.org/2005/Atom\">&b;</entry>",
+            "", "<entry", "<entry/>", "{}",
+            "<!DOCTYPE a [<!ENTITY b 'c'>]><entry xmlns=\"http://www.w3.org/2005/Atom\">&b;</entry>",
             HubClient.java.entry("PagerRegistrationDescription", tags: "a", [("DeviceToken", token)]),
             HubClient.java.entry("AppleRegistrationDescription", tags: "a", []),
             HubClient.java.entry("AppleRegistrationDescription", tags: "a", [("DeviceToken", "not hex")]),
@@ -154,15 +170,19 @@ struct OddRequestTests {
         ])
     func entries(_ body: String) async throws {
         let hub = try await HubUnderTest()
-        let answer = try await hub.call(.java, ClientRequest("POST", HubClient.java.registrations(), [HubClient.java.entryType], body: body))
-        #expect(answer.status == 400 && answer.body.hasPrefix("<Error><Code>400</Code><Detail>"), "\(answer.status) \(answer.body)")
+        let answer = try await hub.call(
+            .java, ClientRequest("POST", HubClient.java.registrations(), [HubClient.java.entryType], body: body))
+        #expect(
+            answer.status == 400 && answer.body.hasPrefix("<Error><Code>400</Code><Detail>"), "\(answer.status) \(answer.body)")
     }
 
     @Test("a list of exactly one header is left out of answers, because one client breaks on it; two are told")
     func headerLists() async throws {
         let hub = try await HubUnderTest()
         for count in 0...2 {
-            let fields = (0..<count).map { "<ApnsHeader><Header>apns-\($0 == 0 ? "priority" : "collapse-id")</Header><Value>10</Value></ApnsHeader>" }.joined()
+            let fields = (0..<count).map {
+                "<ApnsHeader><Header>apns-\($0 == 0 ? "priority" : "collapse-id")</Header><Value>10</Value></ApnsHeader>"
+            }.joined()
             let entry = HubClient.java.entry(
                 "AppleTemplateRegistrationDescription", tags: "a",
                 [("DeviceToken", Self.token), ("BodyTemplate", "<![CDATA[\(Self.payload)]]>"), ("ApnsHeaders", fields)])

@@ -8,11 +8,13 @@ import Testing
 /// signatures, against this server; and the answer judged by what the client does with it.
 @Suite("Requests recorded from real clients")
 struct RecordedRequestsTests {
-    @Test("each recorded request is admitted and answered as its client accepts", arguments: [HubClient.go, .php, .ruby, .python])
+    @Test(
+        "each recorded request is admitted and answered as its client accepts", arguments: [HubClient.go, .php, .ruby, .python])
     func replay(_ client: HubClient) async throws {
         let recordings = try Recording.all(of: client)
         let first = try #require(recordings.first)
-        let hub = try await HubUnderTest(hubs: ["hub-\(client.rawValue)"], start: Timestamp(seconds: Int64(first.time.timeIntervalSince1970)))
+        let hub = try await HubUnderTest(
+            hubs: ["hub-\(client.rawValue)"], start: Timestamp(seconds: Int64(first.time.timeIntervalSince1970)))
         var ids = ReplayedIDs()
         for (index, recording) in recordings.enumerated() {
             let elapsed = Int64(recording.time.timeIntervalSince1970) - hub.clock.now.seconds
@@ -38,7 +40,9 @@ struct RecordedRequestsTests {
             return
         }
         if body.hasPrefix("<entry") {
-            #expect(try RegistrationReading.entry(answer).element == body.firstMatch(of: #/<(\w+RegistrationDescription)/#).map { String($0.1) }, line)
+            #expect(
+                try RegistrationReading.entry(answer).element
+                    == body.firstMatch(of: #/<(\w+RegistrationDescription)/#).map { String($0.1) }, line)
         } else if body.hasPrefix("<feed") {
             _ = try RegistrationReading.feed(answer)
         } else if body.hasPrefix("<NotificationDetails") {
@@ -65,7 +69,9 @@ struct RecordedRequestsTests {
         other.target = request.target.replacing("hub-php", with: "hub-other")
         #expect(try await hub.call(other).status == 401)
         var changed = request
-        changed.headers = request.headers.map { ($0.name, $0.name == "authorization" ? $0.value.replacing("se=1", with: "se=2") : $0.value) }
+        changed.headers = request.headers.map {
+            ($0.name, $0.name == "authorization" ? $0.value.replacing("se=1", with: "se=2") : $0.value)
+        }
         #expect(try await hub.call(changed).status == 401)
         var bare = request
         bare.headers = request.headers.filter { $0.name != "authorization" }
@@ -124,7 +130,8 @@ private struct ReplayedIDs {
         }
         func value(_ name: String) -> String { fields.first { $0[0] == name }?[1] ?? "" }
         let code = SharedAccessKey(HubUnderTest.fullKey)?.signature(audience: value("sr"), expiry: value("se")) ?? []
-        let signature = Data(code).base64EncodedString().replacing("+", with: "%2B").replacing("/", with: "%2F").replacing("=", with: "%3D")
+        let signature = Data(code).base64EncodedString().replacing("+", with: "%2B").replacing("/", with: "%2F").replacing(
+            "=", with: "%3D")
         return "SharedAccessSignature " + fields.map { "\($0[0])=\($0[0] == "sig" ? signature : $0[1])" }.joined(separator: "&")
     }
 }

@@ -28,7 +28,9 @@ struct Recording: Decodable, Sendable {
         }
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .iso8601
-        return try Data(contentsOf: url).split(separator: UInt8(ascii: "\n")).map { try decoder.decode(Recording.self, from: Data($0)) }
+        return try Data(contentsOf: url).split(separator: UInt8(ascii: "\n")).map {
+            try decoder.decode(Recording.self, from: Data($0))
+        }
     }
 
     func header(_ name: String) -> String? { headers.first { $0[0] == name }?[1] }

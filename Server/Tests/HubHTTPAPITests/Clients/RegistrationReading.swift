@@ -15,8 +15,10 @@ struct RegistrationReading {
 
     /// The order in which .NET's reader takes elements; those out of order are lost.
     private static let order = [
-        "ETag", "ExpirationTime", "RegistrationId", "Tags", "PushVariables", "DeviceToken", "GcmRegistrationId", "FcmV1RegistrationId",
-        "AdmRegistrationId", "XiaomiRegistrationId", "ChannelUri", "SecondaryTileName", "BaiduUserId", "BaiduChannelId", "Endpoint", "P256DH",
+        "ETag", "ExpirationTime", "RegistrationId", "Tags", "PushVariables", "DeviceToken", "GcmRegistrationId",
+        "FcmV1RegistrationId",
+        "AdmRegistrationId", "XiaomiRegistrationId", "ChannelUri", "SecondaryTileName", "BaiduUserId", "BaiduChannelId",
+        "Endpoint", "P256DH",
         "Auth", "BodyTemplate", "WnsHeaders", "MpnsHeaders", "Expiry", "TemplateName", "MessageType", "Priority", "ApnsHeaders",
     ]
 
@@ -60,6 +62,8 @@ struct RegistrationReading {
         }
         guard Int(etag) != nil, !id.isEmpty else { throw ClientAnswer.Unreadable("no ETag or RegistrationId") }
         guard self["Tags"]?.contains(" ") != true else { throw ClientAnswer.Unreadable("a blank in Tags") }
-        if let token = self["DeviceToken"], token != token.uppercased() { throw ClientAnswer.Unreadable("DeviceToken in lower case") }
+        if let token = self["DeviceToken"], token != token.uppercased() {
+            throw ClientAnswer.Unreadable("DeviceToken in lower case")
+        }
     }
 }

@@ -5,7 +5,7 @@ import Testing
 @Suite("Registrations as each client asks for them")
 struct RegistrationRequestTests {
     static let token = "0A1B2C3D4E5F60718293A4B5C6D7E8F90A1B2C3D4E5F60718293A4B5C6D7E8F9"
-    static let template = #"{"aps":{"alert":"$(text)","badge":"#(n)"}}"#
+    static let template = ##"{"aps":{"alert":"$(text)","badge":"#(n)"}}"##
 
     private func create(
         _ client: HubClient, on hub: HubUnderTest, tags: String? = "city:Oslo,vip", token: String = Self.token
@@ -84,7 +84,8 @@ struct RegistrationRequestTests {
         guard let filter = client.filter(token: Self.token) else { return }
         let found = try await hub.call(client, ClientRequest("GET", client.registrations(filter)), listens: true)
         #expect(found.status == 200, "\(found.body)")
-        #expect(try RegistrationReading.feed(found).map(\.id) == [mine.id])
+        let ids = try RegistrationReading.feed(found).map(\.id)
+        #expect(ids == [mine.id])
         let none = try #require(client.filter(token: String(repeating: "EF", count: 32)))
         #expect(try RegistrationReading.feed(try await hub.call(client, ClientRequest("GET", client.registrations(none)))).isEmpty)
     }
@@ -106,7 +107,8 @@ struct RegistrationRequestTests {
             let next = token.map { "&continuationtoken=\($0)" } ?? ""
             let answer = try await hub.call(.java, ClientRequest("GET", "/demo/registrations?api-version=2020-06&$top=2\(next)"))
             let page = try RegistrationReading.feed(answer)
-            #expect(page.count <= 2 && page.allSatisfy { seen.insert($0.id).inserted })
+            let fresh = page.filter { seen.insert($0.id).inserted }
+            #expect(page.count <= 2 && fresh.count == page.count)
             token = answer.headers["x-ms-continuationtoken"]
             #expect(token?.wholeMatch(of: #/[A-Za-z0-9_-]+/#) != nil || token == nil)
         } while token != nil

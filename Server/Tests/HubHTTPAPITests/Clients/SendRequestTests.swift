@@ -9,7 +9,8 @@ struct SendRequestTests {
     /// Sends, and returns the id that the client finds in the answer.
     @discardableResult
     private func send(
-        _ client: HubClient, _ target: String, _ headers: [(name: String, value: String)], body: String = Self.payload, on hub: HubUnderTest
+        _ client: HubClient, _ target: String, _ headers: [(name: String, value: String)], body: String = Self.payload,
+        on hub: HubUnderTest
     ) async throws -> String {
         let answer = try await hub.call(client, ClientRequest("POST", target, headers, body: body))
         #expect(answer.status == 201 && answer.body.isEmpty, "\(client) \(target): \(answer.status) \(answer.body)")
@@ -22,11 +23,16 @@ struct SendRequestTests {
     func sends(_ client: HubClient) async throws {
         let hub = try await HubUnderTest()
         var ids: Set<String> = []
-        for tags in [nil, "red", "red && !green", client.joined(["blue", "red"]), "$InstallationId:{7d1f-22}", "$UserId:{ann}", "(a||b)&&!c"] {
+        for tags in [
+            nil, "red", "red && !green", client.joined(["blue", "red"]), "$InstallationId:{7d1f-22}", "$UserId:{ann}",
+            "(a||b)&&!c",
+        ] {
             ids.insert(try await send(client, client.messages(), client.sendHeaders(format: "apple", tags: tags), on: hub))
         }
         let properties = #"{"message":"hello","n":3,"really":true}"#
-        ids.insert(try await send(client, client.messages(), client.sendHeaders(format: "template", tags: "red"), body: properties, on: hub))
+        ids.insert(
+            try await send(
+                client, client.messages(), client.sendHeaders(format: "template", tags: "red"), body: properties, on: hub))
         #expect(ids.count == 8)
     }
 
@@ -40,7 +46,9 @@ struct SendRequestTests {
     func batch(_ client: HubClient) async throws {
         let hub = try await HubUnderTest()
         let (type, body) = client.batchBody(Self.payload, [Self.token, String(repeating: "CD", count: 32)])
-        let headers = client.sendHeaders(format: "apple", handle: "unused").filter { !$0.name.hasSuffix("DeviceHandle") && $0.name != "Content-Type" }
+        let headers = client.sendHeaders(format: "apple", handle: "unused").filter {
+            !$0.name.hasSuffix("DeviceHandle") && $0.name != "Content-Type"
+        }
         try await send(client, client.batch, headers + [("Content-Type", type)], body: body, on: hub)
         let many = (0...1000).map { String(format: "%064X", $0) }
         let tooMany = client.batchBody(Self.payload, many)
@@ -52,7 +60,8 @@ struct SendRequestTests {
     @Test("every spelling of a time is understood as UTC", arguments: HubClient.scheduling)
     func schedule(_ client: HubClient) async throws {
         let hub = try await HubUnderTest()
-        let headers = client.sendHeaders(format: "apple", tags: "red") + [("ServiceBusNotification-ScheduleTime", client.scheduleTime)]
+        let headers =
+            client.sendHeaders(format: "apple", tags: "red") + [("ServiceBusNotification-ScheduleTime", client.scheduleTime)]
         let id = try await send(client, client.schedules, headers, on: hub)
         let telemetry = try await hub.call(.java, ClientRequest("GET", "/demo/messages/\(id)?api-version=2020-06"))
         #expect(telemetry.status == 200, "\(telemetry.body)")
@@ -68,14 +77,16 @@ struct SendRequestTests {
     @Test("telemetry is read by every client that asks for it", arguments: HubClient.observing)
     func telemetry(_ client: HubClient) async throws {
         let hub = try await HubUnderTest()
-        let id = try await send(client, client.messages(), client.sendHeaders(format: "apple", tags: "vip && !city:Oslo"), on: hub)
+        let id = try await send(
+            client, client.messages(), client.sendHeaders(format: "apple", tags: "vip && !city:Oslo"), on: hub)
         let version = client == .go ? "2016-07" : client.version
         let answer = try await hub.call(client, ClientRequest("GET", "/demo/messages/\(id)?api-version=\(version)"))
         #expect(answer.status == 200, "\(answer.body)")
         let telemetry = try TelemetryReading(answer)
         #expect(telemetry.fields["NotificationId"] == id && telemetry.fields["Tags"] == "vip && !city:Oslo")
         #expect(telemetry.fields["NotificationBody"] == Self.payload && telemetry.fields["TargetPlatforms"] == "apple")
-        let unknown = try await hub.call(client, ClientRequest("GET", "/demo/messages/\(String(id.reversed()))?api-version=\(version)"))
+        let unknown = try await hub.call(
+            client, ClientRequest("GET", "/demo/messages/\(String(id.reversed()))?api-version=\(version)"))
         #expect(unknown.status == 404)
     }
 
@@ -85,7 +96,9 @@ struct SendRequestTests {
         let entry = client.entry("AppleRegistrationDescription", tags: "red", [("DeviceToken", Self.token)])
         #expect(try await hub.call(.dotNet, ClientRequest("POST", HubClient.dotNet.registrations(), body: entry)).status == 200)
         let answer = try await hub.call(
-            client, ClientRequest("POST", client.messages(flag: "test"), client.sendHeaders(format: "apple", tags: "red"), body: Self.payload))
+            client,
+            ClientRequest(
+                "POST", client.messages(flag: "test"), client.sendHeaders(format: "apple", tags: "red"), body: Self.payload))
         #expect(answer.status == 201, "\(answer.body)")
         let outcome = try XMLTree.read(answer.body)
         #expect(outcome.name == "NotificationOutcome" && !outcome.hasMixedText)
@@ -99,11 +112,15 @@ struct SendRequestTests {
     @Test(
         "each format is taken with the content types of its clients",
         arguments: [
-            ("apple", "application/json", #"{"aps":{"alert":"x"}}"#, ""), ("gcm", "application/json;charset=utf-8", #"{"data":{"m":"x"}}"#, ""),
-            ("fcmv1", "application/json", #"{"message":{"data":{"m":"x"}}}"#, ""), ("template", "application/json", #"{"m":"x"}"#, ""),
-            ("windows", "application/xml", "<toast/>", "wns/toast"), ("windows", "application/octet-stream", "any bytes", "wns/raw"),
+            ("apple", "application/json", #"{"aps":{"alert":"x"}}"#, ""),
+            ("gcm", "application/json;charset=utf-8", #"{"data":{"m":"x"}}"#, ""),
+            ("fcmv1", "application/json", #"{"message":{"data":{"m":"x"}}}"#, ""),
+            ("template", "application/json", #"{"m":"x"}"#, ""),
+            ("windows", "application/xml", "<toast/>", "wns/toast"),
+            ("windows", "application/octet-stream", "any bytes", "wns/raw"),
             ("windowsphone", "application/xml", "<toast/>", ""), ("adm", "application/json", #"{"data":{}}"#, ""),
-            ("browser", "application/json", #"{"title":"x"}"#, ""), ("baidu", "application/x-www-form-urlencoded", #"{"title":"x"}"#, ""),
+            ("browser", "application/json", #"{"title":"x"}"#, ""),
+            ("baidu", "application/x-www-form-urlencoded", #"{"title":"x"}"#, ""),
             ("xiaomi", "application/json", #"{"title":"x"}"#, ""), ("Apple", "application/json", #"{"aps":{"alert":"x"}}"#, ""),
         ])
     func formats(_ format: String, _ type: String, _ body: String, _ windowsType: String) async throws {
@@ -116,7 +133,8 @@ struct SendRequestTests {
     @Test("the tutorial's payload passes with nothing but a format and a tag")
     func tutorial() async throws {
         let hub = try await HubUnderTest()
-        let payload = #"{"aps": {"content-available": 1, "sound":""}, "richId": "7", "richMessage": "New picture", "richType": "img"}"#
+        let payload =
+            #"{"aps": {"content-available": 1, "sound":""}, "richId": "7", "richMessage": "New picture", "richType": "img"}"#
         let headers = [(name: "ServiceBusNotification-Format", value: "apple"), ("ServiceBusNotification-Tags", "username:ann")]
         try await send(.dotNet, HubClient.dotNet.messages(), headers, body: payload, on: hub)
     }

@@ -5,7 +5,8 @@ import Testing
 @Suite("Signatures in each client's form")
 struct SignatureFormTests {
     private func token(
-        _ client: HubClient, _ target: String, key: String = HubUnderTest.fullKey, rule: String = "DefaultFullSharedAccessSignature",
+        _ client: HubClient, _ target: String, key: String = HubUnderTest.fullKey,
+        rule: String = "DefaultFullSharedAccessSignature",
         on hub: HubUnderTest
     ) throws -> String {
         try client.authorization(url: HubUnderTest.url(target), key: key, rule: rule, now: hub.clock.now.seconds)
@@ -37,9 +38,13 @@ struct SignatureFormTests {
         let good = try token(client, target, on: hub)
         let foreign = try token(client, target, key: "another key", on: hub)
         let unknown = try token(client, target, rule: "NoSuchRule", on: hub)
-        let changes = [good.replacing("se=1", with: "se=2"), foreign, unknown, good.replacing("sr=", with: "sr=x"), "", "Bearer x", "SharedAccessSignature "]
+        let changes = [
+            good.replacing("se=1", with: "se=2"), foreign, unknown, good.replacing("sr=", with: "sr=x"), "", "Bearer x",
+            "SharedAccessSignature ",
+        ]
         for token in changes {
-            let answer = try await hub.call(ClientRequest("GET", target, [("Host", HubUnderTest.authority), ("Authorization", token)]))
+            let answer = try await hub.call(
+                ClientRequest("GET", target, [("Host", HubUnderTest.authority), ("Authorization", token)]))
             #expect(answer.status == 401 && answer.body.contains("SubCode=401"), "\(answer.body)")
         }
         #expect(try await hub.call(ClientRequest("GET", target, [("Host", HubUnderTest.authority)])).status == 401)

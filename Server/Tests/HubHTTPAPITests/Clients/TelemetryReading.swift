@@ -6,8 +6,10 @@ struct TelemetryReading {
     let counts: [String: [String: Int]]
 
     private static let order = [
-        "NotificationId", "Location", "State", "EnqueueTime", "StartTime", "EndTime", "NotificationBody", "Tags", "TargetPlatforms",
-        "ApnsOutcomeCounts", "MpnsOutcomeCounts", "WnsOutcomeCounts", "GcmOutcomeCounts", "AdmOutcomeCounts", "PnsErrorDetailsUri",
+        "NotificationId", "Location", "State", "EnqueueTime", "StartTime", "EndTime", "NotificationBody", "Tags",
+        "TargetPlatforms",
+        "ApnsOutcomeCounts", "MpnsOutcomeCounts", "WnsOutcomeCounts", "GcmOutcomeCounts", "AdmOutcomeCounts",
+        "PnsErrorDetailsUri",
         "FcmOutcomeCounts", "FcmV1OutcomeCounts", "BaiduOutcomeCounts", "BrowserOutcomeCounts", "XiaomiOutcomeCounts",
     ]
     /// Java throws on any other.
@@ -27,7 +29,11 @@ struct TelemetryReading {
         guard Self.states.contains(state) else { throw ClientAnswer.Unreadable("state '\(state)'") }
         counts = Dictionary(
             root.children.filter { $0.name.hasSuffix("Counts") }.map { list in
-                (list.name, Dictionary(list.children.map { ($0["Name"]?.text ?? "", Int($0["Count"]?.text ?? "") ?? -1) }, uniquingKeysWith: +))
+                (
+                    list.name,
+                    Dictionary(
+                        list.children.map { ($0["Name"]?.text ?? "", Int($0["Count"]?.text ?? "") ?? -1) }, uniquingKeysWith: +)
+                )
             }, uniquingKeysWith: { $1 })
     }
 }

@@ -34,7 +34,9 @@ final class XMLTree: NSObject, XMLParserDelegate {
         let parser = XMLParser(data: Data(text.utf8))
         parser.shouldProcessNamespaces = false
         parser.delegate = tree
-        guard parser.parse(), let root = tree.root else { throw ClientAnswer.Unreadable("not well-formed XML: \(text.prefix(200))") }
+        guard parser.parse(), let root = tree.root else {
+            throw ClientAnswer.Unreadable("not well-formed XML: \(text.prefix(200))")
+        }
         return root
     }
 
