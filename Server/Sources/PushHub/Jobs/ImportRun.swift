@@ -58,7 +58,8 @@ struct ImportRun {
             return
         }
         do {
-            batch.add(line, try checked(try jobs.format.change(in: bytes, for: lease.job.kind)))
+            guard let change = try jobs.format.change(in: bytes, for: lease.job.kind) else { return }
+            batch.add(line, try checked(change))
         } catch {
             batch.refuse(line, (error as? ServiceError)?.reason ?? "the line cannot be read")
         }

@@ -12,8 +12,9 @@ public protocol HubFileFormat: Sendable {
     /// imported as it is. `line` is absent when it was too long to be kept.
     func line(failed line: [UInt8]?, number: Int, reason: String) -> String
 
-    /// What a line asks for in a job of this kind. Throws `ServiceError` with the reason.
-    func change(in line: [UInt8], for kind: HubJob.Kind) throws -> RegistrationChange
+    /// What a line asks for in a job of this kind; `nil` for a line with nothing but remarks. Throws `ServiceError` with the
+    /// reason.
+    func change(in line: [UInt8], for kind: HubJob.Kind) throws -> RegistrationChange?
 
     /// Feedback as one document.
     func document(for feedback: DeviceFeedback) -> String
