@@ -98,7 +98,8 @@ let package = Package(
         tests(
             "APNsEmulationTests",
             [
-                "APNsEmulation", "APNsProtocol", "ClarionTesting", .crypto, .logging, .nioCore, .nioConcurrencyHelpers, .nioHPACK,
+                "APNsEmulation", "APNsProtocol", "ClarionTesting", .crypto, .logging, .nioCore, .nioConcurrencyHelpers, .nioEmbedded,
+                .nioHPACK,
                 .nioHTTP2, .nioPosix, .nioSSL, .richPushModel,
             ]),
         target(
@@ -152,8 +153,10 @@ let package = Package(
             ]),
         target(
             "ContentStorage",
-            ["AppBackend", "ServiceErrors", .crypto, .nioCore, .nioConcurrencyHelpers, .nioPosix, .richPushModel]),
-        tests("ContentStorageTests", ["ContentStorage", "StorageConformance", "ClarionTesting"]),
+            ["AppBackend", "PushHub", "ServiceErrors", .crypto, .nioCore, .nioConcurrencyHelpers, .nioPosix, .richPushModel]),
+        tests(
+            "ContentStorageTests",
+            ["ContentStorage", "PushHub", "ServiceErrors", "StorageConformance", "ClarionTesting", .richPushModel]),
         target("DeviceSimulation", [.asyncHTTPClient, .crypto, .nioCore, .logging, .richPushDevice, .richPushModel]),
         tests("DeviceSimulationTests", ["DeviceSimulation", "ClarionTesting"]),
         target(
