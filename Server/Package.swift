@@ -98,7 +98,8 @@ let package = Package(
         tests(
             "APNsEmulationTests",
             [
-                "APNsEmulation", "APNsProtocol", "ClarionTesting", .crypto, .logging, .nioCore, .nioConcurrencyHelpers, .nioHPACK,
+                "APNsEmulation", "APNsProtocol", "ClarionTesting", .crypto, .logging, .nioCore, .nioConcurrencyHelpers, .nioEmbedded,
+                .nioHPACK,
                 .nioHTTP2, .nioPosix, .nioSSL, .richPushModel,
             ]),
         target(
@@ -188,13 +189,13 @@ let package = Package(
             "RemoteHub",
             [
                 "HubProtocol", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions", .asyncHTTPClient, .crypto, .logging,
-                .nioCore, .nioSSL, .richPushModel,
+                .nioConcurrencyHelpers, .nioCore, .nioPosix, .nioSSL, .richPushModel,
             ]),
         tests(
             "RemoteHubTests",
             [
                 "RemoteHub", "HubProtocol", "ClarionTesting", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions",
-                .hummingbird, .logging, .nioCore, .richPushModel,
+                .httpTypes, .hummingbird, .logging, .nioConcurrencyHelpers, .nioCore, .richPushModel,
             ]),
         target(
             "SQLStorage",

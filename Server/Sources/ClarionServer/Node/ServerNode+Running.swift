@@ -35,6 +35,14 @@ extension ServerNode {
         if let client = delivery.client {
             services.append(ClosureService { await cancelWhenGracefulShutdown { await client.run() } })
         }
+        if let remoteHub {
+            // Ends after everything that asks it, since services end in reverse order.
+            services.append(
+                ClosureService {
+                    try? await gracefulShutdown()
+                    try await remoteHub.shutDown()
+                })
+        }
         services.append(
             ClosureService {
                 await dispatcher.run()

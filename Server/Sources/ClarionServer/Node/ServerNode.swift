@@ -4,6 +4,7 @@ import Logging
 import NIOCore
 import NIOPosix
 import PushHub
+import RemoteHub
 import RichPushModel
 import ServiceErrors
 import ServiceLifecycle
@@ -22,6 +23,8 @@ public struct ServerNode: Sendable {
     let hubs: HubDirectory
     /// Imports and exports of registrations.
     let jobs: HubJobs?
+    /// The hub that the app backend sends through, when it is another than this node's.
+    let remoteHub: RemoteHub?
     let delivery: NodeDelivery
     let dispatcher: Dispatcher
     let group: any EventLoopGroup
@@ -84,6 +87,7 @@ public struct ServerNode: Sendable {
         dispatcher = Dispatcher(
             queue: storage.sliceQueue, transport: delivery.transport, clock: options.clock,
             settings: Self.dispatchSettings(settings), signal: signal, observer: observer, logger: logger)
-        backend = try await Self.backend(settings, options, storage, hub, logger)
+        remoteHub = try Self.remoteHub(settings, options, group, logger)
+        backend = try await Self.backend(settings, options, storage, remoteHub ?? hub, logger)
     }
 }

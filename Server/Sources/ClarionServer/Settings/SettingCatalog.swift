@@ -172,6 +172,19 @@ enum SettingCatalog {
         """
         How many changes of registrations and installations each hub takes in a second through the hub protocol; a client that is         faster is told to wait. Without it there is no such limit.
         """)
+    static let remoteHubConnectionString = Setting(
+        "remote-hub-connection-string", .optional(.secret), default: nil, in: .notifications, secret: true,
+        """
+        Makes the app backend send through a hub elsewhere, another Clarion or Azure's, in place of this node's own: \
+        Endpoint=sb://…;SharedAccessKeyName=…;SharedAccessKey=…, with the rights to listen and to send. Needs remote-hub-name.
+        """)
+    static let remoteHubName = Setting(
+        "remote-hub-name", .optional(.text(limit: 260)), default: nil, in: .notifications,
+        "The name of the hub elsewhere.")
+    static let remoteHubTrustRootsPath = Setting(
+        "remote-hub-trust-roots-path", .optional(.path), default: nil, in: .notifications,
+        "The certificates (PEM) that vouch for the hub elsewhere besides the system's. A development node writes its own beside its data."
+    )
     static let protectedTagPrefixes = Setting(
         "protected-tag-prefixes", .list(.tagPrefix), default: ["username:"], in: .notifications,
         """
@@ -209,7 +222,9 @@ enum SettingCatalog {
         apnsKeyPath.declaration, apnsHost.declaration, apnsPort.declaration, apnsProxy.declaration,
         apnsTrustRootsPath.declaration,
         allowLocalAPNs.declaration,
-        hubName.declaration, hubSendsPerSecond.declaration, hubWritesPerSecond.declaration, protectedTagPrefixes.declaration,
+        hubName.declaration, hubSendsPerSecond.declaration, hubWritesPerSecond.declaration,
+        remoteHubConnectionString.declaration, remoteHubName.declaration, remoteHubTrustRootsPath.declaration,
+        protectedTagPrefixes.declaration,
         neutralText.declaration, defaultPicturePath.declaration,
         pushDeadline.declaration, shutdownDeadline.declaration,
     ]

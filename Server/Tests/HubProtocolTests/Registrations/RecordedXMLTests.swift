@@ -4,7 +4,7 @@ import Testing
 @testable import HubProtocol
 
 @Suite("Recorded XML of real clients")
-struct RecordedRequestTests {
+struct RecordedXMLTests {
     private struct Recording: Decodable {
         struct Answer: Decodable { var status: Int, body: String? }
         var method: String
