@@ -77,10 +77,12 @@ enum DeviceRows {
         try connection.run(park, [time, .integer(hub.number), .integer(parked.key.number)])
         guard row.record.kind == .installation, let handle = row.record.handle else { return }
         let installation = row.record.parent ?? row.record.id
-        try connection.run(parkAll, [time, .integer(hub.number), .text(installation.text), .text(handle.text)])
+        let others: [SQLValue] = [time, .integer(hub.number), .text(installation.text), .text(handle.text)]
+        try connection.run(parkNative, others)
+        try connection.run(parkDerived, others)
     }
 
-    static let all = [insertTag, deleteTag, delete, selectForgotten, park, parkAll, select, selectByKey, selectDerived]
+    static let all = [insertTag, deleteTag, delete, selectForgotten, park, parkNative, parkDerived, select, selectByKey, selectDerived]
 
     private static let select = SQLStatement(
         composed: "SELECT \(DeviceRow.columns) FROM devices WHERE hub_id = $1 AND record_id = $2")
@@ -98,6 +100,8 @@ enum DeviceRows {
             WHERE +hub_id = $1 AND platform = $2 AND handle = $3 AND registered_at < $4
             """)
     private static let park = SQLStatement("UPDATE devices SET parked_at = $1 WHERE hub_id = $2 AND slice_key = $3")
-    private static let parkAll = SQLStatement(
-        "UPDATE devices SET parked_at = $1 WHERE +hub_id = $2 AND (record_id = $3 OR parent = $3) AND handle = $4")
+    private static let parkNative = SQLStatement(
+        "UPDATE devices SET parked_at = $1 WHERE hub_id = $2 AND record_id = $3 AND handle = $4")
+    private static let parkDerived = SQLStatement(
+        "UPDATE devices SET parked_at = $1 WHERE +hub_id = $2 AND parent = $3 AND handle = $4")
 }
