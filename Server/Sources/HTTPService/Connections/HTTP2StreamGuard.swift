@@ -140,7 +140,7 @@ extension HTTP2StreamGuard {
     }
 
     private func lookAtWriting(_ context: ChannelHandlerContext) {
-        guard let connection = context.channel.parent else { return }
+        let connection = context.channel.parent ?? context.channel
         acknowledged(connection).assumeIsolated().whenSuccess { [weak self] acknowledged in
             guard let self, let context = self.context else { return }
             let stall = self.progress.checkWriting(
@@ -153,7 +153,10 @@ extension HTTP2StreamGuard {
 }
 
 /// Stands among the handlers of a stream, behind those that translate, only to put the guard in front of them.
-final class HTTP2StreamGuardPlacer: RemovableChannelHandler {
+final class HTTP2StreamGuardPlacer: ChannelInboundHandler, RemovableChannelHandler {
+    /// It lets everything pass unread.
+    typealias InboundIn = Never
+
     private let limits: ConnectionLimits
     private let metrics: ConnectionMetrics
 
