@@ -28,6 +28,7 @@ extension ServerNode {
         if let client = delivery.client {
             services.append(ClosureService { await cancelWhenGracefulShutdown { await client.run() } })
         }
+        services.append(ClosureService { await cancelWhenGracefulShutdown { await delivery.transport.run() } })
         services.append(
             ClosureService {
                 await dispatcher.run()

@@ -4,6 +4,7 @@ import NIOCore
 import NIOPosix
 import PushHub
 import RichPushModel
+import SQLStorage
 import ServiceErrors
 import ServiceLifecycle
 
@@ -17,6 +18,8 @@ public struct ServerNode: Sendable {
     let settings: Settings
     let options: NodeOptions
     let storage: NodeStorage
+    /// What requests ask about hubs.
+    let catalog: HubCatalog
     let delivery: NodeDelivery
     let dispatcher: Dispatcher
     let group: any EventLoopGroup
@@ -47,8 +50,9 @@ public struct ServerNode: Sendable {
         self.storage = storage
         self.group = group
         self.logger = logger
+        catalog = HubCatalog(store: SQLHubStore(storage.database), box: storage.box, clock: options.clock)
         delivery = try NodeDelivery(
-            settings, clock: options.clock, group: group, observer: options.clientObserver, logger: logger)
+            settings, catalog: catalog, clock: options.clock, group: group, observer: options.clientObserver, logger: logger)
         let signal = DispatchSignal()
         let observer = HubObservers(observers: [PushMetrics(factory: options.metrics)] + [options.hubObserver].compactMap(\.self))
         hub = NotificationHub(
