@@ -21,6 +21,8 @@ public struct ServerNode: Sendable {
     /// What requests ask about hubs.
     let catalog: HubCatalog
     let delivery: NodeDelivery
+    /// The certificate of the HTTPS interface; absent without one.
+    let frontDoor: FrontDoorIdentity?
     let dispatcher: Dispatcher
     let group: any EventLoopGroup
     let logger: Logger
@@ -51,6 +53,9 @@ public struct ServerNode: Sendable {
         self.group = group
         self.logger = logger
         catalog = HubCatalog(store: SQLHubStore(storage.database), box: storage.box, clock: options.clock)
+        frontDoor = try settings.listening.tls.map { tls in
+            try FrontDoorIdentity(settings, tls, clock: options.clock, logger: logger)
+        }
         delivery = try NodeDelivery(
             settings, catalog: catalog, clock: options.clock, group: group, observer: options.clientObserver, logger: logger)
         let signal = DispatchSignal()
