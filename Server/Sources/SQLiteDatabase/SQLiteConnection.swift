@@ -20,6 +20,11 @@ struct SQLiteConnection: SQLConnection {
         return rows
     }
 
+    func forEachRow(_ statement: SQLStatement, _ values: [SQLValue], _ body: (any SQLColumns) throws -> Void) throws {
+        let cursor = try Row.fetchCursor(try prepare(statement, values))
+        while let row = try cursor.next() { try body(SQLiteColumns(row)) }
+    }
+
     @discardableResult
     func run(_ statement: SQLStatement, _ values: [SQLValue]) throws -> Int {
         try prepare(statement, values).execute()
@@ -28,13 +33,13 @@ struct SQLiteConnection: SQLConnection {
 
     func script(_ text: String) throws { try database.execute(sql: text) }
 
-    /// `$1` is a *name* for SQLite, which numbers parameters by first appearance; so values are bound by name.
+    /// `$1` is a *name* for SQLite, which numbers parameters by first appearance; so values are bound in that order.
     private func prepare(_ statement: SQLStatement, _ values: [SQLValue]) throws -> Statement {
         let prepared = try database.cachedStatement(sql: statement.text)
-        var named: [String: (any DatabaseValueConvertible)?] = [:]
-        named.reserveCapacity(values.count)
-        for (index, value) in values.enumerated() { named[String(index + 1)] = value.databaseValue }
-        try prepared.setArguments(StatementArguments(named))
+        guard statement.appearance.allSatisfy({ (1...values.count).contains($0) }) else {
+            throw SQLFault.refused(code: 1, reason: "a value is missing")
+        }
+        prepared.setUncheckedArguments(StatementArguments(statement.appearance.map { values[$0 - 1].databaseValue }))
         return prepared
     }
 }

@@ -7,7 +7,8 @@ import Testing
 public enum HubStorePromises {
     /// All of them.
     public static let all: [StoragePromise<HubStorage>] = [
-        createsOnce, ignoresCase, pages, updates, replacesRules, keepsRulesApart, countsVersions, removesAtOnce, neverGivesAnIDTwice,
+        createsOnce, ignoresCase, pages, updates, replacesRules, keepsRulesApart, countsVersions, removesAtOnce,
+        neverGivesAnIDTwice,
         clears, ensuresWithoutRules,
     ]
 
@@ -26,7 +27,8 @@ public enum HubStorePromises {
             sealedAPNs: "sealed credential", rules: [rule("b"), rule("a", [.send, .manage])])
     }
 
-    private static let createsOnce = StoragePromise<HubStorage>("a hub is created once and comes back as it was given") { storage in
+    private static let createsOnce = StoragePromise<HubStorage>("a hub is created once and comes back as it was given") {
+        storage in
         let made = try #require(try await storage.hubs.create(try hub("News.App"), at: Sample.start))
         #expect(made.name.text == "News.App" && made.version == 1 && made.createdAt == Sample.start)
         #expect(made.details.userMetadata == "of News.App" && made.details.registrationLifetime == .seconds(86_400))
@@ -37,7 +39,8 @@ public enum HubStorePromises {
         #expect(try await storage.hubs.create(try hub("News.App"), at: Sample.time(1)) == nil)
     }
 
-    private static let ignoresCase = StoragePromise<HubStorage>("names that differ in case are one name, kept as first spelled") { storage in
+    private static let ignoresCase = StoragePromise<HubStorage>("names that differ in case are one name, kept as first spelled") {
+        storage in
         let made = try await storage.hubs.create(try hub("News"), at: Sample.start)
         #expect(try await storage.hubs.create(try hub("nEWS"), at: Sample.start) == nil)
         #expect(try await storage.hubs.record(named: try name("NEWS"))?.name.text == "News")
@@ -61,11 +64,14 @@ public enum HubStorePromises {
         #expect(try await storage.hubs.rules(of: made.id).count == 2)
         let other = try await storage.hubs.update(made.id, with: StoredHubChange(credential: .set("other")), at: Sample.time(6))
         #expect(other?.sealedAPNs == "other" && other?.details.userMetadata == "new")
-        #expect(try await storage.hubs.update(made.id, with: StoredHubChange(credential: .remove), at: Sample.time(7))?.sealedAPNs == nil)
+        #expect(
+            try await storage.hubs.update(made.id, with: StoredHubChange(credential: .remove), at: Sample.time(7))?.sealedAPNs
+                == nil)
         #expect(try await storage.hubs.update(HubID(99), with: StoredHubChange(), at: Sample.start) == nil)
     }
 
-    private static let replacesRules = StoragePromise<HubStorage>("an update with rules replaces all rules of that hub") { storage in
+    private static let replacesRules = StoragePromise<HubStorage>("an update with rules replaces all rules of that hub") {
+        storage in
         let one = try #require(try await storage.hubs.create(try hub("one"), at: Sample.start))
         let two = try #require(try await storage.hubs.create(try hub("two"), at: Sample.start))
         _ = try await storage.hubs.update(one.id, with: StoredHubChange(rules: [rule("c", [.manage])]), at: Sample.time(1))
@@ -73,7 +79,8 @@ public enum HubStorePromises {
         #expect(try await storage.hubs.rules(of: two.id).count == 2)
     }
 
-    private static let keepsRulesApart = StoragePromise<HubStorage>("rules of a hub, of another and of all hubs do not mix") { storage in
+    private static let keepsRulesApart = StoragePromise<HubStorage>("rules of a hub, of another and of all hubs do not mix") {
+        storage in
         let made = try #require(try await storage.hubs.create(try hub("news"), at: Sample.start))
         #expect(try await storage.hubs.put(rule("root", [.manage]), of: nil, at: Sample.start))
         #expect(try await storage.hubs.rules(of: nil).map(\.name) == ["root"])
@@ -88,7 +95,8 @@ public enum HubStorePromises {
         #expect(try await storage.hubs.put(rule("a"), of: HubID(99), at: Sample.start) == false)
     }
 
-    private static let countsVersions = StoragePromise<HubStorage>("each change of a rule counts the hub's version up") { storage in
+    private static let countsVersions = StoragePromise<HubStorage>("each change of a rule counts the hub's version up") {
+        storage in
         let made = try #require(try await storage.hubs.create(try hub("news"), at: Sample.start))
         _ = try await storage.hubs.put(rule("c"), of: made.id, at: Sample.time(1))
         _ = try await storage.hubs.removeRule(named: "a", of: made.id, at: Sample.time(2))
@@ -97,7 +105,8 @@ public enum HubStorePromises {
         #expect(found?.version == 3 && found?.updatedAt == Sample.time(2))
     }
 
-    private static let removesAtOnce = StoragePromise<HubStorage>("a removed hub is gone at once with its rules and credential") { storage in
+    private static let removesAtOnce = StoragePromise<HubStorage>("a removed hub is gone at once with its rules and credential") {
+        storage in
         let made = try #require(try await storage.hubs.create(try hub("news"), at: Sample.start))
         #expect(try await storage.hubs.removeHub(named: try name("NEWS"), at: Sample.time(9)) == made.id)
         #expect(try await storage.hubs.removeHub(named: try name("news"), at: Sample.time(9)) == nil)
@@ -112,7 +121,8 @@ public enum HubStorePromises {
         #expect(try await storage.hubs.removedHubs().isEmpty)
     }
 
-    private static let neverGivesAnIDTwice = StoragePromise<HubStorage>("the id of a removed hub is never given again") { storage in
+    private static let neverGivesAnIDTwice = StoragePromise<HubStorage>("the id of a removed hub is never given again") {
+        storage in
         let first = try #require(try await storage.hubs.create(try hub("news"), at: Sample.start))
         _ = try await storage.hubs.removeHub(named: first.name, at: Sample.start)
         try await storage.hubs.forget(first.id)
@@ -120,7 +130,8 @@ public enum HubStorePromises {
         #expect(second.id > first.id)
     }
 
-    private static let clears = StoragePromise<HubStorage>("what a hub holds is deleted in pieces, and nothing of another hub") { storage in
+    private static let clears = StoragePromise<HubStorage>("what a hub holds is deleted in pieces, and nothing of another hub") {
+        storage in
         let made = try #require(try await storage.hubs.create(try hub("news"), at: Sample.start))
         let other = try #require(try await storage.hubs.create(try hub("other"), at: Sample.start))
         for id in [made.id, other.id] {
@@ -139,7 +150,9 @@ public enum HubStorePromises {
         #expect(leases.map(\.id.hub) == [other.id])
     }
 
-    private static let ensuresWithoutRules = StoragePromise<HubStorage>("a hub that is made sure of has no rules and keeps its name") { storage in
+    private static let ensuresWithoutRules = StoragePromise<HubStorage>(
+        "a hub that is made sure of has no rules and keeps its name"
+    ) { storage in
         let id = try await storage.hubs.ensureHub(named: "hub", at: Sample.start)
         #expect(try await storage.hubs.rules(of: id).isEmpty)
         #expect(try await storage.hubs.record(of: id)?.name.text == "hub")

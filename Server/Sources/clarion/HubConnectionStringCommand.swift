@@ -10,7 +10,8 @@ struct HubConnectionStringCommand: AsyncParsableCommand {
 
     @OptionGroup var target: HubKeyArguments
 
-    @Option(help: "How clients reach the server: a name or address, and the port unless it is 443, such as push.example.com:8443.")
+    @Option(
+        help: "How clients reach the server: a name or address, and the port unless it is 443, such as push.example.com:8443.")
     var host: String
 
     @Flag(help: "For clients on this machine that can speak plain HTTP, at a loopback address only.")

@@ -13,7 +13,10 @@ struct HubListCommand: AsyncParsableCommand {
         let hubs = try await node.hubs().list()
         if json { return print(try HubDocument.text(of: hubs.map(HubDocument.init))) }
         let rows = hubs.map { hub in
-            [hub.name.text, "\(hub.id.number)", "\(hub.version)", hub.sealedAPNs == nil ? "node's" : "own", hub.details.userMetadata ?? ""]
+            [
+                hub.name.text, "\(hub.id.number)", "\(hub.version)", hub.sealedAPNs == nil ? "node's" : "own",
+                hub.details.userMetadata ?? "",
+            ]
         }
         print(TextTable(columns: ["NAME", "ID", "VERSION", "APNS", "METADATA"], rows: rows))
     }

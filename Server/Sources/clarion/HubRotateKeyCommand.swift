@@ -4,7 +4,8 @@ import ClarionServer
 struct HubRotateKeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rotate-key",
-        abstract: "Replace one key of an access rule. The rule's other key goes on working; whoever has the old one is out in seconds.")
+        abstract:
+            "Replace one key of an access rule. The rule's other key goes on working; whoever has the old one is out in seconds.")
 
     @OptionGroup var target: HubKeyArguments
     @OptionGroup var node: NodeArguments

@@ -11,7 +11,8 @@ import PushHub
 struct HubSetAPNsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set-apns",
-        abstract: "Set a hub's own credential for Apple's push service: a signing key, or a certificate. It is stored sealed and never shown."
+        abstract:
+            "Set a hub's own credential for Apple's push service: a signing key, or a certificate. It is stored sealed and never shown."
     )
 
     @Argument(help: "The hub.")
@@ -65,7 +66,8 @@ struct HubSetAPNsCommand: AsyncParsableCommand {
         }
         let password = withPassword ? try Terminal.askPassword("Password of the certificate:").reveal() : nil
         return HubAPNsCredential(
-            identity: .certificate(data: try Self.read(certificatePath ?? ""), password: password), topic: topic, environment: environment)
+            identity: .certificate(data: try Self.read(certificatePath ?? ""), password: password), topic: topic,
+            environment: environment)
     }
 
     private static func read(_ path: String) throws -> [UInt8] {

@@ -26,7 +26,8 @@ struct HubShowCommand: AsyncParsableCommand {
                     ["id", "\(hub.record.id.number)"], ["version", "\(hub.record.version)"], ["devices", "\(hub.deviceCount)"],
                     ["registrations live", lifetime],
                     ["protected tags", hub.record.details.allowsProtectedTags ? "open to apps" : "for backends only"],
-                    ["apns", hub.apns.map { "\($0)" } ?? "that of the node"], ["metadata", hub.record.details.userMetadata ?? ""],
+                    ["apns", hub.apns.map { "\($0)" } ?? "that of the node"],
+                    ["metadata", hub.record.details.userMetadata ?? ""],
                 ]))
         print("")
         print(TextTable(columns: ["RULE", "RIGHTS"], rows: hub.rules.map { [$0.name, $0.rights.words] }))

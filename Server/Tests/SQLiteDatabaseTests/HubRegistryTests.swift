@@ -11,7 +11,8 @@ import Testing
 @Suite("Hubs with keys and credentials")
 struct HubRegistryTests {
     private static let credential = HubAPNsCredential(
-        identity: .token(key: "-----BEGIN PRIVATE KEY-----secret", keyID: "KEYKEYKEY0", teamID: "TEAMTEAM00"), topic: "com.example.app",
+        identity: .token(key: "-----BEGIN PRIVATE KEY-----secret", keyID: "KEYKEYKEY0", teamID: "TEAMTEAM00"),
+        topic: "com.example.app",
         environment: .sandbox)
 
     private struct Fixture {
@@ -89,8 +90,10 @@ struct HubRegistryTests {
         _ = try await fixture.registry.create(one, HubDefinition(apns: Self.credential))
         _ = try await fixture.registry.create(two)
         try await fixture.store.database.write {
-            try $0.script("UPDATE hub_rules SET primary_key = (SELECT primary_key FROM hub_rules WHERE hub_id = 1) WHERE hub_id = 2")
-            try $0.script("UPDATE hubs SET apns_credential = (SELECT apns_credential FROM hubs WHERE hub_id = 1) WHERE hub_id = 2")
+            try $0.script(
+                "UPDATE hub_rules SET primary_key = (SELECT primary_key FROM hub_rules WHERE hub_id = 1) WHERE hub_id = 2")
+            try $0.script(
+                "UPDATE hubs SET apns_credential = (SELECT apns_credential FROM hubs WHERE hub_id = 1) WHERE hub_id = 2")
         }
         #expect(await code { _ = try await fixture.registry.rules(of: two) } == .notReady)
         #expect(await code { _ = try await fixture.catalog.credential(of: HubID(2)) } == .notReady)
@@ -174,7 +177,8 @@ struct HubRegistryTests {
         let devices = SQLDeviceStore(fixture.store.database)
         let record = try #require(RecordID("phone"))
         func register() async throws {
-            let upsert = DeviceUpsert(id: record, kind: .installation, handle: DeviceHandle(canonical: String(repeating: "A", count: 64)))
+            let upsert = DeviceUpsert(
+                id: record, kind: .installation, handle: DeviceHandle(canonical: String(repeating: "A", count: 64)))
             _ = try await devices.upsert(upsert, in: hub.id, at: fixture.clock.now)
         }
         try await register()

@@ -24,7 +24,9 @@ struct HubCertificate {
             throw ServiceError(.invalidField, "the credential is no certificate")
         }
         let parts = try Self.isPEM(data) ? Self.pem(data) : Self.bundle(data, password)
-        guard let first = parts.chain.first, let der = try? first.toDERBytes(), let certificate = try? Certificate(derEncoded: der) else {
+        guard let first = parts.chain.first, let der = try? first.toDERBytes(),
+            let certificate = try? Certificate(derEncoded: der)
+        else {
             throw ServiceError(.invalidField, "the certificate cannot be read")
         }
         guard let topic = credential.topic ?? Self.userID(of: certificate) else {
@@ -69,7 +71,8 @@ struct HubCertificate {
     private static func bundle(
         _ data: [UInt8], _ password: String?
     ) throws(ServiceError) -> (chain: [NIOSSLCertificate], keyPEM: String) {
-        guard let bundle = try? NIOSSLPKCS12Bundle(buffer: data, passphrase: (password ?? "").utf8), !bundle.certificateChain.isEmpty,
+        guard let bundle = try? NIOSSLPKCS12Bundle(buffer: data, passphrase: (password ?? "").utf8),
+            !bundle.certificateChain.isEmpty,
             let pem = keyPEM(bundle.privateKey)
         else { throw ServiceError(.invalidField, "the file is neither PEM nor PKCS #12, or its password is another") }
         return (bundle.certificateChain, pem)

@@ -100,6 +100,9 @@ struct NodeStorage: Sendable {
             devices: SQLDeviceStore(database), intake: SQLIntakeStore(database), telemetry: SQLTelemetryStore(database))
     }
 
+    /// Which hubs there are.
+    var hubStore: SQLHubStore { SQLHubStore(database) }
+
     /// The queue that the dispatcher works on.
     var sliceQueue: SQLSliceQueue { SQLSliceQueue(database) }
 

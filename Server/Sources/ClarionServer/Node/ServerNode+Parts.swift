@@ -1,6 +1,8 @@
 import AppBackend
 import Logging
+import NIOCore
 import PushHub
+import RemoteHub
 import RichPushModel
 import SQLStorage
 import ServiceErrors
@@ -34,8 +36,25 @@ extension ServerNode {
         return backend
     }
 
+    static func remoteHub(
+        _ settings: Settings, _ options: NodeOptions, _ group: any EventLoopGroup, _ logger: Logger
+    ) throws -> RemoteHub? {
+        guard let found = settings.remoteHub else { return nil }
+        do throws(RemoteHubError) {
+            let hub = try RemoteHub(
+                found.connection, hub: found.name, options: RemoteHubOptions(trustRootsPath: found.trustRootsPath),
+                clock: options.clock, group: group, logger: logger)
+            logger.notice(
+                "The app backend sends through a hub elsewhere",
+                metadata: ["address": "\(hub.endpoint.authority)", "hub": "\(hub.name)"])
+            return hub
+        } catch {
+            throw ServiceError(.notReady, "the hub elsewhere cannot be used: \(error.detail)")
+        }
+    }
+
     static func backend(
-        _ settings: Settings, _ options: NodeOptions, _ storage: NodeStorage, _ hub: NotificationHub, _ logger: Logger
+        _ settings: Settings, _ options: NodeOptions, _ storage: NodeStorage, _ hub: any HubSending, _ logger: Logger
     ) async throws -> RichPushBackend {
         let stores = storage.backendStores
         let hasher = PasswordHasher()

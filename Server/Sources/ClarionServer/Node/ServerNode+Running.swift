@@ -1,11 +1,18 @@
 import AppBackend
 import BackendHTTPAPI
 import HTTPService
+import HubHTTPAPI
 import Logging
 import RichPushModel
 import ServerObservability
 import ServiceErrors
 import ServiceLifecycle
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 extension ServerNode {
     /// Listens and works until the task is cancelled or graceful shutdown is triggered; then closes storage.
@@ -25,6 +32,14 @@ extension ServerNode {
         var services: [any Service] = []
         if let client = delivery.client {
             services.append(ClosureService { await cancelWhenGracefulShutdown { await client.run() } })
+        }
+        if let remoteHub {
+            // Ends after everything that asks it, since services end in reverse order.
+            services.append(
+                ClosureService {
+                    try? await gracefulShutdown()
+                    try await remoteHub.shutDown()
+                })
         }
         services.append(ClosureService { await cancelWhenGracefulShutdown { await delivery.transport.run() } })
         services.append(
@@ -60,7 +75,17 @@ extension ServerNode {
         ErrorReferenceRoute().addRoutes(to: router)
         HealthRoutes(checks: [ReadinessCheck(name: "storage") { try await storage.check() }]).addRoutes(to: router)
         options.addRoutes(router)
+        router.add(HubRoutes(directory: hubs, options: hubOptions()))
         return router
+    }
+
+    private func hubOptions() -> HubHTTPOptions {
+        let publicHost = settings.listening.publicURL.flatMap { URLComponents(string: $0)?.host }
+        return HubHTTPOptions(
+            clock: options.clock, publicHosts: [publicHost].compactMap(\.self),
+            protectedTagPrefixes: settings.notifications.protectedTagPrefixes,
+            sendsPerSecond: settings.notifications.hubSendsPerSecond, writesPerSecond: settings.notifications.hubWritesPerSecond,
+            transport: delivery.transport)
     }
 
     private func serviceOptions() -> ServiceOptions {

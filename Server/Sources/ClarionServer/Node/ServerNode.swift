@@ -1,10 +1,11 @@
 import AppBackend
+import HubHTTPAPI
 import Logging
 import NIOCore
 import NIOPosix
 import PushHub
+import RemoteHub
 import RichPushModel
-import SQLStorage
 import ServiceErrors
 import ServiceLifecycle
 
@@ -18,8 +19,10 @@ public struct ServerNode: Sendable {
     let settings: Settings
     let options: NodeOptions
     let storage: NodeStorage
-    /// What requests ask about hubs.
-    let catalog: HubCatalog
+    /// Every hub of the node, with its keys.
+    let hubs: HubDirectory
+    /// The hub that the app backend sends through, when it is another than this node's.
+    let remoteHub: RemoteHub?
     let delivery: NodeDelivery
     /// The certificate of the HTTPS interface; absent without one.
     let frontDoor: FrontDoorIdentity?
@@ -52,7 +55,7 @@ public struct ServerNode: Sendable {
         self.storage = storage
         self.group = group
         self.logger = logger
-        catalog = HubCatalog(store: SQLHubStore(storage.database), box: storage.box, clock: options.clock)
+        let catalog = HubCatalog(store: storage.hubStore, box: storage.box, clock: options.clock)
         frontDoor = try settings.listening.tls.map { tls in
             try FrontDoorIdentity(settings, tls, clock: options.clock, logger: logger)
         }
@@ -60,12 +63,22 @@ public struct ServerNode: Sendable {
             settings, catalog: catalog, clock: options.clock, group: group, observer: options.clientObserver, logger: logger)
         let signal = DispatchSignal()
         let observer = HubObservers(observers: [PushMetrics(factory: options.metrics)] + [options.hubObserver].compactMap(\.self))
-        hub = NotificationHub(
-            id: storage.hub, stores: storage.hubStores, clock: options.clock, signal: signal, observer: observer,
-            logger: logger)
+        let stores = storage.hubStores
+        let clock = options.clock
+        let makeHub: @Sendable (HubID, NotificationHub.Settings) -> NotificationHub = { id, settings in
+            NotificationHub(
+                id: id, stores: stores, clock: clock, settings: settings, signal: signal, observer: observer, logger: logger)
+        }
+        hub = makeHub(storage.hub, NotificationHub.Settings())
+        hubs = HubDirectory(catalog: catalog, registry: storage.hubs) { found in
+            var settings = NotificationHub.Settings()
+            settings.registrationTTL = found.record.details.registrationLifetime
+            return makeHub(found.id, settings)
+        }
         dispatcher = Dispatcher(
             queue: storage.sliceQueue, transport: delivery.transport, clock: options.clock,
             settings: Self.dispatchSettings(settings), signal: signal, observer: observer, logger: logger)
-        backend = try await Self.backend(settings, options, storage, hub, logger)
+        remoteHub = try Self.remoteHub(settings, options, group, logger)
+        backend = try await Self.backend(settings, options, storage, remoteHub ?? hub, logger)
     }
 }

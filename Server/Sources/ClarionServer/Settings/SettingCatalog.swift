@@ -162,6 +162,29 @@ enum SettingCatalog {
         "hub-name", .hubName, default: "hub", in: .notifications,
         "The name of the notification hub, the first word of its paths. Some words are taken: \(reservedHubNames.joined(separator: ", "))."
     )
+    static let hubSendsPerSecond = Setting(
+        "hub-sends-per-second", .optional(.integer(1...100_000)), default: nil, in: .notifications,
+        """
+        How many sends each hub takes in a second through the hub protocol; a client that is faster is told to wait. Without it         there is no such limit.
+        """)
+    static let hubWritesPerSecond = Setting(
+        "hub-writes-per-second", .optional(.integer(1...100_000)), default: nil, in: .notifications,
+        """
+        How many changes of registrations and installations each hub takes in a second through the hub protocol; a client that is         faster is told to wait. Without it there is no such limit.
+        """)
+    static let remoteHubConnectionString = Setting(
+        "remote-hub-connection-string", .optional(.secret), default: nil, in: .notifications, secret: true,
+        """
+        Makes the app backend send through a hub elsewhere, another Clarion or Azure's, in place of this node's own: \
+        Endpoint=sb://…;SharedAccessKeyName=…;SharedAccessKey=…, with the rights to listen and to send. Needs remote-hub-name.
+        """)
+    static let remoteHubName = Setting(
+        "remote-hub-name", .optional(.text(limit: 260)), default: nil, in: .notifications,
+        "The name of the hub elsewhere.")
+    static let remoteHubTrustRootsPath = Setting(
+        "remote-hub-trust-roots-path", .optional(.path), default: nil, in: .notifications,
+        "The certificates (PEM) that vouch for the hub elsewhere besides the system's. A development node writes its own beside its data."
+    )
     static let protectedTagPrefixes = Setting(
         "protected-tag-prefixes", .list(.tagPrefix), default: ["username:"], in: .notifications,
         """
@@ -199,7 +222,10 @@ enum SettingCatalog {
         apnsKeyPath.declaration, apnsHost.declaration, apnsPort.declaration, apnsProxy.declaration,
         apnsTrustRootsPath.declaration,
         allowLocalAPNs.declaration,
-        hubName.declaration, protectedTagPrefixes.declaration, neutralText.declaration, defaultPicturePath.declaration,
+        hubName.declaration, hubSendsPerSecond.declaration, hubWritesPerSecond.declaration,
+        remoteHubConnectionString.declaration, remoteHubName.declaration, remoteHubTrustRootsPath.declaration,
+        protectedTagPrefixes.declaration,
+        neutralText.declaration, defaultPicturePath.declaration,
         pushDeadline.declaration, shutdownDeadline.declaration,
     ]
 }

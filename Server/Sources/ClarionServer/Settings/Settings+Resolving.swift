@@ -18,6 +18,7 @@ extension Settings {
             level: resolver.value(SettingCatalog.logLevel), format: resolver.value(SettingCatalog.logFormat))
         apns = APNs(from: &resolver)
         notifications = Notifications(from: &resolver)
+        remoteHub = RemoteHub(from: &resolver)
         pushDeadline = resolver.value(SettingCatalog.pushDeadline)
         shutdownDeadline = resolver.value(SettingCatalog.shutdownDeadline)
     }
@@ -87,6 +88,8 @@ extension Settings.TLS {
 extension Settings.Notifications {
     fileprivate init(from resolver: inout SettingsResolver) {
         hubName = resolver.value(SettingCatalog.hubName)
+        hubSendsPerSecond = resolver.value(SettingCatalog.hubSendsPerSecond)
+        hubWritesPerSecond = resolver.value(SettingCatalog.hubWritesPerSecond)
         protectedTagPrefixes = resolver.value(SettingCatalog.protectedTagPrefixes)
         neutralText = resolver.value(SettingCatalog.neutralText)
         defaultPicturePath = resolver.value(SettingCatalog.defaultPicturePath)

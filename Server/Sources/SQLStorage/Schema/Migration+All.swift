@@ -6,5 +6,7 @@ extension Migration {
         .retention,
         .pace,
         .hubRules,
+        .hubProtocol,
+        .jobs,
     ]
 }
