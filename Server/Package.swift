@@ -182,7 +182,8 @@ let package = Package(
         tests(
             "HubHTTPAPITests",
             [
-                "HTTPService", "HubHTTPAPI", "HubProtocol", "ClarionTesting", "PushHub", "SQLStorage", "SQLiteDatabase",
+                "ContentStorage", "HTTPService", "HubHTTPAPI", "HubProtocol", "ClarionTesting", "PushHub", "SQLStorage",
+                "SQLiteDatabase",
                 "ServiceErrors", "SharedAccess", "TagExpressions", .httpTypes, .hummingbird, .hummingbirdTesting, .logging,
                 .richPushModel,
             ], resources: [.copy("Recordings")]),

@@ -21,6 +21,8 @@ public struct ServerNode: Sendable {
     let storage: NodeStorage
     /// Every hub of the node, with its keys.
     let hubs: HubDirectory
+    /// Imports and exports of registrations.
+    let jobs: HubJobs?
     /// The hub that the app backend sends through, when it is another than this node's.
     let remoteHub: RemoteHub?
     let delivery: NodeDelivery
@@ -71,10 +73,9 @@ public struct ServerNode: Sendable {
         }
         hub = makeHub(storage.hub, NotificationHub.Settings())
         hubs = HubDirectory(catalog: catalog, registry: storage.hubs) { found in
-            var settings = NotificationHub.Settings()
-            settings.registrationTTL = found.record.details.registrationLifetime
-            return makeHub(found.id, settings)
+            makeHub(found.id, Self.hubSettings(found.record))
         }
+        jobs = Self.jobs(storage, clock, logger, makeHub)
         dispatcher = Dispatcher(
             queue: storage.sliceQueue, transport: delivery.transport, clock: options.clock,
             settings: Self.dispatchSettings(settings), signal: signal, observer: observer, logger: logger)

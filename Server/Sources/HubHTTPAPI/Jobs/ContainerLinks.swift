@@ -16,7 +16,9 @@ struct ContainerLinks {
     let now: Timestamp
 
     /// A link to a container or, with a name, to a file in it.
-    func link(to container: ContainerName, _ blob: BlobName? = nil, _ permissions: [ContainerPermission]) -> String {
+    func link(
+        to container: ContainerName, _ blob: BlobName? = nil, allowing permissions: [ContainerPermission]
+    ) -> String {
         let query = files.signer.query(for: place(container), permissions, until: now + files.linkLifetime)
         let name = ContentDisposition.escaped(hub.record.name.text)
         let path = "/\(ContainerPath.root)/\(name)/\(container.text)" + (blob.map { "/\($0.text)" } ?? "")

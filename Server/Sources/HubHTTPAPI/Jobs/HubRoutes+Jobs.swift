@@ -17,7 +17,7 @@ extension HubRoutes {
         switch call.route.operation {
         case .feedbackContainer:
             try await files.jobs.layDownFeedback(of: served.hub)
-            return HubAnswer.body(links.link(to: .feedback, [.read, .list]), as: HubAnswer.text, .feedbackContainer)
+            return HubAnswer.body(links.link(to: .feedback, allowing: [.read, .list]), as: HubAnswer.text, .feedbackContainer)
         case .submitJob:
             return try await submit(call, files, links)
         case .jobs:
