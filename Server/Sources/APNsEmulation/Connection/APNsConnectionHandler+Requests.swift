@@ -45,6 +45,7 @@ extension APNsConnectionHandler {
         send(answer, on: stream)
         // The library holds DATA back until a flush and would drop it with the reset.
         context?.flush()
+        ledger.flushed()
         write(.rstStream(.noError), on: stream)
     }
 
