@@ -88,7 +88,8 @@ struct RemoteHubStoryTests {
             } _: { node in
                 let name = HubName(node.settings.notifications.hubName)
                 let rule = try await node.storage.hubs.rule(named: AccessRule.fullName, of: name)
-                let text = "Endpoint=sb://127.0.0.1:\(port)/;SharedAccessKeyName=\(rule.name);SharedAccessKey=\(rule.primary.text)"
+                let text =
+                    "Endpoint=sb://127.0.0.1:\(port)/;SharedAccessKeyName=\(rule.name);SharedAccessKey=\(rule.primary.text)"
                 let authority = try #require(node.frontDoor?.authorityPath)
                 let trusting = try RemoteHub(
                     text, hub: node.settings.notifications.hubName, options: RemoteHubOptions(trustRootsPath: authority))
@@ -114,7 +115,8 @@ struct RemoteHubStoryTests {
         let put = try await alice.call(
             "PUT", "/api/register/0123456789", body: registration, headers: ["Content-Type": "application/json"])
         #expect(put.status == 200)
-        #expect(try await stage.demo.node.hub.devices(withToken: token).first?.tags.map(\.text).contains("username:alice") == true)
+        #expect(
+            try await stage.demo.node.hub.devices(withToken: token).first?.tags.map(\.text).contains("username:alice") == true)
         #expect(try await alice.call("POST", "/api/notifications", body: nil, headers: [:]).status == 200)
         let payload = try await pushes.next()
         let richID = try #require(PushEnvelope(payload: Data(payload.utf8))?.id)
