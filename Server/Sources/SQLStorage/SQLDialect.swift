@@ -16,7 +16,8 @@ public struct SQLDialect: Sendable, Hashable {
     public let serial: String
 
     /// SQLite 3.35 or later.
-    public static let sqlite = SQLDialect(name: "sqlite", integer: "INTEGER", bytes: "BLOB", text: "TEXT", skipLocked: "",
+    public static let sqlite = SQLDialect(
+        name: "sqlite", integer: "INTEGER", bytes: "BLOB", text: "TEXT", skipLocked: "",
         clustered: " WITHOUT ROWID", serial: "INTEGER PRIMARY KEY AUTOINCREMENT")
 
     /// PostgreSQL 13 or later.

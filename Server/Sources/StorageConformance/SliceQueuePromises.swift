@@ -180,7 +180,12 @@ public enum SliceQueuePromises {
         }
         request.turn = .walk
         let walk = try #require(try await storage.queue.page(request))
-        #expect(walk.work == .walk(.init(candidates: [.init(member: try #require(AudienceMember(record)), isSkipped: false)], through: lease.last)))
+        #expect(
+            walk.work
+                == .walk(
+                    .init(
+                        candidates: [.init(member: try #require(AudienceMember(record)), isSkipped: false)], through: lease.last))
+        )
         #expect(walk.pendingCount == 1 && walk.nextPendingAt == Sample.start)
         request.pendingLimit = 1
         guard case .retries = try await storage.queue.page(request)?.work else {

@@ -139,7 +139,8 @@ struct RandomHubTests {
 
 extension RandomHubTests {
     private func send(_ run: inout Run, _ step: Int) async throws {
-        let format = [SendFormat.native(.apns), .native(.apns), .native(.gcm), .template, .template].randomElement(using: &run.random)!
+        let format = [SendFormat.native(.apns), .native(.apns), .native(.gcm), .template, .template].randomElement(
+            using: &run.random)!
         let audience = try (Self.audiences.randomElement(using: &run.random) ?? nil).map { try TagExpression(parsing: $0) }
         let (dead, wrong) = (run.handle(), run.handle())
         var fates: [DeviceHandle: PushOutcome] = [wrong: .badToken]
@@ -160,7 +161,9 @@ extension RandomHubTests {
         // A handle that is found dead takes its other records out of what is left of the send.
         let expected = Set(sent.map { PushID(notification: receipt.id, record: $0.id) })
         let fated = sent.contains { run.fate.outcome($0.handle!) != .accepted }
-        if fated { #expect(Set(pushed).isSubset(of: Set(meant.map { PushID(notification: receipt.id, record: $0.id) })), "\(what)") }
+        if fated {
+            #expect(Set(pushed).isSubset(of: Set(meant.map { PushID(notification: receipt.id, record: $0.id) })), "\(what)")
+        }
         if !fated { #expect(Set(pushed) == expected && pushed.count == expected.count && total == meant.count, "\(what)") }
         guard fated else { return }
         let ids = Set(pushed)

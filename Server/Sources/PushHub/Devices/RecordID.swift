@@ -33,9 +33,10 @@ public struct RecordID: Hashable, Sendable, Comparable, CustomStringConvertible 
 
     /// Whether the name is one that only the records of installations have.
     public var isDerived: Bool {
-        text.utf8.count == 33 && text.utf8.first == UInt8(ascii: "~") && text.utf8.dropFirst().allSatisfy { byte in
-            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
-        }
+        text.utf8.count == 33 && text.utf8.first == UInt8(ascii: "~")
+            && text.utf8.dropFirst().allSatisfy { byte in
+                (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
+            }
     }
 
     public static func < (left: RecordID, right: RecordID) -> Bool { left.text < right.text }

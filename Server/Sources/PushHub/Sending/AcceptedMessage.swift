@@ -17,7 +17,8 @@ public struct AcceptedMessage: Hashable, Sendable {
 
     /// Creates a message.
     public init(
-        body: [UInt8], pushType: String, priority: Int, format: SendFormat = .native(.apns), collapseID: String? = nil, expiresAt: Timestamp? = nil,
+        body: [UInt8], pushType: String, priority: Int, format: SendFormat = .native(.apns), collapseID: String? = nil,
+        expiresAt: Timestamp? = nil,
         topic: String? = nil
     ) {
         self.format = format

@@ -54,7 +54,9 @@ enum DeviceRows {
     private static func dependents(of row: DeviceRow, in hub: HubID, _ connection: any SQLConnection) throws -> [DeviceRow] {
         guard row.record.kind == .installation, row.templateID == nil else { return [] }
         guard let parent = row.record.parent else { return try derived(from: row.record.id, in: hub, connection) }
-        return try derived(from: parent, in: hub, connection).filter { $0.record.tile != nil && $0.record.tile == row.record.tile }
+        return try derived(from: parent, in: hub, connection).filter {
+            $0.record.tile != nil && $0.record.tile == row.record.tile
+        }
     }
 
     /// Removes the records that registered the handle before the moment, and the installations that they are.
@@ -82,7 +84,9 @@ enum DeviceRows {
         try connection.run(parkDerived, others)
     }
 
-    static let all = [insertTag, deleteTag, delete, selectForgotten, park, parkNative, parkDerived, select, selectByKey, selectDerived]
+    static let all = [
+        insertTag, deleteTag, delete, selectForgotten, park, parkNative, parkDerived, select, selectByKey, selectDerived,
+    ]
 
     private static let select = SQLStatement(
         composed: "SELECT \(DeviceRow.columns) FROM devices WHERE hub_id = $1 AND record_id = $2")

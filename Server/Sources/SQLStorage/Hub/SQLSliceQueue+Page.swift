@@ -57,7 +57,8 @@ extension SQLSliceQueue {
             self.state = state
             message = AcceptedMessage(
                 body: try row.bytes(1), pushType: try row.text(2), priority: Int(try row.integer(3)),
-                format: SendFormat(stored: try row.text(10)), collapseID: try row.optionalText(4), expiresAt: try row.optionalInteger(6).map(Timestamp.init(milliseconds:)),
+                format: SendFormat(stored: try row.text(10)), collapseID: try row.optionalText(4),
+                expiresAt: try row.optionalInteger(6).map(Timestamp.init(milliseconds:)),
                 topic: try row.optionalText(5))
             do {
                 audience = try row.optionalText(7).map { text throws(TagExpressionError) in try TagExpression(parsing: text) }
