@@ -99,7 +99,8 @@ let package = Package(
         tests(
             "APNsEmulationTests",
             [
-                "APNsEmulation", "APNsProtocol", "ClarionTesting", .crypto, .logging, .nioCore, .nioConcurrencyHelpers, .nioHPACK,
+                "APNsEmulation", "APNsProtocol", "ClarionTesting", .crypto, .logging, .nioCore, .nioConcurrencyHelpers, .nioEmbedded,
+                .nioHPACK,
                 .nioHTTP2, .nioPosix, .nioSSL, .richPushModel,
             ]),
         target(
@@ -130,7 +131,11 @@ let package = Package(
         // Floor 3: adapters
         target("APNsDelivery", ["APNsHTTP2", "APNsProtocol", "PushHub", .logging, .richPushModel]),
         tests(
-            "APNsDeliveryTests", ["APNsDelivery", "APNsProtocol", "ClarionTesting", "PushHub", .logging, .richPushModel]),
+            "APNsDeliveryTests",
+            [
+                "APNsDelivery", "APNsHTTP2", "APNsProtocol", "ClarionTesting", "PushHub", .logging, .nioConcurrencyHelpers,
+                .richPushModel,
+            ]),
         tests(
             "APNsClientIntegrationTests",
             [
@@ -149,8 +154,10 @@ let package = Package(
             ]),
         target(
             "ContentStorage",
-            ["AppBackend", "ServiceErrors", .crypto, .nioCore, .nioConcurrencyHelpers, .nioPosix, .richPushModel]),
-        tests("ContentStorageTests", ["ContentStorage", "StorageConformance", "ClarionTesting"]),
+            ["AppBackend", "PushHub", "ServiceErrors", .crypto, .nioCore, .nioConcurrencyHelpers, .nioPosix, .richPushModel]),
+        tests(
+            "ContentStorageTests",
+            ["ContentStorage", "PushHub", "ServiceErrors", "StorageConformance", "ClarionTesting", .richPushModel]),
         target("DeviceSimulation", [.asyncHTTPClient, .crypto, .nioCore, .logging, .richPushDevice, .richPushModel]),
         tests("DeviceSimulationTests", ["DeviceSimulation", "ClarionTesting"]),
         target(
@@ -175,7 +182,8 @@ let package = Package(
         tests(
             "HubHTTPAPITests",
             [
-                "HTTPService", "HubHTTPAPI", "HubProtocol", "ClarionTesting", "PushHub", "SQLStorage", "SQLiteDatabase",
+                "ContentStorage", "HTTPService", "HubHTTPAPI", "HubProtocol", "ClarionTesting", "PushHub", "SQLStorage",
+                "SQLiteDatabase",
                 "ServiceErrors", "SharedAccess", "TagExpressions", .httpTypes, .hummingbird, .hummingbirdTesting, .logging,
                 .richPushModel,
             ], resources: [.copy("Recordings")]),
@@ -183,13 +191,13 @@ let package = Package(
             "RemoteHub",
             [
                 "HubProtocol", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions", .asyncHTTPClient, .crypto, .logging,
-                .nioCore, .nioSSL, .richPushModel,
+                .nioConcurrencyHelpers, .nioCore, .nioPosix, .nioSSL, .richPushModel,
             ]),
         tests(
             "RemoteHubTests",
             [
                 "RemoteHub", "HubProtocol", "ClarionTesting", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions",
-                .hummingbird, .logging, .nioCore, .richPushModel,
+                .httpTypes, .hummingbird, .logging, .nioConcurrencyHelpers, .nioCore, .richPushModel,
             ]),
         target(
             "SQLStorage",

@@ -11,7 +11,7 @@ struct OwnRoutesTests {
         struct Renderer: ErrorRenderer {
             var challenge: String { "Shout" }
 
-            func render(_ error: ServiceError, entry: ErrorTableEntry) -> (mediaType: String, body: [UInt8]) {
+            func render(_ error: ServiceError, entry: ErrorTableEntry, requestID: String) -> (mediaType: String, body: [UInt8]) {
                 ("text/plain", Array("own: \(error.code.rawValue)".utf8))
             }
 

@@ -12,6 +12,9 @@ struct SQLiteConformanceTests {
     @Test("queue:", arguments: SliceQueuePromises.all)
     func queue(_ promise: StoragePromise<HubStorage>) async throws { try await check(promise) }
 
+    @Test("hubs:", arguments: HubStorePromises.all)
+    func hubs(_ promise: StoragePromise<HubStorage>) async throws { try await check(promise) }
+
     @Test("installations:", arguments: InstallationPromises.all)
     func installations(_ promise: StoragePromise<HubStorage>) async throws { try await check(promise) }
 

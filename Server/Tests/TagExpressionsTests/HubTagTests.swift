@@ -77,17 +77,20 @@ struct HubTagTests {
 
     @Test("a registration's list is split at commas, trimmed, without empty places and repetitions")
     func lists() throws {
-        let list = try RegistrationTags(separatedByCommas: " city:Oslo , vip,,VIP\t, $InstallationId:{7d1f} ,$UserId:{ann},$userid:{ann},")
+        let list = try RegistrationTags(
+            separatedByCommas: " city:Oslo , vip,,VIP\t, $InstallationId:{7d1f} ,$UserId:{ann},$userid:{ann},")
         #expect(list.tags.map(\.text) == ["city:Oslo", "vip"])
         #expect(list.addresses.map(\.text) == ["$InstallationId:{7d1f}", "$UserId:{ann}"])
-        #expect(try RegistrationTags(separatedByCommas: "").tags.isEmpty && RegistrationTags(separatedByCommas: " , ").tags.isEmpty)
+        #expect(
+            try RegistrationTags(separatedByCommas: "").tags.isEmpty && RegistrationTags(separatedByCommas: " , ").tags.isEmpty)
         #expect(try RegistrationTags(["b", "a"]).tags.map(\.text) == ["b", "a"])
     }
 
     @Test(
         "a list that breaks a rule says at which tag",
         arguments: [
-            (["a", "b c"], RegistrationTagsError.Reason.malformedTag, 2), ([""], .malformedTag, 1), (["a", " b"], .malformedTag, 2),
+            (["a", "b c"], RegistrationTagsError.Reason.malformedTag, 2), ([""], .malformedTag, 1),
+            (["a", " b"], .malformedTag, 2),
             ([String(repeating: "x", count: 121)], .malformedTag, 1), (["$Other:{a}"], .malformedAddress, 1),
             (["$UserId:{}"], .malformedAddress, 1),
             (["$UserId:{a}", "$UserId:{b}"], .repeatedAddress, 2), (["$UserId:{a}", "$userid:{A}"], .repeatedAddress, 2),

@@ -12,6 +12,7 @@ extension APNsConnectionHandler {
             return
         }
         highestStream = id
+        ledger.opened(id)
         if case .draining(let last) = phase, id > last { return }
         guard phase != .silent else { return }
         guard limit.allows(open: streams.count) else {
@@ -44,6 +45,7 @@ extension APNsConnectionHandler {
         send(answer, on: stream)
         // The library holds DATA back until a flush and would drop it with the reset.
         context?.flush()
+        ledger.flushed()
         write(.rstStream(.noError), on: stream)
     }
 
@@ -93,10 +95,7 @@ extension APNsConnectionHandler {
     }
 
     /// Announces a limit of streams.
-    func announce(_ streams: Int) {
-        limit.announce(streams)
-        write(.settings(.settings(ServerSettings.update(streams: streams))), on: .rootStream)
-    }
+    func announce(_ streams: Int) { announce(SettingsChange(streams: streams)) }
 
     /// Checks 22 to 24 of APNs reference 7.2.
     private func takeConsequences(of answer: APNsAnswer, rules: EmulationRules) {

@@ -10,8 +10,8 @@ import ServiceErrors
 
 /// Writes the body of an error answer. `/api` and the pages answer with a problem document; the hub protocol has its own form.
 public protocol ErrorRenderer: Sendable {
-    /// The media type and the bytes for `error`.
-    func render(_ error: ServiceError, entry: ErrorTableEntry) -> (mediaType: String, body: [UInt8])
+    /// The media type and the bytes for `error`. `requestID` is what the log calls the request.
+    func render(_ error: ServiceError, entry: ErrorTableEntry, requestID: String) -> (mediaType: String, body: [UInt8])
 
     /// The status, for a protocol whose clients read another one than the table's.
     func status(of error: ServiceError, entry: ErrorTableEntry) -> HTTPResponse.Status
@@ -32,7 +32,7 @@ public struct ProblemRenderer: ErrorRenderer {
     /// Creates a renderer.
     public init() {}
 
-    public func render(_ error: ServiceError, entry: ErrorTableEntry) -> (mediaType: String, body: [UInt8]) {
+    public func render(_ error: ServiceError, entry: ErrorTableEntry, requestID: String) -> (mediaType: String, body: [UInt8]) {
         let problem = Problem(
             type: entry.documentation, title: entry.title, status: entry.status.code, detail: error.detail, code: entry.wireCode)
         let encoder = JSONEncoder()

@@ -13,4 +13,11 @@ public protocol OwnRoutes: Sendable {
 
     /// The form of their errors.
     var errorRenderer: any ErrorRenderer { get }
+
+    /// Adds what every answer carries, those to errors included.
+    func complete(_ response: inout Response, for request: Request, context: ServiceRequestContext)
+}
+
+extension OwnRoutes {
+    public func complete(_ response: inout Response, for request: Request, context: ServiceRequestContext) {}
 }

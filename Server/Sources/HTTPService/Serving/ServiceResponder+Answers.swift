@@ -6,11 +6,11 @@ import ServiceErrors
 
 extension ServiceResponder {
     /// The answer that tells what failed.
-    func errorResponse(to request: Request, _ failure: RequestFailure, match: RouteTable.Match) -> Response {
+    func errorResponse(to request: Request, _ failure: RequestFailure, match: RouteTable.Match, requestID: String) -> Response {
         let error = failure.error
         let entry = ErrorTable.entry(for: error.code)
         let renderer = renderer(for: request.uri.path, match)
-        let rendered = renderer.render(error, entry: entry)
+        let rendered = renderer.render(error, entry: entry, requestID: requestID)
         var headers = failure.headers
         headers[.contentType] = rendered.mediaType
         headers[.cacheControl] = "no-store"

@@ -42,9 +42,10 @@ public struct ServiceResponder: HTTPResponder {
             throw error
         } catch {
             let failed = RequestFailure(error)
-            response = errorResponse(to: request, failed, match: match)
+            response = errorResponse(to: request, failed, match: match, requestID: context.requestID)
             failure = failed
         }
+        if case .own = match { table.own?.complete(&response, for: request, context: context) }
         if request.method == .head { response = response.createHeadResponse() }
         finish(&response, context: context, bodyLeft: Self.leavesBody(request, progress, failure))
         let record = RequestRecord(

@@ -9,7 +9,9 @@ extension InstallationDocument {
         try TagList.check(tags, limits)
         tags = try settled(tags)
         for index in templates.indices {
-            do { templates[index].tags = try settled(templates[index].tags) } catch { throw error.within(place(templates[index])) }
+            do { templates[index].tags = try settled(templates[index].tags) } catch {
+                throw error.within(place(templates[index]))
+            }
         }
         for index in secondaryTiles.indices {
             do {

@@ -44,7 +44,9 @@ struct PatchChange {
 
     /// The list without a tag, which only `remove` may name in the path.
     func removing(_ tag: String, from tags: [String]) throws(HubRequestFault) -> [String] {
-        guard isRemoval else { throw HubRequestFault(at: "", "a single tag in the path can only be removed; \(op.rawValue) /tags instead") }
+        guard isRemoval else {
+            throw HubRequestFault(at: "", "a single tag in the path can only be removed; \(op.rawValue) /tags instead")
+        }
         return tags.filter { $0.lowercased() != tag.lowercased() }
     }
 

@@ -31,7 +31,9 @@ public struct ListQuery: Hashable, Sendable {
             }
             continuation = token
         }
-        if let text = parameters["$filter"], !text.trimmingBlanks.isEmpty { filter = try RegistrationFilter(text, limits: limits) }
+        if let text = parameters["$filter"], !text.trimmingBlanks.isEmpty {
+            filter = try RegistrationFilter(text, limits: limits)
+        }
     }
 
     /// The query as this product's client sends it, without the version.

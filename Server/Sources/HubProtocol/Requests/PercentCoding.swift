@@ -53,7 +53,9 @@ enum PercentCoding {
         }
     }
 
-    private static func digit(_ nibble: UInt8) -> UInt8 { nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "A") + nibble - 10 }
+    private static func digit(_ nibble: UInt8) -> UInt8 {
+        nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "A") + nibble - 10
+    }
 
     static func isUnreserved(_ byte: UInt8) -> Bool {
         switch byte {

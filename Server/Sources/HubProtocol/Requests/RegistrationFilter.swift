@@ -85,7 +85,8 @@ public struct RegistrationFilter: Hashable, Sendable {
     /// The filter as text, for a client.
     public var text: String {
         ([handle] + details).map { condition in
-            let quoted = (condition.values.first ?? "").split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
+            let quoted = (condition.values.first ?? "").split(separator: "'", omittingEmptySubsequences: false).joined(
+                separator: "''")
             return "\(condition.property.rawValue) eq '\(quoted)'"
         }.joined(separator: " and ")
     }

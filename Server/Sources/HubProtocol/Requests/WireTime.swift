@@ -13,7 +13,9 @@ public struct WireTime: Hashable, Sendable, CustomStringConvertible {
     private static let earliest = Timestamp(milliseconds: -62_135_596_800_000)
 
     /// Creates a time; moments outside the years 1 to 9999 are clamped.
-    public init(_ moment: Timestamp) { self.moment = min(max(moment, Self.earliest), Timestamp(milliseconds: 253_402_300_799_999)) }
+    public init(_ moment: Timestamp) {
+        self.moment = min(max(moment, Self.earliest), Timestamp(milliseconds: 253_402_300_799_999))
+    }
 
     /// Reads any of the spellings above; `nil` for anything else.
     public init?(_ text: some StringProtocol) {

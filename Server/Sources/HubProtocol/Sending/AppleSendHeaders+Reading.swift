@@ -6,8 +6,8 @@ extension AppleSendHeaders {
     /// `now` decides about dates on a 12-hour clock, see `LegacyExpiry`.
     init(_ headers: HeaderList, now: Timestamp) throws(HubRequestFault) {
         self.init(
-            pushType: try Self.word("apns-push-type", headers) ?? Self.word("X-Apns-Push-Type", headers),
-            priority: try Self.priority("apns-priority", headers) ?? Self.priority("X-Apns-Priority", headers),
+            pushType: try Self.word(["apns-push-type", "X-Apns-Push-Type"], headers),
+            priority: try Self.priority(["apns-priority", "X-Apns-Priority"], headers),
             topic: try Self.text("apns-topic", limit: 256, headers),
             collapseID: try Self.text("apns-collapse-id", limit: 64, headers), expiry: try Self.expiry(headers, now: now),
             id: try Self.id(headers))
@@ -20,17 +20,26 @@ extension AppleSendHeaders {
         return value
     }
 
-    private static func word(_ name: String, _ headers: HeaderList) throws(HubRequestFault) -> String? {
-        guard let value = value(name, headers)?.lowercased() else { return nil }
+    /// The first of several names that has a value, and the value.
+    private static func first(of names: [String], _ headers: HeaderList) -> HeaderField? {
+        for name in names { if let value = value(name, headers) { return HeaderField(name, value) } }
+        return nil
+    }
+
+    private static func word(_ names: [String], _ headers: HeaderList) throws(HubRequestFault) -> String? {
+        guard let field = first(of: names, headers) else { return nil }
+        let value = field.value.lowercased()
         guard value.utf8.count <= 32, value.utf8.allSatisfy({ (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) }) else {
-            throw HubRequestFault(at: name, "a word such as alert or background is expected")
+            throw HubRequestFault(at: field.name, "a word such as alert or background is expected")
         }
         return value
     }
 
-    private static func priority(_ name: String, _ headers: HeaderList) throws(HubRequestFault) -> Int? {
-        guard let value = value(name, headers) else { return nil }
-        guard let priority = Int(value), [1, 5, 10].contains(priority) else { throw HubRequestFault(at: name, "it is 10, 5 or 1") }
+    private static func priority(_ names: [String], _ headers: HeaderList) throws(HubRequestFault) -> Int? {
+        guard let field = first(of: names, headers) else { return nil }
+        guard let priority = Int(field.value), [1, 5, 10].contains(priority) else {
+            throw HubRequestFault(at: field.name, "it is 10, 5 or 1")
+        }
         return priority
     }
 

@@ -32,7 +32,9 @@ struct LegacyExpiry: Hashable {
     /// What the value means at this moment to the client that names itself so.
     func moment(now: Timestamp, userAgent: String?) -> Timestamp {
         let later = written + .seconds(12 * 3600)
-        guard isAmbiguous, written <= now, later > now, userAgent?.contains("api-origin=DotNetSdk") != true else { return written }
+        guard isAmbiguous, written <= now, later > now, userAgent?.contains("api-origin=DotNetSdk") != true else {
+            return written
+        }
         return later
     }
 }

@@ -64,7 +64,8 @@ enum MultipartReader {
             let line = trimmed(bytes[index..<end])
             index = min(end + 1, bytes.endIndex)
             if line.isEmpty { return Part(headers: headers, content: bytes[index...]) }
-            guard let colon = line.firstIndex(of: UInt8(ascii: ":")), line.count <= 1024, headers.fields.count < maximumHeaders else {
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")), line.count <= 1024, headers.fields.count < maximumHeaders
+            else {
                 throw HubRequestFault(at: "body", "a part has a malformed header")
             }
             headers.fields.append(

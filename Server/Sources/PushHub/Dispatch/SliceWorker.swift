@@ -71,7 +71,8 @@ struct SliceWorker: Sendable {
         }
         var outcomes: [PushOutcome] = []
         if !plan.sends.isEmpty {
-            let batch = plan.batch(page.message, of: hold.lease.id)
+            var batch = plan.batch(page.message, of: hold.lease.id)
+            batch.isExpress = hold.lease.weight == .single
             let retries = plan.through == nil ? batch.targets.count : 0
             observer?.sending(batch, of: hold.lease.id.notification, retries: retries)
             outcomes = await transport.send(batch)

@@ -67,7 +67,8 @@ public final class HubCatalog: Sendable {
         if let known, now - known.readAt < Self.freshness { return known.value }
         let record = try await store.record(of: id)
         let credential = HubCredential(
-            sealed: record?.sealedAPNs, apns: try record.flatMap { hub in try hub.sealedAPNs.map { try secrets.openAPNs($0, of: hub.name) } })
+            sealed: record?.sealedAPNs,
+            apns: try record.flatMap { hub in try hub.sealedAPNs.map { try secrets.openAPNs($0, of: hub.name) } })
         remember(generation) { state in
             if state.credentials.count >= Self.capacity { state.credentials = [:] }
             state.credentials[id] = Entry(value: credential, readAt: now)

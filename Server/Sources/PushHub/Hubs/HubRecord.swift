@@ -14,7 +14,8 @@ public struct HubRecord: Hashable, Sendable {
 
     /// Creates a record.
     public init(
-        id: HubID, name: HubName, details: HubDetails, sealedAPNs: String?, createdAt: Timestamp, updatedAt: Timestamp, version: Int64
+        id: HubID, name: HubName, details: HubDetails, sealedAPNs: String?, createdAt: Timestamp, updatedAt: Timestamp,
+        version: Int64
     ) {
         self.id = id
         self.name = name

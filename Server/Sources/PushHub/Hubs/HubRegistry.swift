@@ -82,7 +82,8 @@ public struct HubRegistry: Sendable {
     /// Removes a hub: its name and keys at once, what it holds in steps of `clear`.
     public func remove(_ name: HubName) async throws {
         guard !kept.contains(name) else {
-            throw ServiceError(.conflict, "hub \(name) is the one that this node's app backend sends through; it cannot be removed")
+            throw ServiceError(
+                .conflict, "hub \(name) is the one that this node's app backend sends through; it cannot be removed")
         }
         guard try await store.removeHub(named: name, at: clock.now) != nil else { throw Self.absent(name) }
     }
@@ -111,7 +112,8 @@ public struct HubRegistry: Sendable {
             throw ServiceError(.invalidField, "two access rules have the same name")
         }
         guard rules.allSatisfy({ AccessRule.isName($0.name) && !$0.rights.isEmpty }) else {
-            throw ServiceError(.invalidField, "an access rule has a name of 1 to 256 letters, digits, '.', '-' and '_', and at least one right")
+            throw ServiceError(
+                .invalidField, "an access rule has a name of 1 to 256 letters, digits, '.', '-' and '_', and at least one right")
         }
     }
 }

@@ -19,8 +19,12 @@ struct HubSecrets: Sendable {
     func seal(_ rule: AccessRule, of hub: HubName?, createdAt: Timestamp, at now: Timestamp) throws -> SealedAccessRule {
         SealedAccessRule(
             name: rule.name, rights: rule.rights,
-            primary: try sealing { () throws(SealingFault) in try box.seal(rule.primary.text, for: place(hub, rule.name, "primary")) },
-            secondary: try sealing { () throws(SealingFault) in try box.seal(rule.secondary.text, for: place(hub, rule.name, "secondary")) },
+            primary: try sealing { () throws(SealingFault) in
+                try box.seal(rule.primary.text, for: place(hub, rule.name, "primary"))
+            },
+            secondary: try sealing { () throws(SealingFault) in
+                try box.seal(rule.secondary.text, for: place(hub, rule.name, "secondary"))
+            },
             createdAt: createdAt, updatedAt: now)
     }
 
@@ -58,7 +62,8 @@ struct HubSecrets: Sendable {
         do throws(SealingFault) {
             return try work()
         } catch {
-            throw ServiceError(.notReady, "a secret of a hub cannot be opened: \(error); is master-key the one it was stored with?")
+            throw ServiceError(
+                .notReady, "a secret of a hub cannot be opened: \(error); is master-key the one it was stored with?")
         }
     }
 }

@@ -102,7 +102,7 @@ struct MessageCheck {
     }
 
     private func checkExpiry(_ message: PushMessage) throws {
-        guard let expiresAt = message.expiresAt else { return }
+        guard let expiresAt = message.expiresAt, expiresAt != PushMessage.oneTry else { return }
         if expiresAt <= now { throw ServiceError(.invalidField, "the expiry lies in the past") }
         if expiresAt <= dueAt { throw ServiceError(.invalidField, "the expiry lies before the time at which the send is due") }
     }

@@ -41,6 +41,8 @@ extension SQLHubStore {
         piece("direct_handles", "notification_id, position"),
         piece("notifications", "notification_id"),
         piece("feedback", "number"),
+        piece("jobs", "number"),
+        piece("hub_files", "last_job"),
         piece("device_tags", "tag, slice_key"),
         piece("devices", "slice_key"),
         piece("device_templates", "template_id"),
@@ -49,6 +51,7 @@ extension SQLHubStore {
     /// Deletes at most `$2` rows of hub `$1`.
     private static func piece(_ table: String, _ key: String) -> SQLStatement {
         SQLStatement(
-            composed: "DELETE FROM \(table) WHERE hub_id = $1 AND (\(key)) IN (SELECT \(key) FROM \(table) WHERE hub_id = $1 LIMIT $2)")
+            composed:
+                "DELETE FROM \(table) WHERE hub_id = $1 AND (\(key)) IN (SELECT \(key) FROM \(table) WHERE hub_id = $1 LIMIT $2)")
     }
 }

@@ -20,7 +20,9 @@ extension SQLHubStore {
 
     public func removeRule(named name: String, of hub: HubID?, at now: Timestamp) async throws -> Bool {
         try await database.writing { connection in
-            guard try connection.run(Self.deleteRule, [.integer(hub?.number ?? Self.allHubs), .text(name)]) > 0 else { return false }
+            guard try connection.run(Self.deleteRule, [.integer(hub?.number ?? Self.allHubs), .text(name)]) > 0 else {
+                return false
+            }
             if let hub { _ = try Self.touch(hub, connection, at: now) }
             return true
         }

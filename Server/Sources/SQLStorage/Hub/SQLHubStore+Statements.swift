@@ -1,7 +1,8 @@
 extension SQLHubStore {
     static let all =
         [
-            select, insert, describe, setCredential, selectNamed, selectNumbered, selectPage, count, rewrite, selectRules, upsertRule,
+            select, insert, describe, setCredential, selectNamed, selectNumbered, selectPage, count, rewrite, selectRules,
+            upsertRule,
             deleteRule, deleteRules, remove, selectRemoved, setCleared,
         ] + clearing
 

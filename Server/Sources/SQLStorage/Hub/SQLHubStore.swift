@@ -103,7 +103,8 @@ public struct SQLHubStore: HubStore {
         return HubRecord(
             id: HubID(try row.integer(0)), name: name,
             details: HubDetails(
-                userMetadata: try row.optionalText(3), registrationLifetime: try row.optionalInteger(4).map(Duration.milliseconds),
+                userMetadata: try row.optionalText(3),
+                registrationLifetime: try row.optionalInteger(4).map(Duration.milliseconds),
                 allowsProtectedTags: try row.integer(5) != 0),
             sealedAPNs: try row.optionalText(6), createdAt: created,
             updatedAt: try row.optionalInteger(8).map(Timestamp.init(milliseconds:)) ?? created, version: try row.integer(9))
