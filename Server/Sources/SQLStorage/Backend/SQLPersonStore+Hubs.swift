@@ -18,7 +18,7 @@ extension SQLPersonStore {
         while isMore {
             isMore = try await database.writing { connection in
                 let rows = try connection.rows(Self.selectTagged, [.integer(hub.number), .text(tag.folded)])
-                for row in rows { try DeviceRows.remove(try DeviceRows.record(row), in: hub, connection) }
+                for row in rows { try DeviceRows.remove(try DeviceRow(row), in: hub, connection) }
                 return !rows.isEmpty
             }
         }
@@ -48,7 +48,7 @@ extension SQLPersonStore {
 
     private static let selectTagged = SQLStatement(
         composed: """
-            SELECT \(DeviceRows.columns.split(separator: ", ").map { "d.\($0)" }.joined(separator: ", "))
+            SELECT \(DeviceRow.columnsOfD)
             FROM device_tags t JOIN devices d ON d.hub_id = t.hub_id AND d.slice_key = t.slice_key
             WHERE t.hub_id = $1 AND t.tag = $2 LIMIT 100
             """)
