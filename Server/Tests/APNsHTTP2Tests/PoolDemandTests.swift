@@ -43,7 +43,8 @@ struct PoolDemandTests {
         #expect(demand(offered: 1_000, carried: nil).wanted(backlog: 0) == nil)
     }
 
-    @Test("a connection that writes half a window each round trip carries that, whatever the spans are", arguments: [1, 7, 40, 95])
+    @Test(
+        "a connection that writes half a window each round trip carries that, whatever the spans are", arguments: [1, 7, 40, 95])
     func bursts(roundTrip: Int64) throws {
         var throughput = BusyThroughput()
         let start = NIODeadline.uptimeNanoseconds(1_000_000_000)
