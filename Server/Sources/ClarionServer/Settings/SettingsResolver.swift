@@ -89,9 +89,11 @@ struct SettingsResolver {
         _ declaration: SettingDeclaration, texts: [String]?, origin: SettingOrigin, hidden: [SettingOrigin] = [],
         isStandard: Bool
     ) {
+        // What a report may print, or a dump of it, must not hold the secret.
+        let shown = declaration.isSecret ? texts.map { _ in [SecretText("").description] } : texts
         resolutions.append(
             Resolution(
-                key: declaration.key, texts: texts, origin: origin, isSecret: declaration.isSecret, hidden: hidden,
+                key: declaration.key, texts: shown, origin: origin, isSecret: declaration.isSecret, hidden: hidden,
                 isStandard: isStandard))
     }
 
