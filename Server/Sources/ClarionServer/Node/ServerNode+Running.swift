@@ -50,7 +50,8 @@ extension ServerNode {
                 try await gracefulShutdown()
             })
         services.append(ClosureService { await cancelWhenGracefulShutdown { await BackendUpkeep(of: backend).run() } })
-        let telemetry = TelemetryUpkeep(store: storage.hubStores.telemetry, clock: options.clock, logger: logger)
+        let telemetry = TelemetryUpkeep(
+            store: storage.hubStores.telemetry, devices: storage.hubStores.devices, clock: options.clock, logger: logger)
         services.append(ClosureService { await cancelWhenGracefulShutdown { await telemetry.run() } })
         let hubs = HubUpkeep(hubs: storage.hubs, clock: options.clock, logger: logger)
         services.append(ClosureService { await cancelWhenGracefulShutdown { await hubs.run() } })
