@@ -54,6 +54,11 @@ extension ServerNode {
         services.append(ClosureService { await cancelWhenGracefulShutdown { await telemetry.run() } })
         let hubs = HubUpkeep(hubs: storage.hubs, clock: options.clock, logger: logger)
         services.append(ClosureService { await cancelWhenGracefulShutdown { await hubs.run() } })
+        if let jobs {
+            services.append(ClosureService { await cancelWhenGracefulShutdown { await jobs.run() } })
+            let upkeep = JobUpkeep(jobs: storage.jobStore, files: jobs.files, clock: options.clock, logger: logger)
+            services.append(ClosureService { await cancelWhenGracefulShutdown { await upkeep.run() } })
+        }
         let metrics = MetricsUpkeep(
             telemetry: storage.hubStores.telemetry, client: { delivery.client?.metrics }, tokenAge: { delivery.tokens?.age },
             factory: options.metrics, clock: options.clock, logger: logger)
@@ -85,18 +90,24 @@ extension ServerNode {
             clock: options.clock, publicHosts: [publicHost].compactMap(\.self),
             protectedTagPrefixes: settings.notifications.protectedTagPrefixes,
             sendsPerSecond: settings.notifications.hubSendsPerSecond, writesPerSecond: settings.notifications.hubWritesPerSecond,
-            transport: delivery.transport)
+            transport: delivery.transport, files: jobs.map { HubFiles(jobs: $0, signer: storage.signer, scheme: linkScheme) })
+    }
+
+    /// A node that only this machine can reach has no TLS unless somebody put it in front.
+    private var linkScheme: String { isForThisMachineAlone ? "http" : "https" }
+
+    private var isForThisMachineAlone: Bool {
+        AddressRange.isLoopback(host: settings.listening.address.host) && settings.listening.publicURL == nil
+            && !settings.listening.isBehindTLSProxy
+            && settings.listening.tls.map { AddressRange.isLoopback(host: $0.address.host) } ?? true
     }
 
     private func serviceOptions() -> ServiceOptions {
         var service = ServiceOptions(clock: options.clock, metrics: options.metrics)
-        service.maximumBodyBytes = BackendHTTPOptions.bodyLimit(contentLimit: settings.contentLimit)
-        let listening = settings.listening
-        let isForThisMachineAlone =
-            AddressRange.isLoopback(host: listening.address.host) && listening.publicURL == nil && !listening.isBehindTLSProxy
-            && listening.tls.map { AddressRange.isLoopback(host: $0.address.host) } ?? true
+        // Every route has its own limit below this one: contents, and the files of imports.
+        service.maximumBodyBytes = max(BackendHTTPOptions.bodyLimit(contentLimit: settings.contentLimit), 101 << 20)
         // A page of another site could point a name of its own at this machine; only names of this machine get an answer.
-        if isForThisMachineAlone { service.allowedHosts = Set((listening.tls?.names ?? []).map { $0.lowercased() }) }
+        if isForThisMachineAlone { service.allowedHosts = Set((settings.listening.tls?.names ?? []).map { $0.lowercased() }) }
         return service
     }
 }

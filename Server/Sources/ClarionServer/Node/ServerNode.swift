@@ -21,6 +21,8 @@ public struct ServerNode: Sendable {
     let storage: NodeStorage
     /// Every hub of the node, with its keys.
     let hubs: HubDirectory
+    /// Imports and exports of registrations.
+    let jobs: HubJobs?
     /// The hub that the app backend sends through, when it is another than this node's.
     let remoteHub: RemoteHub?
     let delivery: NodeDelivery
@@ -74,6 +76,17 @@ public struct ServerNode: Sendable {
             var settings = NotificationHub.Settings()
             settings.registrationTTL = found.record.details.registrationLifetime
             return makeHub(found.id, settings)
+        }
+        let hubStore = storage.hubStore
+        jobs = storage.containers.map { containers in
+            HubJobs(
+                store: storage.jobStore, containers: containers, devices: stores.devices, format: RegistrationFileFormat(),
+                hub: { id in
+                    guard let record = try await hubStore.record(of: id) else { return nil }
+                    var settings = NotificationHub.Settings()
+                    settings.registrationTTL = record.details.registrationLifetime
+                    return makeHub(id, settings)
+                }, clock: clock, logger: logger)
         }
         dispatcher = Dispatcher(
             queue: storage.sliceQueue, transport: delivery.transport, clock: options.clock,

@@ -11,16 +11,20 @@ struct ContainerLinks {
     let hub: ServedHub
     /// The authority of the request, which the links have too.
     let authority: String
+    /// Whether the request came over TLS of this process, so that its links do too.
+    let isSecure: Bool
     /// The names under which this server is known.
     let hosts: [String]
     let now: Timestamp
 
     /// A link to a container or, with a name, to a file in it.
-    func link(to container: ContainerName, _ blob: BlobName? = nil, _ permissions: [ContainerPermission]) -> String {
+    func link(
+        to container: ContainerName, _ blob: BlobName? = nil, allowing permissions: [ContainerPermission]
+    ) -> String {
         let query = files.signer.query(for: place(container), permissions, until: now + files.linkLifetime)
         let name = ContentDisposition.escaped(hub.record.name.text)
         let path = "/\(ContainerPath.root)/\(name)/\(container.text)" + (blob.map { "/\($0.text)" } ?? "")
-        return "\(files.scheme)://\(authority)\(path)?\(query)"
+        return "\(isSecure ? "https" : files.scheme)://\(authority)\(path)?\(query)"
     }
 
     /// Reads the link in an element of a job. Throws `invalid-field` that names the element.

@@ -5,9 +5,9 @@ import SharedAccess
 extension HubJobDocument {
     /// What the protocol says of a job. Links are signed anew: those of the request are not kept.
     init(_ job: HubJob, _ links: ContainerLinks) {
-        self.init(JobType(job.kind), outputContainer: links.link(to: job.output, [.read, .write, .list]))
+        self.init(JobType(job.kind), outputContainer: links.link(to: job.output, allowing: [.read, .write, .list]))
         if let first = job.inputs.first {
-            importFile = links.link(to: first.container, job.inputs.count == 1 ? first.name : nil, [.read, .list])
+            importFile = links.link(to: first.container, job.inputs.count == 1 ? first.name : nil, allowing: [.read, .list])
         }
         id = String(job.number)
         progress = job.percentage

@@ -49,13 +49,13 @@ extension HubRoutes {
     private func makeContainer(
         _ request: Request, _ path: ContainerPath, _ files: HubFiles, _ context: ServiceRequestContext
     ) async throws -> Response {
-        guard request.method == .post else { throw ServiceError(.methodNotAllowed) }
-        let route = HubRoute(
-            operation: .submitJob, hub: path.hub, hubSpelling: path.hub, collectionSpelling: ContainerPath.root, id: nil)
+        guard request.method == .post,
+            case .route(let route) = HubRoute.match(method: "POST", path: "/\(ContentDisposition.escaped(path.hub))/jobs")
+        else { throw ServiceError(.methodNotAllowed) }
         let call = try await admitted(request, route, context)
         _ = try call.hub()
         guard let served = call.served else { throw ServiceError(.notFound) }
-        let link = call.links(files, served).link(to: .random(), [.read, .write, .list])
+        let link = call.links(files, served).link(to: .random(), allowing: [.read, .write, .list])
         return HubAnswer.body(link, as: HubAnswer.text, .submitJob, headers: [.location: link])
     }
 
@@ -65,8 +65,8 @@ extension HubRoutes {
             throw ServiceError(.unauthenticated, ContainerSigner.Fault.notAuthentic.description)
         }
         return ContainerLinks(
-            files: files, hub: served, authority: request.head.authority ?? "", hosts: options.publicHosts,
-            now: options.clock.now)
+            files: files, hub: served, authority: request.head.authority ?? "", isSecure: request.cameOverTLS,
+            hosts: options.publicHosts, now: options.clock.now)
     }
 
     private func permit(
@@ -103,9 +103,10 @@ extension HubRoutes {
         _ request: Request, _ context: ServiceRequestContext, _ links: ContainerLinks, _ path: ContainerPath
     ) async throws -> Response {
         guard let file = try await links.files.jobs.files.open(try Self.blob(links, path)) else { throw Self.unknownFile }
-        var request = request
         // Clients of blob stores ask for ranges with a header of their own.
-        if let name = HTTPField.Name("x-ms-range"), let range = request.headers[name] { request.headers[.range] = range }
+        var head = request.head
+        if let name = HTTPField.Name("x-ms-range"), let range = request.headers[name] { head.headerFields[.range] = range }
+        let request = Request(head: head, body: request.body)
         let download = Download(
             mediaType: "application/octet-stream", size: file.size, entityTag: EntityTag(Self.tag(file.size, file.writtenAt)),
             fileName: path.blob.map { String($0.text.split(separator: "/").last ?? "") })

@@ -17,7 +17,7 @@ extension HubRoutes {
         switch call.route.operation {
         case .feedbackContainer:
             try await files.jobs.layDownFeedback(of: served.hub)
-            return HubAnswer.body(links.link(to: .feedback, [.read, .list]), as: HubAnswer.text, .feedbackContainer)
+            return HubAnswer.body(links.link(to: .feedback, allowing: [.read, .list]), as: HubAnswer.text, .feedbackContainer)
         case .submitJob:
             return try await submit(call, files, links)
         case .jobs:
@@ -67,6 +67,6 @@ extension HubCall {
     func links(_ files: HubFiles, _ served: ServedHub) -> ContainerLinks {
         ContainerLinks(
             files: files, hub: served, authority: request.head.authority ?? options.publicHosts.first ?? "localhost",
-            hosts: options.publicHosts, now: now)
+            isSecure: request.cameOverTLS, hosts: options.publicHosts, now: now)
     }
 }
