@@ -1,4 +1,5 @@
 import AppBackend
+import HubHTTPAPI
 import Logging
 import NIOCore
 import PushHub
@@ -24,6 +25,25 @@ extension ServerNode {
         // Less than the whole, so that the connections to Apple can still end in order.
         dispatch.drainDeadline = settings.shutdownDeadline * 4 / 5
         return dispatch
+    }
+
+    static func hubSettings(_ hub: HubRecord) -> NotificationHub.Settings {
+        var settings = NotificationHub.Settings()
+        settings.registrationTTL = hub.details.registrationLifetime
+        return settings
+    }
+
+    /// Imports and exports; `nil` where their files are not open.
+    static func jobs(
+        _ storage: NodeStorage, _ clock: any ServiceClock, _ logger: Logger,
+        _ makeHub: @escaping @Sendable (HubID, NotificationHub.Settings) -> NotificationHub
+    ) -> HubJobs? {
+        guard let containers = storage.containers else { return nil }
+        let hubs = storage.hubStore
+        return HubJobs(
+            store: storage.jobStore, containers: containers, devices: storage.hubStores.devices,
+            format: RegistrationFileFormat(),
+            hub: { id in try await hubs.record(of: id).map { makeHub(id, hubSettings($0)) } }, clock: clock, logger: logger)
     }
 
     static func backendSettings(_ settings: Settings) -> BackendSettings {

@@ -107,7 +107,8 @@ extension ServerNode {
         // Every route has its own limit below this one: contents, and the files of imports.
         service.maximumBodyBytes = max(BackendHTTPOptions.bodyLimit(contentLimit: settings.contentLimit), 101 << 20)
         // A page of another site could point a name of its own at this machine; only names of this machine get an answer.
-        if isForThisMachineAlone { service.allowedHosts = Set((settings.listening.tls?.names ?? []).map { $0.lowercased() }) }
+        let names = settings.listening.tls?.names ?? []
+        if isForThisMachineAlone { service.allowedHosts = Set(names.map { $0.lowercased() }) }
         return service
     }
 }

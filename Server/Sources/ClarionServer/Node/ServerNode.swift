@@ -73,21 +73,9 @@ public struct ServerNode: Sendable {
         }
         hub = makeHub(storage.hub, NotificationHub.Settings())
         hubs = HubDirectory(catalog: catalog, registry: storage.hubs) { found in
-            var settings = NotificationHub.Settings()
-            settings.registrationTTL = found.record.details.registrationLifetime
-            return makeHub(found.id, settings)
+            makeHub(found.id, Self.hubSettings(found.record))
         }
-        let hubStore = storage.hubStore
-        jobs = storage.containers.map { containers in
-            HubJobs(
-                store: storage.jobStore, containers: containers, devices: stores.devices, format: RegistrationFileFormat(),
-                hub: { id in
-                    guard let record = try await hubStore.record(of: id) else { return nil }
-                    var settings = NotificationHub.Settings()
-                    settings.registrationTTL = record.details.registrationLifetime
-                    return makeHub(id, settings)
-                }, clock: clock, logger: logger)
-        }
+        jobs = Self.jobs(storage, clock, logger, makeHub)
         dispatcher = Dispatcher(
             queue: storage.sliceQueue, transport: delivery.transport, clock: options.clock,
             settings: Self.dispatchSettings(settings), signal: signal, observer: observer, logger: logger)
