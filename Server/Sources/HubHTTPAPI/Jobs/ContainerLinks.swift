@@ -11,6 +11,8 @@ struct ContainerLinks {
     let hub: ServedHub
     /// The authority of the request, which the links have too.
     let authority: String
+    /// Whether the request came over TLS of this process, so that its links do too.
+    let isSecure: Bool
     /// The names under which this server is known.
     let hosts: [String]
     let now: Timestamp
@@ -22,7 +24,7 @@ struct ContainerLinks {
         let query = files.signer.query(for: place(container), permissions, until: now + files.linkLifetime)
         let name = ContentDisposition.escaped(hub.record.name.text)
         let path = "/\(ContainerPath.root)/\(name)/\(container.text)" + (blob.map { "/\($0.text)" } ?? "")
-        return "\(files.scheme)://\(authority)\(path)?\(query)"
+        return "\(isSecure ? "https" : files.scheme)://\(authority)\(path)?\(query)"
     }
 
     /// Reads the link in an element of a job. Throws `invalid-field` that names the element.

@@ -5,7 +5,7 @@ import SharedAccess
 public struct HubFiles: Sendable {
     public var jobs: HubJobs
     public var signer: ContainerSigner
-    /// The scheme of links: `https`, or `http` on a node that is reached without TLS.
+    /// The scheme of links that are asked for without TLS of this process: `https` where a proxy ends TLS, else `http`.
     public var scheme: String
     /// How long a link is valid.
     public var linkLifetime: Duration
