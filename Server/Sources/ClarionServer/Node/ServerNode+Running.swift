@@ -2,9 +2,7 @@ import AppBackend
 import BackendHTTPAPI
 import HTTPService
 import HubHTTPAPI
-import Hummingbird
 import Logging
-import NIOCore
 import RichPushModel
 import ServerObservability
 import ServiceErrors
@@ -43,6 +41,7 @@ extension ServerNode {
                     try await remoteHub.shutDown()
                 })
         }
+        services.append(ClosureService { await cancelWhenGracefulShutdown { await delivery.transport.run() } })
         services.append(
             ClosureService {
                 await dispatcher.run()
@@ -64,24 +63,11 @@ extension ServerNode {
             telemetry: storage.hubStores.telemetry, client: { delivery.client?.metrics }, tokenAge: { delivery.tokens?.age },
             factory: options.metrics, clock: options.clock, logger: logger)
         services.append(ClosureService { await cancelWhenGracefulShutdown { await metrics.run() } })
-        services.append(application(onListening: onListening))
+        services += listeners(onListening: onListening)
         // Told first, because the others wait for each other: a slow download must not make the dispatcher go on until the
         // deadline and then be cut off with pushes in the air.
         services.append(ClosureService(onShutdown: { dispatcher.shutDown() }) { try await gracefulShutdown() })
         return services.map { .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup) }
-    }
-
-    private func application(onListening: @escaping @Sendable (Int) async -> Void) -> some ApplicationProtocol {
-        Application(
-            router: router(),
-            server: .guarded(
-                allowance: ConnectionAllowance(
-                    limit: FileDescriptors.connectionLimit(settings.listening.connectionLimit, logger: logger),
-                    clock: options.clock, logger: logger)),
-            configuration: ApplicationConfiguration(
-                address: .hostname(settings.listening.address.host, port: settings.listening.address.port), serverName: nil),
-            onServerRunning: { channel in await onListening(channel.localAddress?.port ?? 0) },
-            eventLoopGroupProvider: .shared(group), logger: logger)
     }
 
     /// All routes of the node on one router.
@@ -107,20 +93,23 @@ extension ServerNode {
             transport: delivery.transport, files: jobs.map { HubFiles(jobs: $0, signer: storage.signer, scheme: linkScheme) })
     }
 
-    /// A node that only this machine can reach has no TLS unless somebody put it in front.
-    private var linkScheme: String { isForThisMachineAlone ? "http" : "https" }
+    /// A node that only this machine can reach has no TLS unless it serves it itself.
+    private var linkScheme: String { isForThisMachineAlone && settings.listening.tls == nil ? "http" : "https" }
 
     private var isForThisMachineAlone: Bool {
-        AddressRange.isLoopback(host: settings.listening.address.host) && settings.listening.publicURL == nil
-            && !settings.listening.isBehindTLSProxy
+        let listening = settings.listening
+        return AddressRange.isLoopback(host: listening.address.host) && listening.publicURL == nil && !listening.isBehindTLSProxy
+            && listening.tls.map { AddressRange.isLoopback(host: $0.address.host) } ?? true
     }
 
     private func serviceOptions() -> ServiceOptions {
         var service = ServiceOptions(clock: options.clock, metrics: options.metrics)
         // Every route has its own limit below this one: contents, and the files of imports.
         service.maximumBodyBytes = max(BackendHTTPOptions.bodyLimit(contentLimit: settings.contentLimit), 101 << 20)
-        // A page of another site could point a name of its own at this machine; only the loopback names get an answer.
-        if isForThisMachineAlone { service.allowedHosts = [] }
+        // A page of another site could point a name of its own at this machine; only names of this machine get an answer.
+        if isForThisMachineAlone {
+            service.allowedHosts = Set((settings.listening.tls?.names ?? []).map { $0.lowercased() })
+        }
         return service
     }
 }

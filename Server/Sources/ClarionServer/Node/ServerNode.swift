@@ -26,6 +26,8 @@ public struct ServerNode: Sendable {
     /// The hub that the app backend sends through, when it is another than this node's.
     let remoteHub: RemoteHub?
     let delivery: NodeDelivery
+    /// The certificate of the HTTPS interface; absent without one.
+    let frontDoor: FrontDoorIdentity?
     let dispatcher: Dispatcher
     let group: any EventLoopGroup
     let logger: Logger
@@ -55,8 +57,12 @@ public struct ServerNode: Sendable {
         self.storage = storage
         self.group = group
         self.logger = logger
+        let catalog = HubCatalog(store: storage.hubStore, box: storage.box, clock: options.clock)
+        frontDoor = try settings.listening.tls.map { tls in
+            try FrontDoorIdentity(settings, tls, clock: options.clock, logger: logger)
+        }
         delivery = try NodeDelivery(
-            settings, clock: options.clock, group: group, observer: options.clientObserver, logger: logger)
+            settings, catalog: catalog, clock: options.clock, group: group, observer: options.clientObserver, logger: logger)
         let signal = DispatchSignal()
         let observer = HubObservers(observers: [PushMetrics(factory: options.metrics)] + [options.hubObserver].compactMap(\.self))
         let stores = storage.hubStores
@@ -66,9 +72,7 @@ public struct ServerNode: Sendable {
                 id: id, stores: stores, clock: clock, settings: settings, signal: signal, observer: observer, logger: logger)
         }
         hub = makeHub(storage.hub, NotificationHub.Settings())
-        hubs = HubDirectory(
-            catalog: HubCatalog(store: storage.hubStore, box: storage.box, clock: clock), registry: storage.hubs
-        ) { found in
+        hubs = HubDirectory(catalog: catalog, registry: storage.hubs) { found in
             makeHub(found.id, Self.hubSettings(found.record))
         }
         jobs = Self.jobs(storage, clock, logger, makeHub)

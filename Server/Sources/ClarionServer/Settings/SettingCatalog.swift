@@ -89,8 +89,8 @@ enum SettingCatalog {
     static let tlsNames = Setting(
         "tls-names", .list(.host), default: [], in: .listening,
         "More names and addresses of this machine for the certificate that the local authority makes.")
-    static let http2ListenPort = Setting(
-        "http2-listen-port", .optional(.listeningPort), default: nil, in: .listening,
+    static let priorKnowledgePort = Setting(
+        "prior-knowledge-port", .optional(.listeningPort), default: nil, in: .listening,
         """
         A port at listen-host for HTTP/2 without TLS, for a proxy or a client that knows beforehand. Without it there is no such \
         listener.
@@ -215,7 +215,7 @@ enum SettingCatalog {
         retentionContent.declaration, retentionGrace.declaration, retentionAudit.declaration,
         listenHost.declaration, listenPort.declaration, publicURL.declaration, behindTLSProxy.declaration, insecure.declaration,
         trustedProxies.declaration, tlsListenHost.declaration, tlsListenPort.declaration, tlsCertificatePath.declaration,
-        tlsKeyPath.declaration, tlsNames.declaration, http2ListenPort.declaration, connectionLimit.declaration,
+        tlsKeyPath.declaration, tlsNames.declaration, priorKnowledgePort.declaration, connectionLimit.declaration,
         metricsHost.declaration, metricsPort.declaration, metricsOpen.declaration,
         logLevel.declaration, logFormat.declaration,
         apnsEnvironment.declaration, apnsTopic.declaration, apnsTeamID.declaration, apnsKeyID.declaration, apnsKey.declaration,

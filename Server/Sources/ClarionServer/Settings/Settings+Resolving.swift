@@ -53,7 +53,7 @@ extension Settings.Listening {
         trustedProxies = resolver.value(SettingCatalog.trustedProxies)
         connectionLimit = resolver.value(SettingCatalog.connectionLimit)
         tls = Settings.TLS(from: &resolver)
-        http2Port = resolver.value(SettingCatalog.http2ListenPort)
+        priorKnowledgePort = resolver.value(SettingCatalog.priorKnowledgePort)
         let isInsecure = resolver.value(SettingCatalog.insecure)
         if !AddressRange.isLoopback(host: address.host), !isBehindTLSProxy, !isInsecure {
             resolver.complain(

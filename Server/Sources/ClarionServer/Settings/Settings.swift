@@ -54,7 +54,7 @@ public struct Settings: Hashable, Sendable {
         /// The HTTPS interface; absent means that there is none.
         public var tls: TLS?
         /// The port at the host of `address` for HTTP/2 without TLS; absent means none, 0 any free one.
-        public var http2Port: Int?
+        public var priorKnowledgePort: Int?
     }
 
     /// The HTTPS interface.

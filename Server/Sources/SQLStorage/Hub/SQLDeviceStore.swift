@@ -114,7 +114,7 @@ extension SQLDeviceStore {
     private static let selectOthers = SQLStatement(
         composed: """
             SELECT \(DeviceRow.columns) FROM devices
-            WHERE hub_id = $1 AND platform = $2 AND handle = $3 AND record_id <> $4
+            WHERE +hub_id = $1 AND platform = $2 AND handle = $3 AND record_id <> $4
             """)
     private static let count = SQLStatement("SELECT COUNT(*) FROM devices WHERE hub_id = $1")
     private static let selectExpired = SQLStatement(
