@@ -99,7 +99,8 @@ let package = Package(
         tests(
             "APNsEmulationTests",
             [
-                "APNsEmulation", "APNsProtocol", "ClarionTesting", .crypto, .logging, .nioCore, .nioConcurrencyHelpers, .nioEmbedded,
+                "APNsEmulation", "APNsProtocol", "ClarionTesting", .crypto, .logging, .nioCore, .nioConcurrencyHelpers,
+                .nioEmbedded,
                 .nioHPACK,
                 .nioHTTP2, .nioPosix, .nioSSL, .richPushModel,
             ]),

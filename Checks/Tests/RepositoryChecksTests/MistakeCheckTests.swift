@@ -39,7 +39,9 @@ struct MistakeCheckTests {
         #expect(check.mistaken(group: 2) { _ in "return 1" } == nil, "a text that is not there")
     }
 
-    @Test("what is not of the format is named with its line", arguments: ["group 1", "complaint 7: a b\nnonsense", "complaint x: a b"])
+    @Test(
+        "what is not of the format is named with its line",
+        arguments: ["group 1", "complaint 7: a b\nnonsense", "complaint x: a b"])
     func format(text: String) { #expect(throws: MistakeList.Fault.self) { try MistakeList(text) } }
 
     @Test("a list that fits has no findings but for the complaints it leaves out")
@@ -51,7 +53,9 @@ struct MistakeCheckTests {
     @Test("a list that no longer fits the sources, the tests or the page is found out")
     func rot() throws {
         let check = try check()
-        func extra(page: String = MistakeCheckTests.page, tests: String = MistakeCheckTests.tests, _ text: (String) -> String?) -> Int {
+        func extra(page: String = MistakeCheckTests.page, tests: String = MistakeCheckTests.tests, _ text: (String) -> String?)
+            -> Int
+        {
             check.findings(page: page, text: text, tests: tests).count - 25
         }
         #expect(extra { _ in "return 1 return 1" } == 2, "a text that is there twice is none")

@@ -110,7 +110,8 @@ struct LongRunTests {
         #expect(metrics.accepted == sums[.accepted] ?? 0 && metrics.rejected == sums[.rejected] ?? 0)
         #expect(metrics.notSent == sums[.notSent] ?? 0 && metrics.unknown == sums[.unknown] ?? 0)
         #expect(metrics.inFlight == 0 && metrics.queued == 0)
-        #expect((sums[.notSent] ?? 0) == 0 && (sums[.unknown] ?? 0) < Self.total / 10)
+        // A connection that falls silent or is reset takes up to a thousand with it, and four in ten rounds have one of each.
+        #expect((sums[.notSent] ?? 0) == 0 && (sums[.unknown] ?? 0) < Self.total / 5)
         #expect(metrics.goAways >= Self.total / 20_000)
         print("a long run: \(sums.map { "\($0.key) \($0.value)" }.sorted()), sent again \(metrics.resends)")
     }

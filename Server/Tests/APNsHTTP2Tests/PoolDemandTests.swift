@@ -43,31 +43,38 @@ struct PoolDemandTests {
         #expect(demand(offered: 1_000, carried: nil).wanted(backlog: 0) == nil)
     }
 
-    @Test("a connection that writes half a window each round trip carries that, whatever the spans are", arguments: [1, 7, 40, 95])
+    @Test(
+        "a connection that writes half a window each round trip carries that, whatever the spans are", arguments: [1, 7, 40, 95])
     func bursts(roundTrip: Int64) throws {
         var throughput = BusyThroughput()
-        var now = NIODeadline.uptimeNanoseconds(1_000_000_000)
+        let start = NIODeadline.uptimeNanoseconds(1_000_000_000)
+        var now = start
         var rates: [Double] = []
-        #expect(throughput.note(65_000, isBacklogged: true, at: now) == nil)
+        #expect(throughput.note(65_000, backlog: start, at: now) == nil)
         for _ in 0..<400 {
             // Looked at in vain in between.
-            #expect(throughput.note(0, isBacklogged: true, at: now) == nil)
+            #expect(throughput.note(0, backlog: start, at: now) == nil)
             now = now + .milliseconds(roundTrip)
-            if let rate = throughput.note(32_768, isBacklogged: true, at: now) { rates.append(rate) }
+            if let rate = throughput.note(32_768, backlog: start, at: now) { rates.append(rate) }
         }
         let expected = 32_768_000 / Double(roundTrip)
         #expect(rates.count > 2)
         #expect(rates.allSatisfy { abs($0 - expected) < 1 })
     }
 
-    @Test("time without a backlog is not counted")
+    @Test("time without a backlog is not counted, whether or not the connection saw it")
     func pause() {
         var throughput = BusyThroughput()
         let start = NIODeadline.uptimeNanoseconds(1_000_000_000)
-        #expect(throughput.note(1_000, isBacklogged: true, at: start) == nil)
-        #expect(throughput.note(1_000, isBacklogged: false, at: start + .milliseconds(50)) == nil)
-        #expect(throughput.note(1_000, isBacklogged: true, at: start + .seconds(5)) == nil)
-        #expect(throughput.note(1_000, isBacklogged: true, at: start + .milliseconds(5_100)) == 10_000)
+        #expect(throughput.note(1_000, backlog: start, at: start) == nil)
+        #expect(throughput.note(1_000, backlog: nil, at: start + .milliseconds(50)) == nil)
+        let second = start + .seconds(5)
+        #expect(throughput.note(1_000, backlog: second, at: second) == nil)
+        #expect(throughput.note(1_000, backlog: second, at: second + .milliseconds(100)) == 10_000)
+        // The queue ran empty and filled again while this connection was not asked.
+        let third = start + .seconds(9)
+        #expect(throughput.note(1_000, backlog: third, at: third + .milliseconds(20)) == nil)
+        #expect(throughput.note(1_000, backlog: third, at: third + .milliseconds(120)) == 10_000)
     }
 
     @Test("measured need opens several connections beside each other, paced, and stops at the need")

@@ -10,27 +10,21 @@ extension APNsConnectionHandler {
         var lastNumber = 0
     }
 
-    /// Holds DATA against the credit that can have reached the client; `false` when it was too much and the body is not to be read.
-    func check(_ content: HTTP2Frame.FramePayload.Data, on stream: HTTP2StreamID) -> Bool {
-        let size = content.data.readableBytes + (content.paddingBytes.map { $0 + 1 } ?? 0)
-        guard let overrun = ledger.received(size, on: Int(stream)) else { return true }
-        guard phase != .silent else { return false }
+    /// More came than the credit that had left by then.
+    private func endOverrun(on stream: HTTP2StreamID) {
         core.state.withLockedValue { $0.windowsOverrun += 1 }
         let code = HTTP2ErrorCode.flowControlError
-        switch overrun {
-        case .stream: reset(stream, code)
-        case .connection:
-            startDraining(GoAwayForm(lastStream: .zero, code: UInt32(code.networkCode)), last: lastStream)
-            context?.flush()
-            close()
-        }
-        return false
+        guard stream == .rootStream else { return reset(stream, code) }
+        startDraining(GoAwayForm(lastStream: .zero, code: UInt32(code.networkCode)), last: lastStream)
+        context?.flush()
+        close()
     }
 
     /// Credit is given back only when half of the window is used up, as Netty does (APNs reference 1.5), or as the rules say.
     func returnCredit(_ event: NIOHTTP2WindowUpdatedEvent) {
         guard phase != .silent, let inbound = event.inboundWindowSize else { return }
         guard event.streamID == .rootStream || streams[event.streamID] != nil else { return }
+        guard !unsentCredit.isSpent(window: inbound, of: Int(event.streamID)) else { return endOverrun(on: event.streamID) }
         let rules = core.rules
         let full = event.streamID == .rootStream ? ServerSettings.windowSize : announcedWindow
         let threshold: Int
@@ -50,7 +44,7 @@ extension APNsConnectionHandler {
 
     private func grant(_ size: Int, to stream: HTTP2StreamID) {
         write(.windowUpdate(windowSizeIncrement: size), on: stream)
-        ledger.granted(size, to: Int(stream))
+        unsentCredit.granted(size, to: Int(stream))
     }
 
     private func grant(_ size: Int, to stream: HTTP2StreamID, after delay: Duration) {
@@ -72,21 +66,19 @@ extension APNsConnectionHandler {
         guard phase != .silent, stream == .rootStream || streams[stream] != nil else { return }
         grant(size, to: stream)
         context?.flush()
-        ledger.flushed()
+        unsentCredit.flushed()
     }
 
-    /// Announces what changes. Every SETTINGS frame is acknowledged, so each counts for the limit and for the window.
+    /// Announces what changes. Every SETTINGS frame is acknowledged, so each counts for the limit.
     func announce(_ change: SettingsChange) {
         limit.announce(change.streams ?? limit.announced)
         announcedWindow = change.initialWindowSize ?? announcedWindow
-        unacknowledgedWindows.append(announcedWindow)
         write(.settings(.settings(ServerSettings.update(change))), on: .rootStream)
     }
 
     /// The client has read the oldest SETTINGS frame that it had not acknowledged.
     func settingsWereAcknowledged() {
         limit.acknowledge()
-        guard !unacknowledgedWindows.isEmpty else { return }
-        ledger.changeInitialWindow(to: unacknowledgedWindows.removeFirst())
+        unsentCredit.windowsChanged()
     }
 }

@@ -12,7 +12,6 @@ extension APNsConnectionHandler {
             return
         }
         highestStream = id
-        ledger.opened(id)
         if case .draining(let last) = phase, id > last { return }
         guard phase != .silent else { return }
         guard limit.allows(open: streams.count) else {
@@ -45,6 +44,7 @@ extension APNsConnectionHandler {
         send(answer, on: stream)
         // The library holds DATA back until a flush and would drop it with the reset.
         context?.flush()
+        unsentCredit.flushed()
         write(.rstStream(.noError), on: stream)
     }
 

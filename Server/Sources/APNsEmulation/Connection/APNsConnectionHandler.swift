@@ -29,11 +29,10 @@ final class APNsConnectionHandler: ChannelInboundHandler {
     let logger: Logger
     var streams: [HTTP2StreamID: OpenStream] = [:]
     var limit: StreamLimit
-    var ledger = CreditLedger()
+    var unsentCredit = UnsentCredit()
     var travelling = TravellingCredit()
-    /// INITIAL_WINDOW_SIZE as it was announced last, and as it was in the SETTINGS frames that are not acknowledged.
+    /// INITIAL_WINDOW_SIZE as it was announced last.
     var announcedWindow: Int
-    var unacknowledgedWindows: [Int]
     var credentials = ConnectionCredentials()
     var phase = Phase.open
     /// What the connection has used up of its error budget.
@@ -62,7 +61,6 @@ final class APNsConnectionHandler: ChannelInboundHandler {
         logger = listener.logger
         limit = StreamLimit(rules: core.rules)
         announcedWindow = core.rules.initialWindowSize
-        unacknowledgedWindows = [announcedWindow]
         lastActivity = core.clock.uptime
     }
 
@@ -84,7 +82,6 @@ final class APNsConnectionHandler: ChannelInboundHandler {
         switch frame.payload {
         case .headers(let content): receive(headers: content.headers, ends: content.endStream, on: frame.streamID)
         case .data(let content):
-            guard check(content, on: frame.streamID) else { return }
             if case .byteBuffer(let piece) = content.data { streams[frame.streamID]?.append(piece) }
             if content.endStream { finishRequest(frame.streamID) }
         case .settings(.ack): settingsWereAcknowledged()
@@ -95,15 +92,13 @@ final class APNsConnectionHandler: ChannelInboundHandler {
     func channelReadComplete(context: ChannelHandlerContext) {
         lastActivity = core.clock.uptime
         context.flush()
-        ledger.flushed()
+        unsentCredit.flushed()
         context.fireChannelReadComplete()
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
-        case let event as StreamClosedEvent:
-            ledger.closed(Int(event.streamID))
-            forget(event.streamID)
+        case let event as StreamClosedEvent: forget(event.streamID)
         case let event as NIOHTTP2WindowUpdatedEvent: returnCredit(event)
         case let command as ConnectionCommand: obey(command)
         case let event as TLSUserEvent: if case .handshakeCompleted = event { finishHandshake() }

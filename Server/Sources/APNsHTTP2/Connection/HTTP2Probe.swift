@@ -46,10 +46,12 @@ extension HTTP2Connection {
         if let sentAt = probe.sentAt {
             return now >= sentAt + limits.pingAnswer ? .dead : .again(sentAt + limits.pingAnswer)
         }
-        if phase == .open, let owingSince = probe.owingSince, now - owingSince >= limits.noAnswer { return .stuck }
+        // What drains is left already.
+        let patienceEnd = phase == .open ? probe.owingSince.map { $0 + limits.noAnswer } : nil
+        if let patienceEnd, now >= patienceEnd { return .stuck }
         guard streams.count > 0 else { return .again(now + limits.stallBeforePing) }
         let due = probe.lastRead + limits.stallBeforePing
-        guard now >= due else { return .again(probe.owingSince.map { max(now, min(due, $0 + limits.noAnswer)) } ?? due) }
+        guard now >= due else { return .again(patienceEnd.map { min(due, $0) } ?? due) }
         sendProbe(at: now)
         return .again(now + limits.pingAnswer)
     }

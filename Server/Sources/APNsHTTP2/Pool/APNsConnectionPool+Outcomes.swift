@@ -22,6 +22,7 @@ extension APNsConnectionPool {
 
     /// Its caller goes on in the next turn, together with all others of this one.
     func noteEnd(of submission: PushSubmission) {
+        guard submission.isAwaited else { return }
         ended.append(submission)
         schedulePump()
     }

@@ -11,7 +11,10 @@ extension APNsConnectionPool: APNsConnectionOwner {
 
     func connectionMayTakeMore(_ id: Int) {
         guard !queue.isEmpty || state.isStopping else { return schedulePublish() }
-        if !queue.isEmpty, let handler = handler(id), let authorization = currentAuthorization() { fill(handler, authorization) }
+        if !queue.isEmpty, let handler = handler(id), let authorization = currentAuthorization() {
+            fill(handler, authorization)
+            noteBacklog()
+        }
         // Whether more connections are wanted is decided once per turn of the loop.
         schedulePump()
     }

@@ -17,6 +17,8 @@ final class APNsConnectionPool {
     var handlers: [(id: Int, handler: APNsConnectionHandler)] = []
     var counters = APNsClientMetrics()
     var demand = PoolDemand()
+    /// Since when more waits than the connections take.
+    private var backlogStart: NIODeadline?
     /// Handed over in this turn and not yet queued.
     private var submitted: [PushSubmission] = []
     /// Complete, and their callers still wait.
@@ -115,11 +117,15 @@ final class APNsConnectionPool {
                 fill(current[(nextHandler + offset) % current.count].handler, authorization)
             }
         }
+        noteBacklog()
         demand.note(at: eventLoop.now)
         decide()
         publishMetrics()
         finishStopping()
     }
+
+    /// Call after the connections were offered the queue.
+    func noteBacklog() { backlogStart = queue.isEmpty ? nil : backlogStart ?? eventLoop.now }
 
     func fill(_ handler: APNsConnectionHandler, _ authorization: APNsAuthorization?) {
         if handler.connection.needsSuccess { queue.bringLikeliestToFront() }
@@ -132,7 +138,8 @@ final class APNsConnectionPool {
         let isWarm = handler.connection.hasAnswer
         let filled = handler.fill(from: queue, authorization: own)
         counters.requests += filled.count
-        if let rate = handler.throughput.note(filled.bytes, isBacklogged: isWarm && !queue.isEmpty, at: now) { demand.carry(rate) }
+        let backlog = isWarm && !queue.isEmpty ? backlogStart : nil
+        if let rate = handler.throughput.note(filled.bytes, backlog: backlog, at: now) { demand.carry(rate) }
         // It was its turn to take the new token, and it could not take a push.
         if let own, handler.authorizationGeneration != own.generation { rollout.gone(handler.id) }
         guard handler.connection.streams.isExhausted, state.phase(of: handler.id) != .draining else { return }

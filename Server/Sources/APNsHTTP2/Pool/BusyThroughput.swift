@@ -13,14 +13,15 @@ struct BusyThroughput {
 
     /// Notes what a turn wrote. Returns bytes a second when a span is over.
     ///
-    /// - Parameter isBacklogged: whether more would have been written if the connection took more. If not, it was not its limit.
-    mutating func note(_ written: Int, isBacklogged: Bool, at now: NIODeadline) -> Double? {
-        guard isBacklogged else {
+    /// - Parameter backlog: since when there is more than the connections take; `nil` if there is not. What was carried before
+    ///   that moment was no limit of the connection.
+    mutating func note(_ written: Int, backlog: NIODeadline?, at now: NIODeadline) -> Double? {
+        guard let backlog else {
             start = nil
             return nil
         }
         guard written > 0 else { return nil }
-        guard let start else {
+        guard let start, start >= backlog else {
             begin(at: now)
             return nil
         }

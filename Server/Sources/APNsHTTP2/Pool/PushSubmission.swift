@@ -146,6 +146,9 @@ extension PushSubmission: SerialExecutor {
     @inline(never)
     func end() { job = nil }
 
+    /// Whether a caller waits.
+    nonisolated var isAwaited: Bool { job != nil }
+
     /// Lets the caller go on. On the event loop, once, when the submission is complete.
     ///
     /// - Parameter executor: the event loop's, which is where this runs.

@@ -4,6 +4,14 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 /// Carries requests over HTTP/2 or HTTP/1.1, by TLS unless the address is of this machine.
 final class HTTPClientTransport: HubTransport {
     private let client: HTTPClient
@@ -54,6 +62,8 @@ final class HTTPClientTransport: HubTransport {
         case is CancellationError: return error
         case is NIOTooManyBytesError: return TransportFault.answerTooLarge
         case let error as NIOConnectionError: return TransportFault.unreachable("nothing answers at \(error.host)")
+        case let error as IOError where [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH].contains(error.errnoCode):
+            return TransportFault.unreachable("nothing answers at the hub's address")
         case let error as HTTPClientError where [.connectTimeout, .tlsHandshakeTimeout].contains(error):
             return TransportFault.unreachable("no connection to the hub came about in time")
         case let error as HTTPClientError where error == .cancelled: return CancellationError()

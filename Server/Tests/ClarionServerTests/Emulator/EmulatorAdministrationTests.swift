@@ -103,7 +103,8 @@ struct EmulatorAdministrationTests {
         arguments: [
             #"{"kind":"explode"}"#, #"{"status":200,"reason":"x"}"#, #"{"status":503}"#, #"{"kind":"delay"}"#,
             #"{"kind":"goAway","lastStream":"never"}"#, #"{"kind":"refuseStream","count":0}"#,
-            #"{"kind":"refuseStream","every":0}"#, #"{"kind":"settings"}"#, #"{"kind":"settings","maximumFrameSize":1}"#, #"{"kind":"refuseStream","after":-1}"#,
+            #"{"kind":"refuseStream","every":0}"#, #"{"kind":"settings"}"#, #"{"kind":"settings","maximumFrameSize":1}"#,
+            #"{"kind":"refuseStream","after":-1}"#,
         ])
     func badFaults(json: String) async throws {
         try await withAdministration { _, client in

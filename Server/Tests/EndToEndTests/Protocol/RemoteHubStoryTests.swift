@@ -46,6 +46,12 @@ struct RemoteHubStoryTests {
                 #expect(try await hub.details(of: try #require(later.id)) == nil)
                 #expect(try await hub.deleteRegistration(id))
                 #expect(try await hub.registration(id) == nil)
+                stage.demo.apns.invalidate(token: token, reason: .unregistered, at: stage.now)
+                let late = try await hub.send(.apple(#"{"aps":{"alert":"too late"}}"#, tags: "vip"))
+                #expect(
+                    try await stage.ended(late, hub).outcomes
+                        == [OutcomeCounts(.apns, [.init(name: "ExpiredChannel", count: 1)])])
+                #expect(try await hub.installation("i-1") == nil, "who is gone is forgotten")
             }
         }
     }
