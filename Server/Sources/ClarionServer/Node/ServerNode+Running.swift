@@ -97,15 +97,9 @@ extension ServerNode {
     private var linkScheme: String { isForThisMachineAlone && settings.listening.tls == nil ? "http" : "https" }
 
     private var isForThisMachineAlone: Bool {
-<<<<<<< HEAD
-        let listening = settings.listening
-        return AddressRange.isLoopback(host: listening.address.host) && listening.publicURL == nil && !listening.isBehindTLSProxy
-            && listening.tls.map { AddressRange.isLoopback(host: $0.address.host) } ?? true
-=======
         AddressRange.isLoopback(host: settings.listening.address.host) && settings.listening.publicURL == nil
             && !settings.listening.isBehindTLSProxy
             && settings.listening.tls.map { AddressRange.isLoopback(host: $0.address.host) } ?? true
->>>>>>> 73af41c4b5fb2159755fa0de142827873b25c979
     }
 
     private func serviceOptions() -> ServiceOptions {
@@ -113,14 +107,8 @@ extension ServerNode {
         // Every route has its own limit below this one: contents, and the files of imports.
         service.maximumBodyBytes = max(BackendHTTPOptions.bodyLimit(contentLimit: settings.contentLimit), 101 << 20)
         // A page of another site could point a name of its own at this machine; only names of this machine get an answer.
-<<<<<<< HEAD
-        if isForThisMachineAlone {
-            service.allowedHosts = Set((settings.listening.tls?.names ?? []).map { $0.lowercased() })
-        }
-=======
         let names = settings.listening.tls?.names ?? []
         if isForThisMachineAlone { service.allowedHosts = Set(names.map { $0.lowercased() }) }
->>>>>>> 73af41c4b5fb2159755fa0de142827873b25c979
         return service
     }
 }
