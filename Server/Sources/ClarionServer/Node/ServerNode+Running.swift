@@ -94,8 +94,8 @@ extension ServerNode {
             transport: delivery.transport, files: jobs.map { HubFiles(jobs: $0, signer: storage.signer, scheme: linkScheme) })
     }
 
-    /// A node that only this machine can reach has no TLS unless somebody put it in front.
-    private var linkScheme: String { isForThisMachineAlone ? "http" : "https" }
+    /// A node that only this machine can reach has no TLS unless it serves it itself.
+    private var linkScheme: String { isForThisMachineAlone && settings.listening.tls == nil ? "http" : "https" }
 
     private var isForThisMachineAlone: Bool {
         AddressRange.isLoopback(host: settings.listening.address.host) && settings.listening.publicURL == nil
