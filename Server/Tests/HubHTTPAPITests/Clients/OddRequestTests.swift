@@ -74,6 +74,18 @@ struct OddRequestTests {
         }
     }
 
+    @Test("the special tags that a client read and stores again are neither a mistake nor a right")
+    func specialTags() async throws {
+        let hub = try await HubUnderTest()
+        let client = HubClient.dotNet
+        let entry = client.entry("AppleRegistrationDescription", tags: "red,$InstallationId:{7d1f-22},$UserId:{ann}", [("DeviceToken", Self.token)])
+        let answer = try await hub.call(client, ClientRequest("POST", client.registrations(), body: entry))
+        #expect(answer.status == 200, "\(answer.body)")
+        #expect(try RegistrationReading.entry(answer).tags == ["red"])
+        let found = try await hub.call(client, ClientRequest("GET", "/demo/tags/$UserId:%7Bann%7D/registrations"))
+        #expect(try RegistrationReading.feed(found).isEmpty)
+    }
+
     @Test("the flag for tests that a client adds to everything means nothing where nothing is sent")
     func testFlag() async throws {
         let hub = try await HubUnderTest()
