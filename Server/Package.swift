@@ -26,6 +26,7 @@ extension Target.Dependency {
     static let crypto = product(name: "Crypto", package: "swift-crypto")
     static let cryptoExtras = product(name: "CryptoExtras", package: "swift-crypto")
     static let grdb = product(name: "GRDB", package: "GRDB.swift")
+    static let grdbSQLite = product(name: "GRDBSQLite", package: "GRDB.swift")
     static let httpTypes = product(name: "HTTPTypes", package: "swift-http-types")
     static let hummingbird = product(name: "Hummingbird", package: "hummingbird")
     static let hummingbirdHTTP2 = product(name: "HummingbirdHTTP2", package: "hummingbird")
@@ -98,7 +99,9 @@ let package = Package(
         tests(
             "APNsEmulationTests",
             [
-                "APNsEmulation", "APNsProtocol", "ClarionTesting", .crypto, .logging, .nioCore, .nioConcurrencyHelpers, .nioHPACK,
+                "APNsEmulation", "APNsProtocol", "ClarionTesting", .crypto, .logging, .nioCore, .nioConcurrencyHelpers,
+                .nioEmbedded,
+                .nioHPACK,
                 .nioHTTP2, .nioPosix, .nioSSL, .richPushModel,
             ]),
         target(
@@ -152,8 +155,10 @@ let package = Package(
             ]),
         target(
             "ContentStorage",
-            ["AppBackend", "ServiceErrors", .crypto, .nioCore, .nioConcurrencyHelpers, .nioPosix, .richPushModel]),
-        tests("ContentStorageTests", ["ContentStorage", "StorageConformance", "ClarionTesting"]),
+            ["AppBackend", "PushHub", "ServiceErrors", .crypto, .nioCore, .nioConcurrencyHelpers, .nioPosix, .richPushModel]),
+        tests(
+            "ContentStorageTests",
+            ["ContentStorage", "PushHub", "ServiceErrors", "StorageConformance", "ClarionTesting", .richPushModel]),
         target("DeviceSimulation", [.asyncHTTPClient, .crypto, .nioCore, .logging, .richPushDevice, .richPushModel]),
         tests("DeviceSimulationTests", ["DeviceSimulation", "ClarionTesting"]),
         target(
@@ -178,7 +183,8 @@ let package = Package(
         tests(
             "HubHTTPAPITests",
             [
-                "HTTPService", "HubHTTPAPI", "HubProtocol", "ClarionTesting", "PushHub", "SQLStorage", "SQLiteDatabase",
+                "ContentStorage", "HTTPService", "HubHTTPAPI", "HubProtocol", "ClarionTesting", "PushHub", "SQLStorage",
+                "SQLiteDatabase",
                 "ServiceErrors", "SharedAccess", "TagExpressions", .httpTypes, .hummingbird, .hummingbirdTesting, .logging,
                 .richPushModel,
             ], resources: [.copy("Recordings")]),
@@ -186,18 +192,18 @@ let package = Package(
             "RemoteHub",
             [
                 "HubProtocol", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions", .asyncHTTPClient, .crypto, .logging,
-                .nioCore, .nioSSL, .richPushModel,
+                .nioConcurrencyHelpers, .nioCore, .nioPosix, .nioSSL, .richPushModel,
             ]),
         tests(
             "RemoteHubTests",
             [
                 "RemoteHub", "HubProtocol", "ClarionTesting", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions",
-                .hummingbird, .logging, .nioCore, .richPushModel,
+                .httpTypes, .hummingbird, .logging, .nioConcurrencyHelpers, .nioCore, .richPushModel,
             ]),
         target(
             "SQLStorage",
             ["AppBackend", "NotificationTemplates", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions", .richPushModel]),
-        target("SQLiteDatabase", ["SQLStorage", .grdb, .logging]),
+        target("SQLiteDatabase", ["SQLStorage", .grdb, .grdbSQLite, .logging]),
         tests(
             "SQLiteDatabaseTests",
             [

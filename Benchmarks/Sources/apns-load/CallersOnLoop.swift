@@ -24,7 +24,7 @@ actor CallersOnLoop {
         var result = LoadResult()
         for _ in 0..<max(1, load.options.count / load.options.window) {
             let start = ContinuousClock.now
-            result.add([await load.client.send(push)])
+            result.add(await load.client.send(push))
             result.latency.add(start.duration(to: .now))
         }
         return result

@@ -22,6 +22,11 @@ struct LoadResult: Sendable {
         for case .accepted in outcomes { accepted += 1 }
     }
 
+    mutating func add(_ outcome: APNsOutcome) {
+        sent += 1
+        if case .accepted = outcome { accepted += 1 }
+    }
+
     mutating func add(_ other: LoadResult) {
         sent += other.sent
         accepted += other.accepted

@@ -145,6 +145,21 @@ static void take(struct connection *connection, const uint8_t *at, uint32_t leng
     }
 }
 
+// How many of these bytes, which are whole frames, make the next TLS record: those of as many answers as the options say, with
+// what goes before and between them.
+size_t record_size(const uint8_t *frames, size_t size) {
+    if (options.answers_per_record == 0) return size > maximum_frame ? maximum_frame : size;
+    size_t end = 0;
+    uint32_t answered = 0;
+    while (end < size && answered < options.answers_per_record) {
+        size_t next = end + header_size + (get32(frames + end) >> 8);
+        if (next > maximum_frame) break;
+        answered += frames[end + 3] == headers;
+        end = next;
+    }
+    return end;
+}
+
 void read_frames(struct connection *connection) {
     struct bytes *input = &connection->input;
     if (!connection->has_preface) {

@@ -1,4 +1,4 @@
-// apns-sink [--streams N] [--window BYTES] [--delay-ms N] [--warm-up] [--certificate FILE]
+// apns-sink [--streams N] [--window BYTES] [--delay-ms N] [--answers-per-record N] [--warm-up] [--certificate FILE]
 //
 // Prints its port, then answers `stats` on standard input with a line of JSON, and ends when standard input does.
 #include "sink.h"
@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { read_size = 64 * 1024, output_limit = 4 * 1024 * 1024, reads_per_turn = 4 };
+enum { read_size = 64 * 1024, output_limit = 4 * 1024 * 1024, write_size = 128 * 1024, reads_per_turn = 4 };
 
 struct options options = {.streams = 1000, .window = 16 * 1024 * 1024};
 struct totals totals;
@@ -47,6 +47,14 @@ static void end_connection(struct connection *connection) {
     free(connection);
 }
 
+// Records that are made one after the other leave with one write.
+static void attach(struct connection *connection) {
+    BIO *writer = BIO_new(BIO_f_buffer());
+    if (!writer || BIO_set_write_buffer_size(writer, write_size) != 1) abort();
+    BIO_push(writer, BIO_new_socket(connection->socket, BIO_NOCLOSE));
+    SSL_set_bio(connection->tls, BIO_new_socket(connection->socket, BIO_NOCLOSE), writer);
+}
+
 static void accept_connection(int listener) {
     int socket = accept4(listener, NULL, NULL, SOCK_NONBLOCK);
     if (socket < 0) return;
@@ -56,7 +64,7 @@ static void accept_connection(int listener) {
     if (!connection) abort();
     connection->socket = socket;
     connection->tls = SSL_new(tls_context);
-    SSL_set_fd(connection->tls, socket);
+    attach(connection);
     SSL_set_accept_state(connection->tls);
     connection->next = connections;
     if (connections) connections->previous = connection;
@@ -119,8 +127,9 @@ static uint64_t release_due(struct connection *connection, uint64_t now) {
 
 static void write_output(struct connection *connection) {
     while (connection->written < connection->released) {
-        uint64_t size = connection->released - connection->written;
-        int count = SSL_write(connection->tls, connection->output.memory + connection->output.start, size > 16384 ? 16384 : (int)size);
+        const uint8_t *at = connection->output.memory + connection->output.start;
+        size_t size = record_size(at, connection->released - connection->written);
+        int count = SSL_write(connection->tls, at, (int)size);
         if (count <= 0) {
             int error = SSL_get_error(connection->tls, count);
             if (error != SSL_ERROR_WANT_WRITE && error != SSL_ERROR_WANT_READ) connection->is_broken = true;
@@ -130,7 +139,10 @@ static void write_output(struct connection *connection) {
         connection->written += (uint64_t)count;
         bytes_consume(&connection->output, (size_t)count);
     }
-    watch_for_writing(connection, false);
+    BIO *writer = SSL_get_wbio(connection->tls);
+    bool is_full = BIO_flush(writer) <= 0;
+    if (is_full && !BIO_should_retry(writer)) connection->is_broken = true;
+    watch_for_writing(connection, is_full);
 }
 
 enum reading { over, waiting, more };
@@ -224,6 +236,7 @@ static void read_options(int count, char **words) {
         if (strcmp(word, "--streams") == 0) options.streams = (uint32_t)strtoul(value, NULL, 10);
         else if (strcmp(word, "--window") == 0) options.window = (uint32_t)strtoul(value, NULL, 10);
         else if (strcmp(word, "--delay-ms") == 0) options.delay = strtoull(value, NULL, 10) * 1000000;
+        else if (strcmp(word, "--answers-per-record") == 0) options.answers_per_record = (uint32_t)strtoul(value, NULL, 10);
         else if (strcmp(word, "--certificate") == 0) options.certificate = value;
         else {
             fprintf(stderr, "apns-sink: unknown option %s\n", word);

@@ -1,5 +1,5 @@
 // A server that answers every request with status 200, and is never what limits the client that is measured: one thread,
-// OpenSSL, one parse over what was read, one write for all answers to it. It reads no header block, so it is no APNs; the
+// OpenSSL, one parse over what was read, one write for all answers to it, in as many TLS records as the options say. It reads no header block, so it is no APNs; the
 // local APNs of the server package is.
 #ifndef SINK_H
 #define SINK_H
@@ -15,6 +15,7 @@ struct options {
     uint32_t window;         // the receive window of the connection and of each stream
     uint64_t delay;          // nanoseconds between a request and its answer; window updates wait as long
     bool warms_up;           // allow one stream until the first request, as APNs does
+    uint32_t answers_per_record; // how many answers share a TLS record; 0 for all that are there
     const char *certificate; // where to write the certificate to trust
 };
 
@@ -67,5 +68,6 @@ SSL_CTX *make_tls_context(const char *certificate_path);
 void prepare_answers(void);
 void greet(struct connection *connection);
 void read_frames(struct connection *connection);
+size_t record_size(const uint8_t *frames, size_t size);
 
 #endif

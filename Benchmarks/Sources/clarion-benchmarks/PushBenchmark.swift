@@ -4,6 +4,9 @@ import Foundation
 struct PushBenchmark {
     static let bodySize = 188
     static let windows = [1, 10, 100, 1000]
+    /// How many answers share a TLS record: one, as a service does that answers each stream when it is done, and all that there
+    /// are (0), as only a server can that holds answers back.
+    static let answersPerRecord = [1, 0]
 
     let load: String
     let sink: String
@@ -12,6 +15,8 @@ struct PushBenchmark {
 
     /// One line of the table.
     struct Row: Encodable {
+        /// How many answers share a TLS record; 0 for as many as there are.
+        var answersPerRecord: Int
         var client: String
         var window: Int
         /// Pushes for each second of the client's processor time, median of the rounds.
@@ -45,22 +50,26 @@ struct PushBenchmark {
     }
 
     func run() throws -> [Row] {
-        let sink = try Sink(program: sink, folder: folder)
-        defer { sink.stop() }
         let body = folder.appending(path: "body")
         try Data(repeating: 0x78, count: Self.bodySize).write(to: body)
         var rows: [Row] = []
-        for window in Self.windows {
-            var samples: [String: [Sample]] = [:]
-            for _ in 0..<rounds {
-                samples["h2load", default: []].append(try peer(window, body: body.path, sink))
-                for mode in ["batch", "loop", "pool"] { samples[mode, default: []].append(try ours(mode, window, sink)) }
-            }
-            rows += ["h2load", "batch", "loop", "pool"].map { name in
-                row(name, window, samples[name] ?? [], against: samples["h2load"] ?? [])
-            }
+        for answers in Self.answersPerRecord {
+            let sink = try Sink(program: sink, folder: folder, ["--answers-per-record", "\(answers)"])
+            defer { sink.stop() }
+            for window in Self.windows { rows += try measure(window, answers, body: body.path, sink) }
         }
         return rows
+    }
+
+    private func measure(_ window: Int, _ answers: Int, body: String, _ sink: Sink) throws -> [Row] {
+        var samples: [String: [Sample]] = [:]
+        for _ in 0..<rounds {
+            samples["h2load", default: []].append(try peer(window, body: body, sink))
+            for mode in ["batch", "loop", "pool"] { samples[mode, default: []].append(try ours(mode, window, sink)) }
+        }
+        return ["h2load", "batch", "loop", "pool"].map { name in
+            row(name, window, answers, samples[name] ?? [], against: samples["h2load"] ?? [])
+        }
     }
 
     private func peer(_ window: Int, body: String, _ sink: Sink) throws -> Sample {
@@ -104,12 +113,13 @@ struct PushBenchmark {
             p50: report.p50, p99: report.p99, resident: report.resident / 1_000_000, bytes: bytes)
     }
 
-    private func row(_ client: String, _ window: Int, _ samples: [Sample], against peer: [Sample]) -> Row {
+    private func row(_ client: String, _ window: Int, _ answers: Int, _ samples: [Sample], against peer: [Sample]) -> Row {
         let rate = Self.median(samples.map(\.perProcessorSecond))
         let reference = Self.median(peer.map(\.perProcessorSecond))
         return Row(
-            client: client, window: window, perProcessorSecond: rate, processorSecondsPer100k: 100_000 / rate,
-            perSecond: Self.median(samples.map(\.perSecond)), ratio: client == "h2load" ? nil : rate / reference,
+            answersPerRecord: answers, client: client, window: window, perProcessorSecond: rate,
+            processorSecondsPer100k: 100_000 / rate, perSecond: Self.median(samples.map(\.perSecond)),
+            ratio: client == "h2load" ? nil : rate / reference,
             p50Milliseconds: Self.optionalMedian(samples.compactMap(\.p50)),
             p99Milliseconds: Self.optionalMedian(samples.compactMap(\.p99)),
             residentMegabytes: Self.optionalMedian(samples.compactMap(\.resident)),

@@ -5,7 +5,7 @@ public struct TestReport: Sendable {
 
     /// Reads the text. A test with arguments failed if any of them did.
     public init(_ text: String) {
-        for part in text.split(separator: "<testcase ").dropFirst() {
+        for part in text.split(separator: "<testcase ", omittingEmptySubsequences: false).dropFirst() {
             guard let suite = Self.value("classname", in: part)?.split(separator: ".").last,
                 let name = Self.value("name", in: part)?.split(separator: "(").first
             else { continue }

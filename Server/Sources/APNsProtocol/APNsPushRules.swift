@@ -22,21 +22,34 @@ public struct APNsPushRules: Sendable {
         try Self.checkDeviceToken(push.deviceToken)
         let sameHeaders = lastHeaders == push.headers
         if !sameHeaders {
-            try checkHeaders(push.headers)
+            try Self.checkHeaders(push.headers, strictness)
             lastHeaders = push.headers
             lastPayload = nil
         }
         guard strictness == .apple else { return }
-        let limit = push.headers.pushType.maximumPayload
-        guard !push.payload.isEmpty else { throw .emptyPayload }
-        guard push.payload.count <= limit else { throw .payloadTooLarge(size: push.payload.count, limit: limit) }
+        try Self.checkPayload(push)
         guard push.headers.pushType == .background, lastPayload != push.payload else { return }
         try APNsBackgroundContent.check(push.payload)
         lastPayload = push.payload
     }
 
-    private func checkHeaders(_ headers: APNsPush.Headers) throws(APNsPushFault) {
-        try Self.checkWords(headers)
+    /// Checks one push of which nothing is known yet.
+    public static func check(_ push: APNsPush, _ strictness: Strictness) throws(APNsPushFault) {
+        try checkDeviceToken(push.deviceToken)
+        try checkHeaders(push.headers, strictness)
+        guard strictness == .apple else { return }
+        try checkPayload(push)
+        if push.headers.pushType == .background { try APNsBackgroundContent.check(push.payload) }
+    }
+
+    private static func checkPayload(_ push: APNsPush) throws(APNsPushFault) {
+        let limit = push.headers.pushType.maximumPayload
+        guard !push.payload.isEmpty else { throw .emptyPayload }
+        guard push.payload.count <= limit else { throw .payloadTooLarge(size: push.payload.count, limit: limit) }
+    }
+
+    private static func checkHeaders(_ headers: APNsPush.Headers, _ strictness: Strictness) throws(APNsPushFault) {
+        try checkWords(headers)
         guard strictness == .apple else { return }
         if let suffix = headers.pushType.topicSuffix, !suffix.isEmpty, !headers.topic.hasSuffix(suffix) {
             throw .topicWithoutSuffix(suffix)
@@ -50,10 +63,11 @@ public struct APNsPushRules: Sendable {
     /// What must hold for any request: nothing that a header cannot carry, nothing without a bound.
     private static func checkWords(_ headers: APNsPush.Headers) throws(APNsPushFault) {
         guard !headers.topic.isEmpty else { throw .missingTopic }
-        guard headers.topic.utf8.count <= 255, headers.topic.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+        guard headers.topic.utf8.count <= 255, everyByte(of: headers.topic, satisfies: { $0 &- 0x21 < 0x5E }) else {
             throw .malformedTopic
         }
-        guard (1...32).contains(headers.pushType.rawValue.utf8.count), headers.pushType.rawValue.utf8.allSatisfy(isTypeByte)
+        guard (1...32).contains(headers.pushType.rawValue.utf8.count),
+            everyByte(of: headers.pushType.rawValue, satisfies: isTypeByte)
         else {
             throw .malformedPushType
         }
@@ -66,16 +80,47 @@ public struct APNsPushRules: Sendable {
         let length = token.utf8.count
         guard length > 0 else { throw .missingDeviceToken }
         guard length % 2 == 0, length <= 400 else { throw .malformedDeviceToken }
-        // Done for every push: over the bytes in place, without a branch for each.
-        let isHexadecimal =
-            token.utf8.withContiguousStorageIfAvailable { bytes in
-                var wrong: UInt8 = 0
-                for byte in bytes { wrong |= Self.isHexadecimal(byte) ? 0 : 1 }
-                return wrong == 0
-            } ?? token.utf8.allSatisfy(Self.isHexadecimal)
-        guard isHexadecimal else { throw .malformedDeviceToken }
+        // Done for every push: over the bytes in place, eight at a time.
+        let isFit = token.utf8.withContiguousStorageIfAvailable { bytes in
+            let memory = UnsafeRawBufferPointer(bytes)
+            var index = 0
+            var isFit = true
+            while index + 8 <= bytes.count {
+                isFit = isHexadecimal(memory.loadUnaligned(fromByteOffset: index, as: UInt64.self)) && isFit
+                index += 8
+            }
+            while index < bytes.count {
+                isFit = isHexadecimal(bytes[index]) && isFit
+                index += 1
+            }
+            return isFit
+        }
+        guard isFit ?? token.utf8.allSatisfy(isHexadecimal) else { throw .malformedDeviceToken }
     }
 
+    /// Over the bytes in place, without a branch for each.
+    @inline(__always)
+    private static func everyByte(of text: String, satisfies condition: (UInt8) -> Bool) -> Bool {
+        let result = text.utf8.withContiguousStorageIfAvailable { bytes in
+            var isFit = true
+            for byte in bytes { isFit = condition(byte) && isFit }
+            return isFit
+        }
+        return result ?? text.utf8.allSatisfy(condition)
+    }
+
+    /// The same for eight digits. Each byte is compared in its upper bit, which a digit does not use.
+    @inline(__always)
+    private static func isHexadecimal(_ bytes: UInt64) -> Bool {
+        let upperBits: UInt64 = 0x8080_8080_8080_8080
+        func isAtLeast(_ bytes: UInt64, _ bound: UInt64) -> UInt64 { (bytes | upperBits) &- bound &* 0x0101_0101_0101_0101 }
+        let lowercase = bytes | 0x2020_2020_2020_2020
+        let isDigit = isAtLeast(bytes, 0x30) & ~isAtLeast(bytes, 0x3A)
+        let isLetter = isAtLeast(lowercase, 0x61) & ~isAtLeast(lowercase, 0x67)
+        return bytes & upperBits == 0 && (isDigit | isLetter) & upperBits == upperBits
+    }
+
+    @inline(__always)
     private static func isHexadecimal(_ byte: UInt8) -> Bool {
         byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 6
     }

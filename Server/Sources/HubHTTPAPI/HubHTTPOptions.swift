@@ -19,12 +19,15 @@ public struct HubHTTPOptions: Sendable {
     public var writesPerSecond: Int?
     /// What test sends go through.
     public var transport: any PushTransport
+    /// Jobs and their files; without them those resources do not exist.
+    public var files: HubFiles?
 
     /// Creates options.
     public init(
         clock: any ServiceClock = .system, limits: HubLimits = HubLimits(), publicHosts: [String] = [],
         protectedTagPrefixes: [String] = ["username:"], reservedNames: Set<String> = Self.reservedNames,
-        sendsPerSecond: Int? = nil, writesPerSecond: Int? = nil, transport: any PushTransport
+        sendsPerSecond: Int? = nil, writesPerSecond: Int? = nil, transport: any PushTransport,
+        files: HubFiles? = nil
     ) {
         self.clock = clock
         self.limits = limits
@@ -34,6 +37,7 @@ public struct HubHTTPOptions: Sendable {
         self.sendsPerSecond = sendsPerSecond
         self.writesPerSecond = writesPerSecond
         self.transport = transport
+        self.files = files
     }
 
     /// The names that no hub may have (design of the paths), and what browsers ask every server for.

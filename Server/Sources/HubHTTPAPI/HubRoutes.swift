@@ -27,7 +27,8 @@ extension HubRoutes: OwnRoutes {
     public var errorRenderer: any ErrorRenderer { HubErrorRenderer(clock: options.clock) }
 
     public func template(of path: String, method: HTTPRequest.Method) -> String? {
-        switch HubRoute.match(method: method.rawValue, path: path) {
+        if ContainerPath.matches(path) { return containerTemplate(path) }
+        return switch HubRoute.match(method: method.rawValue, path: path) {
         case .route(let route): isReserved(path) ? nil : route.operation.template
         case .methodNotAllowed: isReserved(path) ? nil : "/{hub}"
         case .unknownPath: nil
@@ -35,6 +36,7 @@ extension HubRoutes: OwnRoutes {
     }
 
     public func respond(to request: Request, context: ServiceRequestContext) async throws -> Response {
+        if ContainerPath.matches(request.uri.path) { return try await answerContainer(request, context) }
         guard case .route(let route) = HubRoute.match(method: request.method.rawValue, path: request.uri.path) else {
             throw ServiceError(.methodNotAllowed)
         }
@@ -72,7 +74,7 @@ extension HubRoutes: OwnRoutes {
         case .telemetry:
             try await answerTelemetry(call)
         case .feedbackContainer, .submitJob, .jobs, .job:
-            throw ServiceError(.notFound, "this server has no such resource")
+            try await answerFiles(call)
         case .putHub, .hub, .deleteHub, .hubs:
             try await answerManagement(call)
         }

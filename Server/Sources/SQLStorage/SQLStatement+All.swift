@@ -3,6 +3,6 @@ extension SQLStatement {
     public static func all(_ dialect: SQLDialect) -> [SQLStatement] {
         SchemaMigrator.statements + SQLHubStore.all + SQLDeviceStore.all + DeviceRows.all + DeviceWriting.all + TemplateRows.all
             + AudienceWalk.all + DirectRows.all + FeedbackRows.all + SQLIntakeStore.all
-            + SQLSliceQueue.all(dialect) + SQLTelemetryStore.all + allOfBackend
+            + SQLSliceQueue.all(dialect) + SQLTelemetryStore.all + SQLJobStore.all(dialect) + allOfBackend
     }
 }

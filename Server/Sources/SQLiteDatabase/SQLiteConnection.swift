@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import GRDBSQLite
 import SQLStorage
 
 /// A connection of the library as storage sees it. Lives only inside a transaction's closure.
@@ -21,8 +22,20 @@ struct SQLiteConnection: SQLConnection {
     }
 
     func forEachRow(_ statement: SQLStatement, _ values: [SQLValue], _ body: (any SQLColumns) throws -> Void) throws {
-        let cursor = try Row.fetchCursor(try prepare(statement, values))
-        while let row = try cursor.next() { try body(SQLiteColumns(row)) }
+        let prepared = try prepare(statement, values)
+        // Only a reading statement may be stepped behind the library's back: it has nothing to notice.
+        guard prepared.isReadonly else { throw SQLFault.refused(code: 1, reason: "only a reading statement shows its rows") }
+        let raw = prepared.sqliteStatement
+        defer { sqlite3_reset(raw) }
+        let columns = SQLiteColumns(raw)
+        while true {
+            switch sqlite3_step(raw) {
+            case SQLITE_ROW: try body(columns)
+            case SQLITE_DONE: return
+            case let code:
+                throw DatabaseError(resultCode: ResultCode(rawValue: code), message: database.lastErrorMessage)
+            }
+        }
     }
 
     @discardableResult

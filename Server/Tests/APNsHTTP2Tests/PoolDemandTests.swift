@@ -5,36 +5,76 @@ import Testing
 
 @Suite("How many connections a load needs")
 struct PoolDemandTests {
-    /// Ten spans of 100 ms in which `offered` bytes a second come in and each of the connections carries `carried`.
-    private func demand(offered: Int, carried: Int, connections: Int, isBacklogged: Bool = true) -> PoolDemand {
+    /// Four seconds in which `offered` bytes a second come in, and connections that each carry `carried`.
+    private func demand(offered: Int, carried: Double?) -> PoolDemand {
         var demand = PoolDemand()
         var now = NIODeadline.uptimeNanoseconds(1_000_000_000)
-        demand.note(isBacklogged: isBacklogged, connections: connections, at: now)
+        demand.note(at: now)
         for _ in 0..<40 {
             demand.offer(offered / 10)
-            demand.write(carried * connections / 10)
+            if let carried { demand.carry(carried) }
             now = now + .milliseconds(100)
-            demand.note(isBacklogged: isBacklogged, connections: connections, at: now)
+            demand.note(at: now)
         }
         return demand
     }
 
     @Test("what comes in over what one carries, rounded up")
     func ratio() {
-        #expect(demand(offered: 20_000_000, carried: 819_000, connections: 3).wanted(backlog: 0) == 25)
-        #expect(demand(offered: 100_000, carried: 819_000, connections: 1).wanted(backlog: 0) == 1)
+        #expect(demand(offered: 20_000_000, carried: 819_000).wanted(backlog: 0) == 25)
+        #expect(demand(offered: 100_000, carried: 819_000).wanted(backlog: 0) == 1)
+    }
+
+    @Test("a need that is a little above whole connections opens no further one")
+    func slack() {
+        #expect(demand(offered: 25 * 819_000 + 160_000, carried: 819_000).wanted(backlog: 0) == 25)
+        #expect(demand(offered: 25 * 819_000 + 250_000, carried: 819_000).wanted(backlog: 0) == 26)
     }
 
     @Test("what waits counts too, so that it is worked off")
     func backlog() {
-        let demand = demand(offered: 8_190_000, carried: 819_000, connections: 2)
+        let demand = demand(offered: 8_190_000, carried: 819_000)
         #expect(demand.wanted(backlog: 0) == 10)
         #expect(demand.wanted(backlog: 32_760_000) == 12)
     }
 
-    @Test("a connection that was never busy says nothing")
+    @Test("without a busy connection nothing is known")
     func idle() {
-        #expect(demand(offered: 1_000, carried: 1_000, connections: 1, isBacklogged: false).wanted(backlog: 0) == nil)
+        #expect(demand(offered: 1_000, carried: nil).wanted(backlog: 0) == nil)
+    }
+
+    @Test(
+        "a connection that writes half a window each round trip carries that, whatever the spans are", arguments: [1, 7, 40, 95])
+    func bursts(roundTrip: Int64) throws {
+        var throughput = BusyThroughput()
+        let start = NIODeadline.uptimeNanoseconds(1_000_000_000)
+        var now = start
+        var rates: [Double] = []
+        #expect(throughput.note(65_000, backlog: start, at: now) == nil)
+        for _ in 0..<400 {
+            // Looked at in vain in between.
+            #expect(throughput.note(0, backlog: start, at: now) == nil)
+            now = now + .milliseconds(roundTrip)
+            if let rate = throughput.note(32_768, backlog: start, at: now) { rates.append(rate) }
+        }
+        let expected = 32_768_000 / Double(roundTrip)
+        #expect(rates.count > 2)
+        #expect(rates.allSatisfy { abs($0 - expected) < 1 })
+    }
+
+    @Test("time without a backlog is not counted, whether or not the connection saw it")
+    func pause() {
+        var throughput = BusyThroughput()
+        let start = NIODeadline.uptimeNanoseconds(1_000_000_000)
+        #expect(throughput.note(1_000, backlog: start, at: start) == nil)
+        #expect(throughput.note(1_000, backlog: nil, at: start + .milliseconds(50)) == nil)
+        let second = start + .seconds(5)
+        #expect(throughput.note(1_000, backlog: second, at: second) == nil)
+        #expect(throughput.note(1_000, backlog: second, at: second + .milliseconds(100)) == 10_000)
+        // The queue ran empty and filled again while this connection was not asked.
+        let third = start + .seconds(9)
+        #expect(throughput.note(1_000, backlog: third, at: third + .milliseconds(20)) == nil)
+        #expect(throughput.note(1_000, backlog: third, at: third + .milliseconds(120)) == 10_000)
     }
 
     @Test("measured need opens several connections beside each other, paced, and stops at the need")

@@ -82,7 +82,7 @@ final class PoolRig {
         _ pushes: [APNsPush], lane: APNsSendLane = .bulk, deadline: TimeAmount = .seconds(30)
     ) -> PushSubmission {
         let submission = PushSubmission(
-            pushes: pushes, outcomes: pushes.map { _ in nil }, lane: lane, start: loop.now, deadline: loop.now + deadline)
+            pushes: pushes, outcomes: pushes.map { _ in nil }, lane: lane, timeLimit: deadline)
         pool.submit(submission)
         loop.run()
         return submission
@@ -93,8 +93,8 @@ final class PoolRig {
     }
 
     /// Hands over a request that is no device push.
-    func submit(_ request: APNsRequest, deadline: TimeAmount = .seconds(30)) -> PushSubmission {
-        let submission = PushSubmission(request: request, start: loop.now, deadline: loop.now + deadline)
+    func submit(_ request: sending APNsRequest, deadline: TimeAmount = .seconds(30)) -> PushSubmission {
+        let submission = PushSubmission(request: request, timeLimit: deadline)
         pool.submit(submission)
         loop.run()
         return submission
@@ -121,7 +121,7 @@ final class PoolRig {
 }
 
 extension PushSubmission {
-    var outcomeList: [APNsOutcome?] { pushes.indices.map { outcome($0) } }
+    nonisolated var outcomeList: [APNsOutcome?] { pushes.indices.map { outcome($0) } }
 }
 
 extension APNsOutcome {

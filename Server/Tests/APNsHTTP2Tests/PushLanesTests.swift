@@ -13,7 +13,7 @@ struct PushLanesTests {
             return push
         }
         let submission = PushSubmission(
-            pushes: pushes, outcomes: pushes.map { _ in nil }, lane: lane, start: .uptimeNanoseconds(1), deadline: .distantFuture)
+            pushes: pushes, outcomes: pushes.map { _ in nil }, lane: lane, timeLimit: .minutes(1))
         return pushes.indices.map { PushTicket(submission: submission, index: Int32($0)) }
     }
 

@@ -16,16 +16,12 @@ import RichPushModel
 /// themselves; for all others the outcome says whether a repeat may duplicate. One client lives on one event loop; for
 /// more throughput than one core gives, make several.
 public final class APNsClient: Sendable {
-    private let eventLoop: any EventLoop
-    private let pool: NIOLoopBoundBox<APNsConnectionPool>
+    private let shard: APNsClientShard
     /// For pushes to doubtful tokens: a client of one connection, so that their refusals slow down nobody else.
     let quarantine: APNsClient?
     let strictness: APNsPushRules.Strictness
     private let pushDeadline: TimeAmount
     private let drain: TimeAmount
-    private let numbers: NIOLockedValueBox<APNsClientMetrics>
-    /// What was handed over from other threads and not yet taken by the event loop, so that many calls wake it once.
-    private let inbox = NIOLockedValueBox<[PushSubmission]>([])
 
     /// Creates a client. Nothing is connected yet.
     ///
@@ -60,29 +56,33 @@ public final class APNsClient: Sendable {
         configuration: APNsClientConfiguration, eventLoop: any EventLoop, pool: sending APNsPoolConfiguration,
         connector: sending any APNsConnector, quarantine: APNsClient? = nil
     ) {
-        self.eventLoop = eventLoop
         self.quarantine = quarantine
-        numbers = NIOLockedValueBox(APNsClientMetrics())
         strictness = configuration.strictness
         pushDeadline = TimeAmount(clamping: configuration.timing.pushDeadline)
         drain = TimeAmount(clamping: configuration.timing.drain)
-        self.pool = NIOLoopBoundBox.makeBoxSendingValue(
-            APNsConnectionPool(eventLoop: eventLoop, configuration: pool, connector: connector, metrics: numbers),
-            eventLoop: eventLoop)
+        shard = APNsClientShard(eventLoop: eventLoop, pool: pool, connector: connector)
     }
 
     /// What the client has and has done, as of the last turn of its event loop.
     public var metrics: APNsClientMetrics {
-        let own = numbers.withLockedValue { $0 }
+        let own = shard.metrics
         return quarantine.map { own.adding($0.metrics) } ?? own
     }
 
     /// Sends one push and returns how it ended.
     ///
-    /// Overtakes the pushes of batches that wait. Runs where the caller runs: on the executor of the client's event loop,
+    /// Overtakes the pushes of batches that wait. The caller goes on where it lives: on the executor of the client's event loop,
     /// nothing changes threads.
     public nonisolated(nonsending) func send(_ push: APNsPush) async -> APNsOutcome {
-        await send([push], lane: .express).first ?? .notSent(.cancelled)
+        if push.standing.isDoubtful, let quarantine { return await quarantine.send(push) }
+        do throws(APNsPushFault) {
+            try APNsPushRules.check(push, strictness)
+        } catch {
+            return .rejected(error.rejection)
+        }
+        let submission = PushSubmission(push: push, timeLimit: pushDeadline, shard: shard)
+        await end(of: submission)
+        return submission.outcome(0) ?? .unknown(.cancelled)
     }
 
     /// Sends pushes and returns how each ended, in their order. The fast way: no task, lock or hop per push.
@@ -101,54 +101,30 @@ public final class APNsClient: Sendable {
     /// Sends pushes over the connections of this client, whatever their standing.
     nonisolated(nonsending) func sendTogether(_ pushes: [APNsPush], _ lane: APNsSendLane) async -> [APNsOutcome] {
         guard !pushes.isEmpty else { return [] }
-        let now = eventLoop.now
         let submission = PushSubmission(
-            pushes: pushes, outcomes: outcomesBeforeSending(pushes), lane: lane, start: now, deadline: now + pushDeadline)
-        return await perform(submission)
+            pushes: pushes, outcomes: outcomesBeforeSending(pushes), lane: lane, timeLimit: pushDeadline, shard: shard)
+        if !submission.isComplete { await end(of: submission) }
+        return submission.allOutcomes()
     }
 
     /// Sends a request that is no device push; also hands over what its answer carried.
-    func perform(_ request: APNsRequest) async -> (outcome: APNsOutcome, channelID: APNsChannel.ID?, body: [UInt8]) {
-        let now = eventLoop.now
-        let submission = PushSubmission(request: request, start: now, deadline: now + pushDeadline)
-        let outcome = await perform(submission).first ?? .notSent(.cancelled)
+    func perform(_ request: sending APNsRequest) async -> (outcome: APNsOutcome, channelID: APNsChannel.ID?, body: [UInt8]) {
+        let submission = PushSubmission(request: request, timeLimit: pushDeadline, shard: shard)
+        await end(of: submission)
         // The event loop let go of the response when it ended the submission.
-        return (outcome, submission.response?.channelID, submission.response?.body ?? [])
+        return (
+            submission.outcome(0) ?? .unknown(.cancelled), submission.response?.channelID, submission.response?.body ?? []
+        )
     }
 
-    /// Stays on the caller's actor, so that callers on the event loop do not change threads.
-    private func perform(
-        _ submission: PushSubmission, isolation: isolated (any Actor)? = #isolation
-    ) async -> [APNsOutcome] {
-        let pool = pool
-        return await withTaskCancellationHandler {
+    /// Hands a submission over and returns when all of it has ended. Stays on the caller's actor.
+    private func end(of submission: PushSubmission, isolation: isolated (any Actor)? = #isolation) async {
+        await withTaskCancellationHandler {
             // A closure runs where it was made only if it holds on to that place.
             _ = isolation
-            return await withUnsafeContinuation { continuation in
-                submission.attach(continuation)
-                // From here on the submission belongs to the event loop.
-                if !submission.isComplete { handOver(submission) }
-            }
+            await submission.end()
         } onCancel: {
-            onLoop { pool.value.cancel(submission) }
-        }
-    }
-
-    private func handOver(_ submission: PushSubmission) {
-        let pool = pool
-        if eventLoop.inEventLoop { return pool.value.submit(submission) }
-        let isFirst = inbox.withLockedValue { inbox in
-            inbox.append(submission)
-            return inbox.count == 1
-        }
-        guard isFirst else { return }
-        let inbox = inbox
-        eventLoop.execute {
-            let submissions = inbox.withLockedValue { inbox in
-                defer { inbox = [] }
-                return inbox
-            }
-            for submission in submissions { pool.value.submit(submission) }
+            submission.shard?.cancel(submission)
         }
     }
 
@@ -180,12 +156,8 @@ public final class APNsClient: Sendable {
     ///
     /// - Parameter limit: for the answers still owed; absent means the configured drain time.
     public func shutdown(within limit: Duration? = nil) async {
-        let pool = pool
         async let others: Void? = quarantine?.shutdown(within: limit)
-        let limit = limit.map { TimeAmount(clamping: $0) } ?? drain
-        await withCheckedContinuation { continuation in
-            onLoop { pool.value.stop(within: limit, waiter: continuation) }
-        }
+        await shard.stop(within: limit.map { TimeAmount(clamping: $0) } ?? drain)
         await others
     }
 
@@ -193,10 +165,6 @@ public final class APNsClient: Sendable {
         case running
         case waiting(CheckedContinuation<Void, Never>)
         case cancelled
-    }
-
-    private func onLoop(_ body: @escaping @Sendable () -> Void) {
-        if eventLoop.inEventLoop { body() } else { eventLoop.execute(body) }
     }
 
     private func outcomesBeforeSending(_ pushes: [APNsPush]) -> [APNsOutcome?] {

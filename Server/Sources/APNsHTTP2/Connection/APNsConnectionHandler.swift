@@ -24,6 +24,7 @@ final class APNsConnectionHandler: ChannelInboundHandler {
     var drainLimit: Scheduled<Void>?
     /// When the last push was written, or the connection was made.
     var lastUse: NIODeadline
+    var throughput = BusyThroughput()
     /// The token that the last request carried.
     private(set) var authorizationGeneration: UInt64 = 0
 
@@ -196,10 +197,12 @@ final class APNsConnectionHandler: ChannelInboundHandler {
 extension APNsConnectionHandler {
     /// Writes as many pushes from the queue as the connection takes now. Returns how many, and the bytes of their bodies.
     func fill(from queue: PushQueue, authorization: APNsAuthorization?) -> (count: Int, bytes: Int) {
-        guard !isClosed, let context, context.channel.isWritable, let size = queue.firstBodySize,
-            connection.canOpen(bodySize: size)
-        else { return (0, 0) }
+        guard !isClosed, let context, context.channel.isWritable, let size = queue.firstBodySize else { return (0, 0) }
         let now = now
+        guard connection.canOpen(bodySize: size) else {
+            connection.noteUnfit(at: now)
+            return (0, 0)
+        }
         lastUse = now
         authorizationGeneration = authorization?.generation ?? 0
         connection.probeAfterSilence(at: now)
@@ -245,6 +248,10 @@ extension APNsConnectionHandler {
     }
 
     func tellIdle() { owner?.connectionIsIdle(id) }
+
+    func tellStuck() { owner?.connectionIsStuck(id) }
+
+    var isOver: Bool { isClosed }
 
     private func flushOutput() {
         guard let context, connection.output.readableBytes > 0 else { return }

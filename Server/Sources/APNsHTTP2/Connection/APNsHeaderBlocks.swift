@@ -11,10 +11,7 @@ struct APNsHeaderBlocks {
         var headers: APNsPush.Headers
         var authorization: UInt64?
         var generation: UInt64
-        var beforePath: [UInt8] = []
-        var afterPath: [UInt8] = []
-        /// The representation and name of `apns-id`, when the name is in the table.
-        var idPrefix: [UInt8]?
+        var parts = APNsRequestWriter.Parts()
     }
 
     private static let capacity = 16
@@ -45,13 +42,10 @@ struct APNsHeaderBlocks {
             latestHeaders = push.pointee.headers
             latestBits = APNsHeaderBits(push)
         }
-        guard isShort(push), push.pointee.apnsID == nil || prepared[latest].idPrefix != nil else {
-            return write(prepared[latest], push, stream, withBody, to: &output)
+        guard isShort(push), push.pointee.apnsID == nil || prepared[latest].parts.hasIDName else {
+            return write(prepared[latest].parts, push, stream, withBody, to: &output)
         }
-        APNsRequestWriter(
-            beforePath: prepared[latest].beforePath, afterPath: prepared[latest].afterPath,
-            idPrefix: prepared[latest].idPrefix ?? [], stream: stream
-        ).write(push, withBody: withBody, to: &output)
+        APNsRequestWriter(parts: prepared[latest].parts, stream: stream).write(push, withBody: withBody, to: &output)
     }
 
     private func isShort(_ push: UnsafePointer<APNsPush>) -> Bool {
@@ -60,7 +54,8 @@ struct APNsHeaderBlocks {
 
     /// The general way, for what has no prepared block.
     private mutating func write(
-        _ parts: Prepared, _ push: UnsafePointer<APNsPush>, _ stream: UInt32, _ withBody: Bool, to output: inout ByteBuffer
+        _ parts: APNsRequestWriter.Parts, _ push: UnsafePointer<APNsPush>, _ stream: UInt32, _ withBody: Bool,
+        to output: inout ByteBuffer
     ) {
         let start = output.writerIndex
         output.writeHTTP2FrameHeader(
@@ -76,13 +71,13 @@ struct APNsHeaderBlocks {
         output.writeBytes(push.pointee.payload)
     }
 
-    private mutating func write(_ parts: Prepared, _ push: APNsPush, to output: inout ByteBuffer) {
-        output.writeBytes(parts.beforePath)
+    private mutating func write(_ parts: APNsRequestWriter.Parts, _ push: APNsPush, to output: inout ByteBuffer) {
+        output.writeBytes(parts.bytes[..<parts.path])
         output.writeAPNsDevicePath(push.deviceToken)
-        output.writeBytes(parts.afterPath)
+        output.writeBytes(parts.bytes[parts.path..<parts.idName])
         guard let id = push.apnsID else { return }
-        if let prefix = parts.idPrefix {
-            output.writeBytes(prefix)
+        if parts.hasIDName {
+            output.writeBytes(parts.bytes[parts.idName...])
             output.writeHuffmanUUID(id)
         } else {
             var bytes: [UInt8] = []
@@ -123,24 +118,30 @@ struct APNsHeaderBlocks {
     }
 
     /// Encodes the fields, and keeps the bytes if they are what the next request can use too: if nothing had to be inserted.
-    private mutating func prepare(_ headers: APNsPush.Headers, _ authorization: APNsAuthorization?) -> Prepared {
+    private mutating func prepare(
+        _ headers: APNsPush.Headers, _ authorization: APNsAuthorization?
+    ) -> APNsRequestWriter.Parts {
         let generation = encoder.generation
-        var parts = Prepared(headers: headers, authorization: authorization?.generation, generation: generation)
-        encoder.beginBlock(&parts.beforePath)
-        encoder.append(":method", "POST", .indexed, to: &parts.beforePath)
-        encoder.append(":scheme", "https", .indexed, to: &parts.beforePath)
-        encoder.append(":authority", authority, .indexed, to: &parts.beforePath)
-        if let authorization { encoder.append("authorization", authorization.value, .indexed, to: &parts.afterPath) }
-        encoder.append("apns-topic", headers.topic, .indexed, to: &parts.afterPath)
-        encoder.append("apns-push-type", headers.pushType.rawValue, .indexed, to: &parts.afterPath)
-        if let priority = headers.priority { encoder.append("apns-priority", String(priority), .indexed, to: &parts.afterPath) }
+        var bytes: [UInt8] = []
+        encoder.beginBlock(&bytes)
+        encoder.append(":method", "POST", .indexed, to: &bytes)
+        encoder.append(":scheme", "https", .indexed, to: &bytes)
+        encoder.append(":authority", authority, .indexed, to: &bytes)
+        let path = bytes.count
+        if let authorization { encoder.append("authorization", authorization.value, .indexed, to: &bytes) }
+        encoder.append("apns-topic", headers.topic, .indexed, to: &bytes)
+        encoder.append("apns-push-type", headers.pushType.rawValue, .indexed, to: &bytes)
+        if let priority = headers.priority { encoder.append("apns-priority", String(priority), .indexed, to: &bytes) }
         if let expiration = headers.expiration {
-            encoder.append(
-                "apns-expiration", String(expiration), expiration == 0 ? .indexed : .nameOnly, to: &parts.afterPath)
+            encoder.append("apns-expiration", String(expiration), expiration == 0 ? .indexed : .nameOnly, to: &bytes)
         }
-        if let collapseID = headers.collapseID { encoder.append("apns-collapse-id", collapseID, .nameOnly, to: &parts.afterPath) }
-        parts.idPrefix = encoder.literalPrefix(ofName: "apns-id")
-        if encoder.generation == generation { keep(parts) }
+        if let collapseID = headers.collapseID { encoder.append("apns-collapse-id", collapseID, .nameOnly, to: &bytes) }
+        let idName = bytes.count
+        bytes += encoder.literalPrefix(ofName: "apns-id") ?? []
+        let parts = APNsRequestWriter.Parts(bytes: bytes, path: path, idName: idName)
+        if encoder.generation == generation {
+            keep(Prepared(headers: headers, authorization: authorization?.generation, generation: generation, parts: parts))
+        }
         return parts
     }
 

@@ -8,4 +8,5 @@ struct HTTP2ConnectionLimits {
     var silenceBeforePing: TimeAmount = .seconds(30)
     var stallBeforePing: TimeAmount = .seconds(10)
     var pingAnswer: TimeAmount = .seconds(8)
+    var noAnswer: TimeAmount = .seconds(20)
 }

@@ -6,56 +6,91 @@
 
 /// Reads a Huffman-coded UUID at once, without a string between (RFC 7541, 5.2).
 enum HuffmanUUID {
-    private static let hyphen: UInt8 = 16
-    private static let invalid: UInt8 = 0xFF
-
-    /// What the next seven bits say: the longest code of the characters of a UUID has seven.
-    private static let table: [(value: UInt8, length: UInt8)] = {
-        var table = [(value: UInt8, length: UInt8)](repeating: (invalid, 1), count: 128)
-        for (value, character) in Array("0123456789abcdef-ABCDEF".utf8).enumerated() {
-            let (code, length) = HuffmanCode.encoding[Int(character)]
-            let first = Int(code) << (7 - Int(length))
-            // The capitals come after the hyphen and mean ten and more.
-            let meaning = value > Int(hyphen) ? UInt8(value - 7) : UInt8(value)
-            for entry in first..<(first + 1 << (7 - Int(length))) { table[entry] = (meaning, length) }
+    /// What the next 14 bits say when two hexadecimal digits of either case come: their byte in the lower half, and above it how
+    /// many bits they have. The longest code of a digit has seven bits. 0 is anything else.
+    private static let pairs: [UInt16] = {
+        let digits = Array("0123456789abcdefABCDEF".utf8).map { digit in
+            // A letter is nine more than the lower half of its character.
+            (value: UInt16(digit & 0x0F) + (digit > 0x39 ? 9 : 0), code: HuffmanCode.encoding[Int(digit)])
         }
-        return table
+        var pairs = [UInt16](repeating: 0, count: 1 << 14)
+        for high in digits {
+            for low in digits {
+                let length = Int(high.code.length + low.code.length)
+                let code = Int(high.code.code) << Int(low.code.length) | Int(low.code.code)
+                let first = code << (14 - length)
+                let entry = high.value << 4 | low.value | UInt16(length) << 8
+                for index in first..<(first + 1 << (14 - length)) { pairs[index] = entry }
+            }
+        }
+        return pairs
     }()
+    private static let hyphen = HuffmanCode.encoding[Int(UInt8(ascii: "-"))]
+
+    /// The next bits of the code, the first of them uppermost. Past the end it goes on with ones, as the padding does.
+    private struct Bits {
+        let coded: UnsafeRawBufferPointer
+        private var offset = 0
+        private var bits: UInt64 = 0
+        private var available = 0
+
+        init(_ coded: UnsafeRawBufferPointer) { self.coded = coded }
+
+        /// Makes at least 32 bits available, as long as there are any.
+        @inline(__always)
+        mutating func refill() {
+            guard available < 32 else { return }
+            if coded.count - offset >= 4 {
+                let word = coded.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
+                bits |= UInt64(UInt32(bigEndian: word)) << UInt64(32 - available)
+                offset += 4
+                available += 32
+            } else {
+                while offset < coded.count {
+                    bits |= UInt64(coded[offset]) << UInt64(56 - available)
+                    offset += 1
+                    available += 8
+                }
+            }
+        }
+
+        @inline(__always)
+        func next(_ count: Int) -> Int {
+            let ones = available < 64 ? UInt64.max >> UInt64(max(available, 0)) : 0
+            return Int((bits | ones) >> UInt64(64 - count))
+        }
+
+        @inline(__always)
+        mutating func skip(_ count: Int) {
+            bits <<= UInt64(count)
+            available -= count
+        }
+
+        /// Nothing was read past the end, and what is left is padding: less than a byte, and ones only.
+        var isAtEnd: Bool {
+            guard available >= 0, available < 8, offset == coded.count else { return false }
+            return bits >> UInt64(56) | 0xFF >> UInt64(available) == 0xFF
+        }
+    }
 
     /// The UUID in 8-4-4-4-12 form of either case; `nil` for anything else.
     static func decode(_ coded: UnsafeRawBufferPointer) -> UUID? {
-        table.withUnsafeBufferPointer { table in
-            var bits: UInt64 = 0
-            var available = 0
-            var offset = 0
+        pairs.withUnsafeBufferPointer { pairs in
+            var bits = Bits(coded)
             var halves: (UInt64, UInt64) = (0, 0)
-            for position in 0..<36 {
-                if available < 7 {
-                    if coded.count - offset >= 4 {
-                        let word = coded.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
-                        bits = bits << 32 | UInt64(UInt32(bigEndian: word))
-                        offset += 4
-                        available += 32
-                    } else if offset < coded.count {
-                        bits = bits << 8 | UInt64(coded[offset])
-                        offset += 1
-                        available += 8
-                    }
+            for index in 0..<16 {
+                bits.refill()
+                if index == 4 || index == 6 || index == 8 || index == 10 {
+                    guard bits.next(Int(hyphen.length)) == Int(hyphen.code) else { return nil }
+                    bits.skip(Int(hyphen.length))
                 }
-                // Past the end the code goes on with ones, as the padding does.
-                let next =
-                    available >= 7 ? bits >> UInt64(available - 7) : bits << UInt64(7 - available) | 0x7F >> UInt64(available)
-                let entry = table[Int(next & 0x7F)]
-                available -= Int(entry.length)
-                let isHyphen = position == 8 || position == 13 || position == 18 || position == 23
-                guard available >= 0, isHyphen ? entry.value == hyphen : entry.value < 16 else { return nil }
-                guard !isHyphen else { continue }
-                halves.0 = halves.0 << 4 | halves.1 >> 60
-                halves.1 = halves.1 << 4 | UInt64(entry.value)
+                let pair = pairs[bits.next(14)]
+                guard pair != 0 else { return nil }
+                bits.skip(Int(pair >> 8))
+                halves.0 = halves.0 << 8 | halves.1 >> 56
+                halves.1 = halves.1 << 8 | UInt64(pair & 0xFF)
             }
-            // What is left is padding: less than a byte, and ones only.
-            let padding = UInt64(1) << UInt64(available) - 1
-            guard offset == coded.count, available < 8, bits & padding == padding else { return nil }
+            guard bits.isAtEnd else { return nil }
             let bigEndian = (halves.0.bigEndian, halves.1.bigEndian)
             return withUnsafeBytes(of: bigEndian) { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
         }

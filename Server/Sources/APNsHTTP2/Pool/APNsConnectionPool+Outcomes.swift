@@ -6,6 +6,7 @@ extension APNsConnectionPool {
     /// Ends a push, once.
     func resolve(_ ticket: PushTicket, _ outcome: APNsOutcome) {
         guard ticket.submission.resolve(Int(ticket.index), outcome) else { return }
+        if ticket.submission.isComplete { noteEnd(of: ticket.submission) }
         switch outcome {
         case .accepted: counters.accepted += 1
         case .rejected: counters.rejected += 1
@@ -17,6 +18,22 @@ extension APNsConnectionPool {
         observer.clientDidFinish(
             APNsAnswerReport(
                 apnsID: ticket.push.apnsID, outcome: outcome, duration: .nanoseconds(duration.nanoseconds)))
+    }
+
+    /// Its caller goes on in the next turn, together with all others of this one.
+    func noteEnd(of submission: PushSubmission) {
+        guard submission.isAwaited else { return }
+        ended.append(submission)
+        schedulePump()
+    }
+
+    /// Lets the callers of complete submissions go on. Those that live on this loop hand over their next pushes meanwhile.
+    func wakeCallers() {
+        guard !ended.isEmpty else { return }
+        let executor = eventLoop.executor.asUnownedSerialExecutor()
+        let ended = ended
+        self.ended.removeAll()
+        for submission in ended { submission.resume(on: executor) }
     }
 
     /// Puts pushes that were provably not processed back to the front of the queue, as often as is allowed.
@@ -44,6 +61,7 @@ extension APNsConnectionPool {
             for (ticket, isIncomplete) in handler.cancelAll(where: condition) {
                 resolve(ticket, isIncomplete ? .notSent(failure) : .unknown(failure))
             }
+            if failure == .cancelled { handler.connection.forgiveSilence() }
         }
         schedulePump()
     }

@@ -11,7 +11,10 @@ extension APNsConnectionPool: APNsConnectionOwner {
 
     func connectionMayTakeMore(_ id: Int) {
         guard !queue.isEmpty || state.isStopping else { return schedulePublish() }
-        if !queue.isEmpty, let handler = handler(id), let authorization = currentAuthorization() { fill(handler, authorization) }
+        if !queue.isEmpty, let handler = handler(id), let authorization = currentAuthorization() {
+            fill(handler, authorization)
+            noteBacklog()
+        }
         // Whether more connections are wanted is decided once per turn of the loop.
         schedulePump()
     }
@@ -40,6 +43,7 @@ extension APNsConnectionPool: APNsConnectionOwner {
                 resolve(ticket, .accepted(apnsID: success.apnsID, uniqueID: nil))
             } else if ticket.submission.accept(Int(ticket.index), success.apnsID) {
                 counters.accepted += 1
+                if ticket.submission.isComplete { noteEnd(of: ticket.submission) }
             }
         }
     }
@@ -73,6 +77,15 @@ extension APNsConnectionPool: APNsConnectionOwner {
     }
 
     func connectionIsIdle(_ id: Int) { state.draining(id) }
+
+    func connectionIsStuck(_ id: Int) {
+        guard state.phase(of: id) != .draining else { return }
+        logger.warning("An APNs connection answers no request any more and is replaced", metadata: ["apns.connection": "\(id)"])
+        rollout.gone(id)
+        state.draining(id)
+        handler(id)?.drain(within: configuration.drain)
+        schedulePump()
+    }
 
     func connection(_ id: Int, closed failure: APNsFailure, unanswered: [(ticket: PushTicket, isIncomplete: Bool)]) {
         if state.phase(of: id) == .connecting { counters.connectFailures += 1 }

@@ -10,6 +10,7 @@ extension APNsConnectionPool {
             stopWaiters.append(waiter)
         }
         guard !state.isStopping else { return }
+        admit()
         state.stop()
         stopTimer = eventLoop.assumeIsolated().scheduleTask(in: limit) { self.stopNow() }
         schedulePump()
@@ -27,6 +28,7 @@ extension APNsConnectionPool {
         stopTimer?.cancel()
         sweep?.timer.cancel()
         publishMetrics()
+        wakeCallers()
         for waiter in stopWaiters { waiter.resume() }
         stopWaiters.removeAll()
     }

@@ -17,6 +17,13 @@ final class APNsConnectionPool {
     var handlers: [(id: Int, handler: APNsConnectionHandler)] = []
     var counters = APNsClientMetrics()
     var demand = PoolDemand()
+    /// Since when more waits than the connections take.
+    private var backlogStart: NIODeadline?
+    /// Handed over in this turn and not yet queued.
+    private var submitted: [PushSubmission] = []
+    /// Complete, and their callers still wait.
+    var ended: [PushSubmission] = []
+    private var hasCancellations = false
     private var isPumpScheduled = false
     private var nextHandler = 0
     var rollout = ProviderTokenRollout()
@@ -40,8 +47,25 @@ final class APNsConnectionPool {
 
     var logger: Logger { configuration.connection.logger }
 
-    /// Takes the pushes of one call. Those that do not fit into the queue end at once.
+    /// Takes the pushes of one call, in the next turn and together with all others of this one.
     func submit(_ submission: PushSubmission) {
+        submitted.append(submission)
+        schedulePump()
+    }
+
+    /// Queues what was handed over; one look at the clock for all of it. What does not fit into the queue ends at once.
+    func admit() {
+        guard !submitted.isEmpty else { return }
+        let now = eventLoop.now
+        for submission in submitted {
+            submission.begin(at: now)
+            admit(submission)
+            scheduleSweep(at: submission.deadline)
+        }
+        submitted.removeAll(keepingCapacity: true)
+    }
+
+    private func admit(_ submission: PushSubmission) {
         let refusal: APNsFailure? = submission.isCancelled || state.isStopping ? .cancelled : nil
         for index in submission.pushes.indices where !submission.isDecided(index) {
             let ticket = PushTicket(submission: submission, index: Int32(index))
@@ -53,14 +77,20 @@ final class APNsConnectionPool {
                 resolve(ticket, .notSent(.queueFull))
             }
         }
-        scheduleSweep(at: submission.deadline)
+    }
+
+    /// Ends the pushes of a call whose task was cancelled, in the next turn and together with all others of this one: a group of
+    /// many calls is cancelled with one look at what waits.
+    func cancel(_ submission: PushSubmission) {
+        submission.isCancelled = true
+        hasCancellations = true
         schedulePump()
     }
 
-    /// Ends the pushes of a call whose task was cancelled.
-    func cancel(_ submission: PushSubmission) {
-        submission.isCancelled = true
-        end(.cancelled) { $0.submission === submission }
+    private func endCancelled() {
+        guard hasCancellations else { return }
+        hasCancellations = false
+        end(.cancelled) { $0.submission.isCancelled }
     }
 
     /// Many calls in one turn of the loop lead to one write.
@@ -75,6 +105,9 @@ final class APNsConnectionPool {
 
     /// Writes what can be written, and asks whether more connections are wanted.
     func pump() {
+        wakeCallers()
+        endCancelled()
+        admit()
         if !queue.isEmpty, let authorization = currentAuthorization() {
             // Another connection begins each time, so that all of them are used (APNs reference 1.2).
             // Writing may end a connection before it returns, so the list is taken as it is now.
@@ -84,11 +117,15 @@ final class APNsConnectionPool {
                 fill(current[(nextHandler + offset) % current.count].handler, authorization)
             }
         }
-        demand.note(isBacklogged: !queue.isEmpty, connections: state.count { $0 == .ready(hasAnswered: true) }, at: eventLoop.now)
+        noteBacklog()
+        demand.note(at: eventLoop.now)
         decide()
         publishMetrics()
         finishStopping()
     }
+
+    /// Call after the connections were offered the queue.
+    func noteBacklog() { backlogStart = queue.isEmpty ? nil : backlogStart ?? eventLoop.now }
 
     func fill(_ handler: APNsConnectionHandler, _ authorization: APNsAuthorization?) {
         if handler.connection.needsSuccess { queue.bringLikeliestToFront() }
@@ -97,9 +134,12 @@ final class APNsConnectionPool {
             rollout.authorization(
                 for: handler.id, carried: handler.authorizationGeneration, inFlight: handler.inFlight, at: now)
         }
+        // The first request of a connection is one alone, whatever it could carry.
+        let isWarm = handler.connection.hasAnswer
         let filled = handler.fill(from: queue, authorization: own)
         counters.requests += filled.count
-        demand.write(filled.bytes)
+        let backlog = isWarm && !queue.isEmpty ? backlogStart : nil
+        if let rate = handler.throughput.note(filled.bytes, backlog: backlog, at: now) { demand.carry(rate) }
         // It was its turn to take the new token, and it could not take a push.
         if let own, handler.authorizationGeneration != own.generation { rollout.gone(handler.id) }
         guard handler.connection.streams.isExhausted, state.phase(of: handler.id) != .draining else { return }

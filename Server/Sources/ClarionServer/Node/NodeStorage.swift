@@ -21,6 +21,13 @@ struct NodeStorage: Sendable {
     /// Seals the secrets of hubs.
     let box: SecretBox
     let hubs: HubRegistry
+    /// Signs the links to the files of jobs.
+    let signer: ContainerSigner
+    /// The files of jobs; only a server has them open.
+    let containers: DiskContainerStore?
+
+    /// All files of jobs and of feedback together, in bytes.
+    static let containerLimit: Int64 = 8 << 30
 
     /// Opens the data directory, creating it if it is absent. The server brings the schema up to date; a command refuses one
     /// that is not, unless there is none yet.
@@ -35,7 +42,8 @@ struct NodeStorage: Sendable {
             // Beside a running server of another version a change of the schema would break that server.
             case .command: try await SchemaMigrator().requireCurrent(database, at: clock.now)
             }
-            let box = SecretBox(try MasterKeyFile.key(settings))
+            let master = try MasterKeyFile.key(settings)
+            let box = SecretBox(master)
             let name = try HubRegistry.name(settings.notifications.hubName)
             let hubs = HubRegistry(store: SQLHubStore(database), box: box, clock: clock, kept: [name])
             let hub = try await hubs.ensure(name)
@@ -44,7 +52,12 @@ struct NodeStorage: Sendable {
             // A command beside a running server must not take its uploads for leftovers.
             let content = try DiskContentStore(
                 root: settings.dataDirectory + "/content", removesLeftovers: access == .server)
-            return NodeStorage(database: database, content: content, hub: hub, box: box, hubs: hubs)
+            let containers =
+                access == .server
+                ? try DiskContainerStore(root: settings.dataDirectory + "/containers", maximumBytes: containerLimit) : nil
+            return NodeStorage(
+                database: database, content: content, hub: hub, box: box, hubs: hubs, signer: ContainerSigner(master),
+                containers: containers)
         }
     }
 
@@ -102,6 +115,9 @@ struct NodeStorage: Sendable {
 
     /// Which hubs there are.
     var hubStore: SQLHubStore { SQLHubStore(database) }
+
+    /// Import and export jobs.
+    var jobStore: SQLJobStore { SQLJobStore(database) }
 
     /// The queue that the dispatcher works on.
     var sliceQueue: SQLSliceQueue { SQLSliceQueue(database) }

@@ -2,9 +2,7 @@ import AppBackend
 import BackendHTTPAPI
 import HTTPService
 import HubHTTPAPI
-import Hummingbird
 import Logging
-import NIOCore
 import RichPushModel
 import ServerObservability
 import ServiceErrors
@@ -35,6 +33,15 @@ extension ServerNode {
         if let client = delivery.client {
             services.append(ClosureService { await cancelWhenGracefulShutdown { await client.run() } })
         }
+        if let remoteHub {
+            // Ends after everything that asks it, since services end in reverse order.
+            services.append(
+                ClosureService {
+                    try? await gracefulShutdown()
+                    try await remoteHub.shutDown()
+                })
+        }
+        services.append(ClosureService { await cancelWhenGracefulShutdown { await delivery.transport.run() } })
         services.append(
             ClosureService {
                 await dispatcher.run()
@@ -47,28 +54,20 @@ extension ServerNode {
         services.append(ClosureService { await cancelWhenGracefulShutdown { await telemetry.run() } })
         let hubs = HubUpkeep(hubs: storage.hubs, clock: options.clock, logger: logger)
         services.append(ClosureService { await cancelWhenGracefulShutdown { await hubs.run() } })
+        if let jobs {
+            services.append(ClosureService { await cancelWhenGracefulShutdown { await jobs.run() } })
+            let upkeep = JobUpkeep(jobs: storage.jobStore, files: jobs.files, clock: options.clock, logger: logger)
+            services.append(ClosureService { await cancelWhenGracefulShutdown { await upkeep.run() } })
+        }
         let metrics = MetricsUpkeep(
             telemetry: storage.hubStores.telemetry, client: { delivery.client?.metrics }, tokenAge: { delivery.tokens?.age },
             factory: options.metrics, clock: options.clock, logger: logger)
         services.append(ClosureService { await cancelWhenGracefulShutdown { await metrics.run() } })
-        services.append(application(onListening: onListening))
+        services += listeners(onListening: onListening)
         // Told first, because the others wait for each other: a slow download must not make the dispatcher go on until the
         // deadline and then be cut off with pushes in the air.
         services.append(ClosureService(onShutdown: { dispatcher.shutDown() }) { try await gracefulShutdown() })
         return services.map { .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup) }
-    }
-
-    private func application(onListening: @escaping @Sendable (Int) async -> Void) -> some ApplicationProtocol {
-        Application(
-            router: router(),
-            server: .guarded(
-                allowance: ConnectionAllowance(
-                    limit: FileDescriptors.connectionLimit(settings.listening.connectionLimit, logger: logger),
-                    clock: options.clock, logger: logger)),
-            configuration: ApplicationConfiguration(
-                address: .hostname(settings.listening.address.host, port: settings.listening.address.port), serverName: nil),
-            onServerRunning: { channel in await onListening(channel.localAddress?.port ?? 0) },
-            eventLoopGroupProvider: .shared(group), logger: logger)
     }
 
     /// All routes of the node on one router.
@@ -91,17 +90,25 @@ extension ServerNode {
             clock: options.clock, publicHosts: [publicHost].compactMap(\.self),
             protectedTagPrefixes: settings.notifications.protectedTagPrefixes,
             sendsPerSecond: settings.notifications.hubSendsPerSecond, writesPerSecond: settings.notifications.hubWritesPerSecond,
-            transport: delivery.transport)
+            transport: delivery.transport, files: jobs.map { HubFiles(jobs: $0, signer: storage.signer, scheme: linkScheme) })
+    }
+
+    /// A node that only this machine can reach has no TLS unless somebody put it in front.
+    private var linkScheme: String { isForThisMachineAlone ? "http" : "https" }
+
+    private var isForThisMachineAlone: Bool {
+        AddressRange.isLoopback(host: settings.listening.address.host) && settings.listening.publicURL == nil
+            && !settings.listening.isBehindTLSProxy
+            && settings.listening.tls.map { AddressRange.isLoopback(host: $0.address.host) } ?? true
     }
 
     private func serviceOptions() -> ServiceOptions {
         var service = ServiceOptions(clock: options.clock, metrics: options.metrics)
-        service.maximumBodyBytes = BackendHTTPOptions.bodyLimit(contentLimit: settings.contentLimit)
-        let isForThisMachineAlone =
-            AddressRange.isLoopback(host: settings.listening.address.host) && settings.listening.publicURL == nil
-            && !settings.listening.isBehindTLSProxy
-        // A page of another site could point a name of its own at this machine; only the loopback names get an answer.
-        if isForThisMachineAlone { service.allowedHosts = [] }
+        // Every route has its own limit below this one: contents, and the files of imports.
+        service.maximumBodyBytes = max(BackendHTTPOptions.bodyLimit(contentLimit: settings.contentLimit), 101 << 20)
+        // A page of another site could point a name of its own at this machine; only names of this machine get an answer.
+        let names = settings.listening.tls?.names ?? []
+        if isForThisMachineAlone { service.allowedHosts = Set(names.map { $0.lowercased() }) }
         return service
     }
 }

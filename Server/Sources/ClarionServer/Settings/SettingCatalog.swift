@@ -89,8 +89,8 @@ enum SettingCatalog {
     static let tlsNames = Setting(
         "tls-names", .list(.host), default: [], in: .listening,
         "More names and addresses of this machine for the certificate that the local authority makes.")
-    static let http2ListenPort = Setting(
-        "http2-listen-port", .optional(.listeningPort), default: nil, in: .listening,
+    static let priorKnowledgePort = Setting(
+        "prior-knowledge-port", .optional(.listeningPort), default: nil, in: .listening,
         """
         A port at listen-host for HTTP/2 without TLS, for a proxy or a client that knows beforehand. Without it there is no such \
         listener.
@@ -165,13 +165,28 @@ enum SettingCatalog {
     static let hubSendsPerSecond = Setting(
         "hub-sends-per-second", .optional(.integer(1...100_000)), default: nil, in: .notifications,
         """
-        How many sends each hub takes in a second through the hub protocol; a client that is faster is told to wait. Without it         there is no such limit.
+        How many sends each hub takes in a second through the hub protocol; a client that is faster is told to wait. Without it \
+        there is no such limit.
         """)
     static let hubWritesPerSecond = Setting(
         "hub-writes-per-second", .optional(.integer(1...100_000)), default: nil, in: .notifications,
         """
-        How many changes of registrations and installations each hub takes in a second through the hub protocol; a client that is         faster is told to wait. Without it there is no such limit.
+        How many changes of registrations and installations each hub takes in a second through the hub protocol; a client that is \
+        faster is told to wait. Without it there is no such limit.
         """)
+    static let remoteHubConnectionString = Setting(
+        "remote-hub-connection-string", .optional(.secret), default: nil, in: .notifications, secret: true,
+        """
+        Makes the app backend send through a hub elsewhere, another Clarion or Azure's, in place of this node's own: \
+        Endpoint=sb://…;SharedAccessKeyName=…;SharedAccessKey=…, with the rights to listen and to send. Needs remote-hub-name.
+        """)
+    static let remoteHubName = Setting(
+        "remote-hub-name", .optional(.text(limit: 260)), default: nil, in: .notifications,
+        "The name of the hub elsewhere.")
+    static let remoteHubTrustRootsPath = Setting(
+        "remote-hub-trust-roots-path", .optional(.path), default: nil, in: .notifications,
+        "The certificates (PEM) that vouch for the hub elsewhere besides the system's. A development node writes its own beside its data."
+    )
     static let protectedTagPrefixes = Setting(
         "protected-tag-prefixes", .list(.tagPrefix), default: ["username:"], in: .notifications,
         """
@@ -202,14 +217,16 @@ enum SettingCatalog {
         retentionContent.declaration, retentionGrace.declaration, retentionAudit.declaration,
         listenHost.declaration, listenPort.declaration, publicURL.declaration, behindTLSProxy.declaration, insecure.declaration,
         trustedProxies.declaration, tlsListenHost.declaration, tlsListenPort.declaration, tlsCertificatePath.declaration,
-        tlsKeyPath.declaration, tlsNames.declaration, http2ListenPort.declaration, connectionLimit.declaration,
+        tlsKeyPath.declaration, tlsNames.declaration, priorKnowledgePort.declaration, connectionLimit.declaration,
         metricsHost.declaration, metricsPort.declaration, metricsOpen.declaration,
         logLevel.declaration, logFormat.declaration,
         apnsEnvironment.declaration, apnsTopic.declaration, apnsTeamID.declaration, apnsKeyID.declaration, apnsKey.declaration,
         apnsKeyPath.declaration, apnsHost.declaration, apnsPort.declaration, apnsProxy.declaration,
         apnsTrustRootsPath.declaration,
         allowLocalAPNs.declaration,
-        hubName.declaration, hubSendsPerSecond.declaration, hubWritesPerSecond.declaration, protectedTagPrefixes.declaration,
+        hubName.declaration, hubSendsPerSecond.declaration, hubWritesPerSecond.declaration,
+        remoteHubConnectionString.declaration, remoteHubName.declaration, remoteHubTrustRootsPath.declaration,
+        protectedTagPrefixes.declaration,
         neutralText.declaration, defaultPicturePath.declaration,
         pushDeadline.declaration, shutdownDeadline.declaration,
     ]

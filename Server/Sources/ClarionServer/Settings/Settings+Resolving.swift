@@ -18,6 +18,7 @@ extension Settings {
             level: resolver.value(SettingCatalog.logLevel), format: resolver.value(SettingCatalog.logFormat))
         apns = APNs(from: &resolver)
         notifications = Notifications(from: &resolver)
+        remoteHub = RemoteHub(from: &resolver)
         pushDeadline = resolver.value(SettingCatalog.pushDeadline)
         shutdownDeadline = resolver.value(SettingCatalog.shutdownDeadline)
     }
@@ -52,7 +53,7 @@ extension Settings.Listening {
         trustedProxies = resolver.value(SettingCatalog.trustedProxies)
         connectionLimit = resolver.value(SettingCatalog.connectionLimit)
         tls = Settings.TLS(from: &resolver)
-        http2Port = resolver.value(SettingCatalog.http2ListenPort)
+        priorKnowledgePort = resolver.value(SettingCatalog.priorKnowledgePort)
         let isInsecure = resolver.value(SettingCatalog.insecure)
         if !AddressRange.isLoopback(host: address.host), !isBehindTLSProxy, !isInsecure {
             resolver.complain(

@@ -2,6 +2,7 @@ import APNsHTTP2
 import APNsProtocol
 import AppBackend
 import Logging
+import SharedAccess
 
 /// What a node was told to do: plain values, checked one by one and against each other. Made by `SettingsLoader`.
 public struct Settings: Hashable, Sendable {
@@ -21,6 +22,8 @@ public struct Settings: Hashable, Sendable {
     public var logging: Logging
     public var apns: APNs
     public var notifications: Notifications
+    /// The hub that the app backend sends through in place of this node's own; absent means this node's.
+    public var remoteHub: RemoteHub?
     /// How long one push may take.
     public var pushDeadline: Duration
     /// How long a stopping server waits for what is under way.
@@ -51,7 +54,7 @@ public struct Settings: Hashable, Sendable {
         /// The HTTPS interface; absent means that there is none.
         public var tls: TLS?
         /// The port at the host of `address` for HTTP/2 without TLS; absent means none, 0 any free one.
-        public var http2Port: Int?
+        public var priorKnowledgePort: Int?
     }
 
     /// The HTTPS interface.
@@ -96,6 +99,15 @@ public struct Settings: Hashable, Sendable {
         public var topic: String
         /// The text of the `.p8`.
         public var key: SecretText
+    }
+
+    /// A hub elsewhere.
+    public struct RemoteHub: Hashable, Sendable {
+        /// Where it is and with which key; prints without the key.
+        public var connection: ConnectionString
+        public var name: String
+        /// A PEM file with certificates that vouch for it besides the system's.
+        public var trustRootsPath: String?
     }
 
     public struct Notifications: Hashable, Sendable {

@@ -20,21 +20,16 @@ extension RegistrationDescription {
         return descriptions
     }
 
-    /// Reads a description from its element. A line that deletes needs no handle and no template.
-    init(_ element: XMLElement, isComplete: Bool = true) throws(HubDocumentError) {
+    /// Reads a description from its element.
+    init(_ element: XMLElement) throws(HubDocumentError) {
         let typeName = element.name == "RegistrationDescription" ? element.instanceType ?? element.name : element.name
         guard element.isNamed(element.name, in: Namespace.serviceBus), let type = RegistrationPlatform.read(typeName) else {
             throw .unknownRegistrationType(typeName, element.position)
         }
-        let handle = element.value(type.platform.handleElement)
-        if isComplete, handle == nil { throw .missing(type.platform.handleElement, in: typeName, element.position) }
-        self.init(type.platform, handle: handle ?? "")
+        self.init(type.platform, handle: "")
+        handle = try element.required(type.platform.handleElement)
         for name in type.platform.detailElements { details[name] = element.value(name) }
-        if type.isTemplate {
-            template =
-                isComplete || element.value("BodyTemplate") != nil
-                ? try RegistrationTemplate(element, type.platform) : RegistrationTemplate(body: "")
-        }
+        if type.isTemplate { template = try RegistrationTemplate(element, type.platform) }
         registrationID = element.value("RegistrationId")
         etag = element.value("ETag")
         expirationTime = try DateText.expiry("ExpirationTime", in: element)

@@ -6,7 +6,7 @@ import RichPushModel
 public struct RegistrationDescription: Hashable, Sendable {
     /// The type that was registered; it is the type that comes back.
     public var platform: RegistrationPlatform
-    /// The device handle; empty only in lines that delete (Azure reference 2.12).
+    /// The device handle.
     public var handle: String
     /// The platform's further elements by name: `SecondaryTileName`, `BaiduChannelId`, `P256DH`, `Auth`.
     public var details: [String: String]

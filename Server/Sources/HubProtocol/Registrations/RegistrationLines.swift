@@ -7,12 +7,40 @@ public enum RegistrationLines {
         return writer.text + "\n"
     }
 
+    /// The line that names a registration and nothing else, with its line end: what is left to say of one that was removed.
+    public static func line(naming id: String) -> String {
+        var writer = XMLWriter(isSingleLine: true)
+        writer.open("RegistrationDescription", ["xmlns": Namespace.serviceBus])
+        writer.element("RegistrationId", id)
+        writer.close("RegistrationDescription")
+        return writer.text + "\n"
+    }
+
+    /// The same line with a remark behind it, which readers of lines pass over; with its line end. Only the remark, when the line
+    /// is not given.
+    public static func line(_ line: [UInt8]?, remark: String) -> String {
+        // A comment holds no two hyphens, and no line end if it is to stay on the line.
+        var words = ""
+        for character in remark {
+            words.append(character.isNewline || (character == "-" && words.last == "-") ? " " : character)
+        }
+        let comment = "<!-- \(words) -->\n"
+        return line.map { String(decoding: $0, as: UTF8.self) + " " + comment } ?? comment
+    }
+
     /// Reads a line.
-    ///
-    /// - Parameter isComplete: whether the line must name a handle and a template's body; lines that delete need not.
     public static func read(
-        _ line: [UInt8], isComplete: Bool = true, limits: XMLLimits = .request
+        _ line: [UInt8], limits: XMLLimits = .request
     ) throws(HubDocumentError) -> RegistrationDescription {
-        try RegistrationDescription(try XMLReader.root(line, limits: limits), isComplete: isComplete)
+        try RegistrationDescription(try XMLReader.root(line, limits: limits))
+    }
+
+    /// Reads the id in a line of any type, complete or not: all that a removal needs.
+    public static func readID(_ line: [UInt8], limits: XMLLimits = .request) throws(HubDocumentError) -> String {
+        let root = try XMLReader.root(line, limits: limits)
+        guard root.name.hasSuffix("RegistrationDescription") else {
+            throw .unexpectedElement(root.name, expected: "RegistrationDescription", root.position)
+        }
+        return try root.required("RegistrationId")
     }
 }

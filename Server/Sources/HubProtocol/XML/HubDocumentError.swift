@@ -16,6 +16,12 @@ public enum HubDocumentError: Error, Hashable, Sendable {
 }
 
 extension HubDocumentError {
+    /// Whether there was nothing but comments and blanks.
+    public var isEmpty: Bool {
+        if case .malformed(let fault) = self, fault.problem == .empty { return true }
+        return false
+    }
+
     /// Whether the document was too large rather than wrong: 413 instead of 400.
     public var isTooLarge: Bool {
         if case .malformed(let fault) = self, case .tooLong = fault.problem { return true }

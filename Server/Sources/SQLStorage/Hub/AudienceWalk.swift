@@ -160,7 +160,7 @@ struct AudienceWalk {
     private static let selectTwins = SQLStatement(
         composed: """
             SELECT \(DeviceRow.columns) FROM devices
-            WHERE hub_id = $1 AND platform = $2 AND handle = $3 AND slice_key < $4
+            WHERE +hub_id = $1 AND platform = $2 AND handle = $3 AND slice_key < $4
                 AND form = (SELECT form FROM devices o WHERE o.hub_id = $1 AND o.slice_key = $4)
             ORDER BY slice_key LIMIT 100
             """)

@@ -2,6 +2,9 @@ import PushHub
 import RichPushModel
 
 /// The steps on device rows that several stores take.
+///
+/// `+hub_id` keeps an engine that knows no numbers of rows from reading the whole hub by its primary key where a handle, a
+/// parent or a template says so much more.
 enum DeviceRows {
     static func find(_ id: RecordID, in hub: HubID, _ connection: any SQLConnection) throws -> DeviceRow? {
         var found: DeviceRow?
@@ -76,17 +79,21 @@ enum DeviceRows {
         try connection.run(park, [time, .integer(hub.number), .integer(parked.key.number)])
         guard row.record.kind == .installation, let handle = row.record.handle else { return }
         let installation = row.record.parent ?? row.record.id
-        try connection.run(parkAll, [time, .integer(hub.number), .text(installation.text), .text(handle.text)])
+        let others: [SQLValue] = [time, .integer(hub.number), .text(installation.text), .text(handle.text)]
+        try connection.run(parkNative, others)
+        try connection.run(parkDerived, others)
     }
 
-    static let all = [insertTag, deleteTag, delete, selectForgotten, park, parkAll, select, selectByKey, selectDerived]
+    static let all = [
+        insertTag, deleteTag, delete, selectForgotten, park, parkNative, parkDerived, select, selectByKey, selectDerived,
+    ]
 
     private static let select = SQLStatement(
         composed: "SELECT \(DeviceRow.columns) FROM devices WHERE hub_id = $1 AND record_id = $2")
     private static let selectByKey = SQLStatement(
         composed: "SELECT \(DeviceRow.columns) FROM devices WHERE hub_id = $1 AND slice_key = $2")
     private static let selectDerived = SQLStatement(
-        composed: "SELECT \(DeviceRow.columns) FROM devices WHERE hub_id = $1 AND parent = $2 ORDER BY slice_key")
+        composed: "SELECT \(DeviceRow.columns) FROM devices WHERE +hub_id = $1 AND parent = $2 ORDER BY slice_key")
     private static let insertTag = SQLStatement(
         "INSERT INTO device_tags (hub_id, tag, slice_key) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING")
     private static let deleteTag = SQLStatement("DELETE FROM device_tags WHERE hub_id = $1 AND tag = $2 AND slice_key = $3")
@@ -94,9 +101,11 @@ enum DeviceRows {
     private static let selectForgotten = SQLStatement(
         composed: """
             SELECT \(DeviceRow.columns) FROM devices
-            WHERE hub_id = $1 AND platform = $2 AND handle = $3 AND registered_at < $4
+            WHERE +hub_id = $1 AND platform = $2 AND handle = $3 AND registered_at < $4
             """)
     private static let park = SQLStatement("UPDATE devices SET parked_at = $1 WHERE hub_id = $2 AND slice_key = $3")
-    private static let parkAll = SQLStatement(
-        "UPDATE devices SET parked_at = $1 WHERE hub_id = $2 AND (record_id = $3 OR parent = $3) AND handle = $4")
+    private static let parkNative = SQLStatement(
+        "UPDATE devices SET parked_at = $1 WHERE hub_id = $2 AND record_id = $3 AND handle = $4")
+    private static let parkDerived = SQLStatement(
+        "UPDATE devices SET parked_at = $1 WHERE +hub_id = $2 AND parent = $3 AND handle = $4")
 }

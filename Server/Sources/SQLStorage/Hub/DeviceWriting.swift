@@ -125,7 +125,7 @@ extension DeviceWriting {
 
     /// Whether another record has the handle and form that are written: `$16` platform, `$17` handle, `$19` form.
     private static let isShared = """
-        CASE WHEN EXISTS (SELECT 1 FROM devices o WHERE o.hub_id = $1 AND o.handle = $17 AND o.platform = $16 AND o.form = $19
+        CASE WHEN EXISTS (SELECT 1 FROM devices o WHERE +o.hub_id = $1 AND o.handle = $17 AND o.platform = $16 AND o.form = $19
             AND o.slice_key <> $2) THEN 1 ELSE 0 END
         """
     private static let insert = SQLStatement(
@@ -148,6 +148,6 @@ extension DeviceWriting {
     private static let markShared = SQLStatement(
         """
         UPDATE devices SET shares_handle = 1
-        WHERE hub_id = $1 AND handle = $2 AND platform = $3 AND form = $4 AND shares_handle = 0
+        WHERE +hub_id = $1 AND handle = $2 AND platform = $3 AND form = $4 AND shares_handle = 0
         """)
 }

@@ -76,6 +76,6 @@ extension SQLDeviceStore {
     private static let listHandle = SQLStatement(
         composed: """
             SELECT \(DeviceRow.columns) FROM devices
-            WHERE hub_id = $1 AND slice_key > $2 AND handle = $4 AND ($5 = '' OR platform = $5) ORDER BY slice_key LIMIT $3
+            WHERE +hub_id = $1 AND slice_key > $2 AND handle = $4 AND ($5 = '' OR platform = $5) ORDER BY slice_key LIMIT $3
             """)
 }

@@ -10,14 +10,19 @@ public struct SQLDeviceStore: DeviceStore {
     public init(_ database: any SQLDatabase) { self.database = database }
 
     public func upsert(_ request: DeviceUpsert, in hub: HubID, at now: Timestamp) async throws -> StoredDevice {
-        try await database.writing { connection in
-            let old = try DeviceRows.find(request.id, in: hub, connection)
-            try request.precondition.check(old?.record.version)
-            if let old { try Self.clear(old, for: request, hub, connection) }
-            let replaced = try Self.removeSameHandle(request, hub, connection)
-            let record = try DeviceWriting(hub: hub, connection: connection).put(Self.record(request, over: old, now), over: old)
-            return StoredDevice(record: record, replaced: replaced)
-        }
+        try await database.writing { try Self.upsert(request, in: hub, at: now, $0) }
+    }
+
+    /// The same within a transaction. A refusal leaves nothing written.
+    static func upsert(
+        _ request: DeviceUpsert, in hub: HubID, at now: Timestamp, _ connection: any SQLConnection
+    ) throws -> StoredDevice {
+        let old = try DeviceRows.find(request.id, in: hub, connection)
+        try request.precondition.check(old?.record.version)
+        if let old { try clear(old, for: request, hub, connection) }
+        let replaced = try removeSameHandle(request, hub, connection)
+        let record = try DeviceWriting(hub: hub, connection: connection).put(record(request, over: old, now), over: old)
+        return StoredDevice(record: record, replaced: replaced)
     }
 
     public func device(_ id: RecordID, in hub: HubID) async throws -> DeviceRecord? {
@@ -28,13 +33,18 @@ public struct SQLDeviceStore: DeviceStore {
     }
 
     public func remove(_ id: RecordID, expecting precondition: DevicePrecondition, in hub: HubID) async throws -> Bool {
-        try await database.writing { connection in
-            let found = try DeviceRows.find(id, in: hub, connection)
-            try precondition.check(found?.record.version)
-            guard let row = found else { return false }
-            try DeviceRows.remove(row, in: hub, connection)
-            return true
-        }
+        try await database.writing { try Self.remove(id, expecting: precondition, in: hub, $0) }
+    }
+
+    /// The same within a transaction. A refusal leaves nothing written.
+    static func remove(
+        _ id: RecordID, expecting precondition: DevicePrecondition, in hub: HubID, _ connection: any SQLConnection
+    ) throws -> Bool {
+        let found = try DeviceRows.find(id, in: hub, connection)
+        try precondition.check(found?.record.version)
+        guard let row = found else { return false }
+        try DeviceRows.remove(row, in: hub, connection)
+        return true
     }
 
     public func devices(
@@ -104,7 +114,7 @@ extension SQLDeviceStore {
     private static let selectOthers = SQLStatement(
         composed: """
             SELECT \(DeviceRow.columns) FROM devices
-            WHERE hub_id = $1 AND platform = $2 AND handle = $3 AND record_id <> $4
+            WHERE +hub_id = $1 AND platform = $2 AND handle = $3 AND record_id <> $4
             """)
     private static let count = SQLStatement("SELECT COUNT(*) FROM devices WHERE hub_id = $1")
     private static let selectExpired = SQLStatement(

@@ -41,6 +41,8 @@ extension SQLHubStore {
         piece("direct_handles", "notification_id, position"),
         piece("notifications", "notification_id"),
         piece("feedback", "number"),
+        piece("jobs", "number"),
+        piece("hub_files", "last_job"),
         piece("device_tags", "tag, slice_key"),
         piece("devices", "slice_key"),
         piece("device_templates", "template_id"),

@@ -59,6 +59,6 @@ enum TemplateRows {
     private static let deleteUnused = SQLStatement(
         """
         DELETE FROM device_templates WHERE hub_id = $1 AND template_id = $2
-            AND NOT EXISTS (SELECT 1 FROM devices d WHERE d.hub_id = $1 AND d.template_id = $2)
+            AND NOT EXISTS (SELECT 1 FROM devices d WHERE +d.hub_id = $1 AND d.template_id = $2)
         """)
 }

@@ -7,5 +7,6 @@ extension Migration {
         .pace,
         .hubRules,
         .hubProtocol,
+        .jobs,
     ]
 }

@@ -27,9 +27,9 @@ extension Migration {
             FROM devices d ORDER BY hub_id, slice_key;
             DROP TABLE devices;
             ALTER TABLE devices_in_order RENAME TO devices;
-            CREATE INDEX devices_by_handle ON devices (hub_id, handle, platform, form, slice_key);
-            CREATE INDEX devices_by_parent ON devices (hub_id, parent) WHERE parent IS NOT NULL;
-            CREATE INDEX devices_by_template ON devices (hub_id, template_id) WHERE template_id IS NOT NULL;
+            CREATE INDEX devices_by_handle ON devices (handle, platform, form, hub_id, slice_key);
+            CREATE INDEX devices_by_parent ON devices (parent, hub_id) WHERE parent IS NOT NULL;
+            CREATE INDEX devices_by_template ON devices (template_id, hub_id) WHERE template_id IS NOT NULL;
             CREATE INDEX devices_by_expiry ON devices (expires_at) WHERE expires_at IS NOT NULL;
             """
     }

@@ -9,13 +9,22 @@ import Testing
     /// The half of complaint 14 that the system has to do: bytes that leave and are never acknowledged.
     @Suite("Peers that take nothing any more", .timeLimit(.minutes(1)))
     struct DeadPeerTests {
+        private final class Greeter: ChannelInboundHandler {
+            typealias InboundIn = ByteBuffer
+            typealias OutboundOut = ByteBuffer
+
+            func channelActive(context: ChannelHandlerContext) {
+                context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: [0, 0, 0, 4, 0, 0, 0, 0, 0])), promise: nil)
+            }
+        }
+
         /// Accepts, sends SETTINGS, and reads nothing: its small buffer is full at once, and then no byte is acknowledged.
         private func start() async throws -> any Channel {
             try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .serverChannelOption(.socketOption(.so_rcvbuf), value: 4096)
                 .childChannelOption(.autoRead, value: false)
                 .childChannelInitializer { channel in
-                    channel.writeAndFlush(ByteBuffer(bytes: [0, 0, 0, 4, 0, 0, 0, 0, 0]))
+                    channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(Greeter()) }
                 }
                 .bind(host: "127.0.0.1", port: 0).get()
         }

@@ -27,42 +27,30 @@ struct RegistrationLinesTests {
     @Test("a line that deletes needs neither handle nor template")
     func deletes() throws {
         let text = Samples.description("WindowsTemplateRegistrationDescription", "<RegistrationId>1-2-3</RegistrationId>")
-        #expect(try RegistrationLines.read(Array(text.utf8), isComplete: false).registrationID == "1-2-3")
+        #expect(try RegistrationLines.readID(Array(text.utf8)) == "1-2-3")
         #expect(throws: HubDocumentError.self) { try RegistrationLines.read(Array(text.utf8)) }
-    }
-
-    @Test("a file in pieces of any size gives the same lines, and every end is a place to go on from")
-    func pieces() throws {
-        var generator = SeededGenerator()
-        print("seed \(generator.seed)")
-        let file = Array("\u{FEFF}one\r\n\n  \ntwo\nis too long a line\n three \nlast".utf8)
-        let expected: [LineSplitter.Line] = [
-            .init(number: 1, bytes: Array("one".utf8), end: 8), .init(number: 4, bytes: Array("two".utf8), end: 16),
-            .init(number: 5, bytes: nil, end: 35), .init(number: 6, bytes: Array("three".utf8), end: 43),
-            .init(number: 7, bytes: Array("last".utf8), end: 47),
-        ]
-        for _ in 0..<200 {
-            var splitter = LineSplitter(limit: 10)
-            #expect(Self.lines(file[...], &splitter, &generator) == expected, "seed \(generator.seed)")
-        }
-        for (index, line) in expected.enumerated() {
-            var splitter = LineSplitter(limit: 10, after: line.number, offset: line.end)
-            #expect(Self.lines(file[line.end...], &splitter, &generator) == Array(expected[(index + 1)...]))
+        let naming = RegistrationLines.line(naming: "1-2-3")
+        #expect(
+            naming == "<RegistrationDescription xmlns=\"\(Samples.serviceBus)\"><RegistrationId>1-2-3</RegistrationId></RegistrationDescription>\n")
+        #expect(try RegistrationLines.readID(Array(naming.utf8)) == "1-2-3")
+        for other in ["<Other/>", Samples.description("AppleRegistrationDescription", "")] {
+            #expect(throws: HubDocumentError.self) { try RegistrationLines.readID(Array(other.utf8)) }
         }
     }
 
-    private static func lines(
-        _ file: ArraySlice<UInt8>, _ splitter: inout LineSplitter, _ generator: inout SeededGenerator
-    ) -> [LineSplitter.Line] {
-        var lines: [LineSplitter.Line] = []
-        var rest = file
-        while !rest.isEmpty {
-            let piece = rest.prefix(Int.random(in: 1...20, using: &generator))
-            rest = rest.dropFirst(piece.count)
-            splitter.append(piece)
-            while let line = splitter.next() { lines.append(line) }
+    @Test("a remark behind a line changes nothing in it, whatever the remark says")
+    func remarks() throws {
+        let line = Array(RegistrationLines.line(Samples.canonical).utf8.dropLast())
+        for remark in ["line 7: no", "a -- b --> <x/> ---", "two\nlines", "-"] {
+            let text = RegistrationLines.line(line, remark: remark)
+            #expect(text.utf8.count(where: { $0 == 0x0A }) == 1)
+            #expect(try RegistrationLines.read(Array(text.utf8)) == Samples.canonical)
+            do throws(HubDocumentError) {
+                _ = try RegistrationLines.read(Array(RegistrationLines.line(nil, remark: remark).utf8))
+                Issue.record("a remark alone is no registration")
+            } catch {
+                #expect(error.isEmpty)
+            }
         }
-        if let line = splitter.finish() { lines.append(line) }
-        return lines
     }
 }

@@ -77,8 +77,9 @@ public struct LineSplitter: Sendable {
         if wasDiscarding || bytes.count > limit { return Line(number: number, bytes: nil, end: offset) }
         var bytes = bytes
         if isFirst, bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes = bytes.dropFirst(3) }
-        while let last = bytes.last, XMLCursor.isSpace(last) { bytes = bytes.dropLast() }
-        while let first = bytes.first, XMLCursor.isSpace(first) { bytes = bytes.dropFirst() }
+        while let last = bytes.last, Self.isSpace(last) { bytes = bytes.dropLast() }
+        while let first = bytes.first, Self.isSpace(first) { bytes = bytes.dropFirst() }
         return bytes.isEmpty ? nil : Line(number: number, bytes: Array(bytes), end: offset)
     }
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }
 }

@@ -1,0 +1,57 @@
+import APNsProtocol
+import NIOConcurrencyHelpers
+import NIOCore
+
+/// The share of a client that lives on one event loop: its connections and their queue, and the way there from any thread.
+final class APNsClientShard: Sendable {
+    let eventLoop: any EventLoop
+    private let pool: NIOLoopBoundBox<APNsConnectionPool>
+    private let numbers: NIOLockedValueBox<APNsClientMetrics>
+    /// What was handed over from other threads and not yet taken by the event loop, so that many calls wake it once.
+    private let inbox = NIOLockedValueBox<[PushSubmission]>([])
+
+    init(eventLoop: any EventLoop, pool: sending APNsPoolConfiguration, connector: sending any APNsConnector) {
+        self.eventLoop = eventLoop
+        let numbers = NIOLockedValueBox(APNsClientMetrics())
+        self.numbers = numbers
+        self.pool = NIOLoopBoundBox.makeBoxSendingValue(
+            APNsConnectionPool(eventLoop: eventLoop, configuration: pool, connector: connector, metrics: numbers),
+            eventLoop: eventLoop)
+    }
+
+    /// What the shard has and has done, as of the last turn of its event loop.
+    var metrics: APNsClientMetrics { numbers.withLockedValue { $0 } }
+
+    /// Hands over the pushes of one call, from any thread.
+    func submit(_ submission: PushSubmission) {
+        if eventLoop.inEventLoop { return pool.value.submit(submission) }
+        let isFirst = inbox.withLockedValue { inbox in
+            inbox.append(submission)
+            return inbox.count == 1
+        }
+        if isFirst { eventLoop.execute { self.takeInbox() } }
+    }
+
+    private func takeInbox() {
+        let submissions = inbox.withLockedValue { inbox in
+            defer { inbox = [] }
+            return inbox
+        }
+        let pool = pool.value
+        for submission in submissions { pool.submit(submission) }
+    }
+
+    /// Ends what is not answered yet of a call whose task was cancelled.
+    func cancel(_ submission: PushSubmission) { onLoop { self.pool.value.cancel(submission) } }
+
+    /// Ends in order. Returns when every push has its outcome and every connection is closed.
+    func stop(within limit: TimeAmount) async {
+        await withCheckedContinuation { continuation in
+            onLoop { self.pool.value.stop(within: limit, waiter: continuation) }
+        }
+    }
+
+    private func onLoop(_ body: @escaping @Sendable () -> Void) {
+        if eventLoop.inEventLoop { body() } else { eventLoop.execute(body) }
+    }
+}
