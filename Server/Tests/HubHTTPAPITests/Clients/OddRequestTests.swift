@@ -78,7 +78,8 @@ struct OddRequestTests {
     func specialTags() async throws {
         let hub = try await HubUnderTest()
         let client = HubClient.dotNet
-        let entry = client.entry("AppleRegistrationDescription", tags: "red,$InstallationId:{7d1f-22},$UserId:{ann}", [("DeviceToken", Self.token)])
+        let entry = client.entry(
+            "AppleRegistrationDescription", tags: "red,$InstallationId:{7d1f-22},$UserId:{ann}", [("DeviceToken", Self.token)])
         let answer = try await hub.call(client, ClientRequest("POST", client.registrations(), body: entry))
         #expect(answer.status == 200, "\(answer.body)")
         #expect(try RegistrationReading.entry(answer).tags == ["red"])
