@@ -21,7 +21,7 @@ struct ClientAnswer: Sendable {
     func id(as client: HubClient, asked: String) throws -> String {
         let location = try location()
         // The id of a batch lies among those of all sends.
-        let path = asked.prefix { $0 != "?" }.replacing("/$batch", with: "")
+        let path = String(asked.prefix { $0 != "?" }).replacing("/$batch", with: "")
         let collection = path.hasSuffix("/") ? path : path + "/"
         let version = asked.contains("api-version=") ? "?api-version=" : ""
         switch client {
