@@ -14,7 +14,9 @@ actor CallersOnLoop {
 
     nonisolated func send() async -> LoadResult {
         await withTaskGroup(of: LoadResult.self) { group in
-            for caller in 0..<max(1, load.options.window / load.loops.count) { group.addTask { await self.sendShare(of: caller) } }
+            for caller in 0..<max(1, load.options.window / load.loops.count) {
+                group.addTask { await self.sendShare(of: caller) }
+            }
             return await group.reduce(into: LoadResult()) { $0.add($1) }
         }
     }

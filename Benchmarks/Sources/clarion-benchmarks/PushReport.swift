@@ -11,13 +11,15 @@ struct PushReport: Encodable {
     var lines: [String] {
         var rows = [
             [
-                "answers/record", "client", "window", "per CPU second", "CPU s per 100k", "per second", "ratio", "p50 ms", "p99 ms", "RSS MB",
+                "answers/record", "client", "window", "per CPU second", "CPU s per 100k", "per second", "ratio", "p50 ms",
+                "p99 ms", "RSS MB",
                 "bytes",
             ]
         ]
         for row in pushes {
             rows.append([
-                row.answersPerRecord == 0 ? "all" : "\(row.answersPerRecord)", row.client, "\(row.window)", Self.show(row.perProcessorSecond, 0), Self.show(row.processorSecondsPer100k, 3),
+                row.answersPerRecord == 0 ? "all" : "\(row.answersPerRecord)", row.client, "\(row.window)",
+                Self.show(row.perProcessorSecond, 0), Self.show(row.processorSecondsPer100k, 3),
                 Self.show(row.perSecond, 0), Self.show(row.ratio, 2), Self.show(row.p50Milliseconds, 2),
                 Self.show(row.p99Milliseconds, 2), Self.show(row.residentMegabytes, 1), Self.show(row.bytesPerPush, 0),
             ])

@@ -66,7 +66,8 @@ public struct APNsPushRules: Sendable {
         guard headers.topic.utf8.count <= 255, everyByte(of: headers.topic, satisfies: { $0 &- 0x21 < 0x5E }) else {
             throw .malformedTopic
         }
-        guard (1...32).contains(headers.pushType.rawValue.utf8.count), everyByte(of: headers.pushType.rawValue, satisfies: isTypeByte)
+        guard (1...32).contains(headers.pushType.rawValue.utf8.count),
+            everyByte(of: headers.pushType.rawValue, satisfies: isTypeByte)
         else {
             throw .malformedPushType
         }

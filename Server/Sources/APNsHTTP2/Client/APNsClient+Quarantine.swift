@@ -20,7 +20,8 @@ extension APNsClientMetrics {
     func adding(_ other: APNsClientMetrics) -> APNsClientMetrics {
         var sum = self
         let counters: [WritableKeyPath<APNsClientMetrics, Int>] = [
-            \.queued, \.inFlight, \.streamLimit, \.window, \.connections, \.connecting, \.draining, \.connected, \.connectFailures,
+            \.queued, \.inFlight, \.streamLimit, \.window, \.connections, \.connecting, \.draining, \.connected,
+            \.connectFailures,
             \.goAways, \.resets, \.resends, \.requests, \.accepted, \.rejected, \.notSent, \.unknown,
         ]
         for counter in counters { sum[keyPath: counter] += other[keyPath: counter] }

@@ -54,7 +54,8 @@ struct APNsHeaderBlocks {
 
     /// The general way, for what has no prepared block.
     private mutating func write(
-        _ parts: APNsRequestWriter.Parts, _ push: UnsafePointer<APNsPush>, _ stream: UInt32, _ withBody: Bool, to output: inout ByteBuffer
+        _ parts: APNsRequestWriter.Parts, _ push: UnsafePointer<APNsPush>, _ stream: UInt32, _ withBody: Bool,
+        to output: inout ByteBuffer
     ) {
         let start = output.writerIndex
         output.writeHTTP2FrameHeader(
