@@ -89,8 +89,8 @@ struct SettingsResolver {
         _ declaration: SettingDeclaration, texts: [String]?, origin: SettingOrigin, hidden: [SettingOrigin] = [],
         isStandard: Bool
     ) {
-        // What a report may print, or a dump of it, must not hold the secret.
-        let shown = declaration.isSecret ? texts.map { _ in [SecretText("").description] } : texts
+        // A secret is not even kept for a report: whoever dumps one must not see it.
+        let shown = declaration.isSecret ? texts.map { _ in ["(secret)"] } : texts
         resolutions.append(
             Resolution(
                 key: declaration.key, texts: shown, origin: origin, isSecret: declaration.isSecret, hidden: hidden,

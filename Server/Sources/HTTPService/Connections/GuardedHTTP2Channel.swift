@@ -19,8 +19,10 @@ struct GuardedHTTP2Channel: ServerChildChannel {
         base = HTTP2Channel(
             responder: responder,
             configuration: .init(
-                idleTimeout: .nanoseconds(limits.idleTime.nanoseconds), gracefulCloseTimeout: .nanoseconds(limits.lingerTime.nanoseconds),
-                streamConfiguration: .init(additionalChannelHandlers: [HTTP2StreamGuardPlacer(limits: limits, metrics: metrics)])))
+                idleTimeout: .nanoseconds(limits.idleTime.nanoseconds),
+                gracefulCloseTimeout: .nanoseconds(limits.lingerTime.nanoseconds),
+                streamConfiguration: .init(additionalChannelHandlers: [HTTP2StreamGuardPlacer(limits: limits, metrics: metrics)]))
+        )
     }
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
@@ -50,6 +52,8 @@ extension HTTPServerBuilder {
     public static func guardedHTTP2(
         _ limits: ConnectionLimits = ConnectionLimits(), allowance: ConnectionAllowance
     ) -> Self {
-        .init { responder in GuardedHTTP2Channel(responder: responder, limits: limits, allowance: allowance) }
+        .init { responder in
+            GuardedHTTP2Channel(responder: ListenerScheme.http.marking(responder), limits: limits, allowance: allowance)
+        }
     }
 }
