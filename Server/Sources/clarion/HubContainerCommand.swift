@@ -6,7 +6,9 @@ import SharedAccess
 struct HubContainerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "container",
-        abstract: "Print a signed link to a new container for the files of import and export jobs. Who has it can read and write there.")
+        abstract:
+            "Print a signed link to a new container for the files of import and export jobs. Who has it can read and write there."
+    )
 
     @Argument(help: "The hub.")
     var name: HubName

@@ -57,7 +57,8 @@ struct ContainerLinks {
     ) throws(ContainerSigner.Fault) {
         guard let container = path.container else { throw .malformed }
         try files.signer.check(
-            signature: query["sig"], expiry: query["se"], permissions: query["sp"], for: HubFiles.place(container, of: hub.hub.id),
+            signature: query["sig"], expiry: query["se"], permissions: query["sp"],
+            for: HubFiles.place(container, of: hub.hub.id),
             needed, at: now)
     }
 
