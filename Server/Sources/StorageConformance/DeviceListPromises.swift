@@ -19,7 +19,9 @@ public enum DeviceListPromises {
         }
     }
 
-    private static func pages(_ storage: HubStorage, _ selection: DeviceListRequest.Selection, limit: Int) async throws -> [[DeviceRecord]] {
+    private static func pages(_ storage: HubStorage, _ selection: DeviceListRequest.Selection, limit: Int) async throws
+        -> [[DeviceRecord]]
+    {
         var pages: [[DeviceRecord]] = []
         var after = SliceKey.beforeAll
         while true {
@@ -30,7 +32,8 @@ public enum DeviceListPromises {
         }
     }
 
-    private static let pages = StoragePromise<HubStorage>("a list passes every record once, in order, and ends with a full page") {
+    private static let pages = StoragePromise<HubStorage>("a list passes every record once, in order, and ends with a full page")
+    {
         storage in
         try await fill(storage, 12)
         let nowhere = DeviceUpsert(id: try Sample.record("silent"), kind: .installation, handle: nil)
@@ -52,19 +55,22 @@ public enum DeviceListPromises {
         #expect(try await pages(storage, .tag(try #require(Tag("none"))), limit: 2) == [[]])
     }
 
-    private static let byHandle = StoragePromise<HubStorage>("a list by handle takes several spellings, any platform or one") { storage in
+    private static let byHandle = StoragePromise<HubStorage>("a list by handle takes several spellings, any platform or one") {
+        storage in
         try await fill(storage, 3)
         _ = try await storage.devices.upsert(try Sample.device("twin", handle: 1), in: Sample.hub, at: Sample.start)
         let url = DeviceHandle(canonical: "https://example.test/a%20b")
         let request = DeviceUpsert(id: try Sample.record("pc"), kind: .registration, platform: .wns, handle: url)
         _ = try await storage.devices.upsert(request, in: Sample.hub, at: Sample.start)
         let handles = [url, Sample.handle(1), url]
-        #expect(Set(try await pages(storage, .handles(handles, platform: nil), limit: 9)[0].map(\.id.text)) == ["pc", "d1", "twin"])
+        #expect(
+            Set(try await pages(storage, .handles(handles, platform: nil), limit: 9)[0].map(\.id.text)) == ["pc", "d1", "twin"])
         #expect(try await pages(storage, .handles(handles, platform: .wns), limit: 9)[0].map(\.id.text) == ["pc"])
         #expect(try await pages(storage, .handles(handles, platform: nil), limit: 2).map(\.count) == [2, 1])
     }
 
-    private static let otherPlatforms = StoragePromise<HubStorage>("registrations of every platform come back as they were given") {
+    private static let otherPlatforms = StoragePromise<HubStorage>("registrations of every platform come back as they were given")
+    {
         storage in
         for platform in Platform.known {
             let template = DeviceTemplate(name: nil, body: "{\"a\":\"$(ø)\"}")
@@ -79,7 +85,8 @@ public enum DeviceListPromises {
         }
     }
 
-    private static let preconditions = StoragePromise<HubStorage>("a change is made only if the record is as expected") { storage in
+    private static let preconditions = StoragePromise<HubStorage>("a change is made only if the record is as expected") {
+        storage in
         var request = try Sample.device("a", handle: 1)
         func code(_ precondition: DevicePrecondition) async throws -> ServiceErrorCode? {
             request.precondition = precondition
@@ -98,7 +105,8 @@ public enum DeviceListPromises {
         #expect(try await storage.devices.device(request.id, in: Sample.hub)?.version == 3)
     }
 
-    private static let removalPreconditions = StoragePromise<HubStorage>("a record is removed only if it is as expected") { storage in
+    private static let removalPreconditions = StoragePromise<HubStorage>("a record is removed only if it is as expected") {
+        storage in
         let request = try Sample.device("a", handle: 1)
         _ = try await storage.devices.upsert(request, in: Sample.hub, at: Sample.start)
         let mismatch = await #expect(throws: ServiceError.self) {
@@ -119,7 +127,8 @@ public enum DeviceListPromises {
             template: DeviceTemplate(name: "n", body: "{}"))
         _ = try await storage.devices.upsert(template, in: Sample.hub, at: Sample.start)
         for (audience, format, limit, count) in [
-            (nil, SendFormat.native(.apns), 100, 20), ("third", .native(.apns), 100, 7), ("all && !third", .native(.apns), 10, 10),
+            (nil, SendFormat.native(.apns), 100, 20), ("third", .native(.apns), 100, 7),
+            ("all && !third", .native(.apns), 10, 10),
             (nil, .template, 10, 1), (nil, .native(.gcm), 10, 0), (nil, .native(.apns), 0, 0),
         ] as [(String?, SendFormat, Int, Int)] {
             let expression = try audience.map { try TagExpression(parsing: $0) }

@@ -8,7 +8,8 @@ import Testing
 public enum InstallationPromises {
     /// Every promise.
     public static let all: [StoragePromise<HubStorage>] = [
-        comesBack, derives, keepsKeys, movesTogether, removesTogether, tilesGoAlone, updates, updateUndone, confirmation, parksAll,
+        comesBack, derives, keepsKeys, movesTogether, removesTogether, tilesGoAlone, updates, updateUndone, confirmation,
+        parksAll,
         forgetsAll, templatesOnce, guardsDerived, expires,
     ]
 
@@ -33,7 +34,8 @@ public enum InstallationPromises {
         let handle = DeviceHandle(canonical: "https://example.test/tile")
         return InstallationUpsert(
             id: try Sample.record("pc"), platform: .wns, handle: DeviceHandle(canonical: "https://example.test/main"),
-            tags: Sample.tags(["news"]), tiles: ["w": .init(handle: handle, tags: Sample.tags(["w"]), templates: ["t": .init(body)])])
+            tags: Sample.tags(["news"]),
+            tiles: ["w": .init(handle: handle, tags: Sample.tags(["w"]), templates: ["t": .init(body)])])
     }
 
     private static func records(_ storage: HubStorage, tag: String) async throws -> [DeviceRecord] {
@@ -43,7 +45,12 @@ public enum InstallationPromises {
 
     private static let comesBack = StoragePromise<HubStorage>("an installation comes back as it was put, tiles and headers too") {
         storage in
-        for content in [try installation(), try tiled(), try installation { $0.handle = nil; $0.templates = [:]; $0.userID = nil }] {
+        for content in [
+            try installation(), try tiled(),
+            try installation {
+                $0.handle = nil; $0.templates = [:]; $0.userID = nil
+            },
+        ] {
             let stored = try await storage.devices.put(content, in: Sample.hub, at: Sample.start)
             var expected = content
             expected.confirmsHandle = false
@@ -72,12 +79,15 @@ public enum InstallationPromises {
         #expect(news.filter { $0.template != nil }.allSatisfy { $0.parent?.text == id && $0.id.isDerived && $0.topic != nil })
     }
 
-    private static let keepsKeys = StoragePromise<HubStorage>("what stays of an installation keeps its keys, and versions count") {
+    private static let keepsKeys = StoragePromise<HubStorage>("what stays of an installation keeps its keys, and versions count")
+    {
         storage in
         _ = try await storage.devices.put(try installation(), in: Sample.hub, at: Sample.start)
         let before = try await records(storage, tag: "news")
         let second = try await storage.devices.put(
-            try installation { $0.templates["long one"] = nil; $0.tags = Sample.tags(["news", "more"]) }, in: Sample.hub,
+            try installation {
+                $0.templates["long one"] = nil; $0.tags = Sample.tags(["news", "more"])
+            }, in: Sample.hub,
             at: Sample.time(5))
         #expect(second.version == 2 && second.createdAt == Sample.start && second.registeredAt == Sample.time(5))
         let after = try await records(storage, tag: "more")
@@ -97,7 +107,8 @@ public enum InstallationPromises {
         #expect(try await storage.devices.devices(new, in: Sample.hub).records.count == 3)
     }
 
-    private static let removesTogether = StoragePromise<HubStorage>("an installation goes with all that belongs to it") { storage in
+    private static let removesTogether = StoragePromise<HubStorage>("an installation goes with all that belongs to it") {
+        storage in
         _ = try await storage.devices.put(try installation(), in: Sample.hub, at: Sample.start)
         #expect(try await storage.devices.remove(try Sample.record(id), in: Sample.hub))
         #expect(try await storage.devices.count(in: Sample.hub) == 0)
@@ -105,7 +116,8 @@ public enum InstallationPromises {
         #expect(try await storage.intake.audienceSize(.tag(try #require(Tag("news"))), in: Sample.hub, limit: 9) == 0)
     }
 
-    private static let tilesGoAlone = StoragePromise<HubStorage>("a tile goes with its templates and leaves the rest") { storage in
+    private static let tilesGoAlone = StoragePromise<HubStorage>("a tile goes with its templates and leaves the rest") {
+        storage in
         let content = try tiled()
         _ = try await storage.devices.put(content, in: Sample.hub, at: Sample.start)
         let tile = try #require(try await records(storage, tag: "w").first { $0.template == nil })
@@ -116,7 +128,8 @@ public enum InstallationPromises {
         #expect(try await storage.devices.count(in: Sample.hub) == 1)
     }
 
-    private static let updates = StoragePromise<HubStorage>("changes to an installation at the same time are all kept") { storage in
+    private static let updates = StoragePromise<HubStorage>("changes to an installation at the same time are all kept") {
+        storage in
         _ = try await storage.devices.put(try installation(), in: Sample.hub, at: Sample.start)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<20 {
@@ -137,7 +150,8 @@ public enum InstallationPromises {
         #expect(none == nil)
     }
 
-    private static let updateUndone = StoragePromise<HubStorage>("a change that throws leaves the installation as it was") { storage in
+    private static let updateUndone = StoragePromise<HubStorage>("a change that throws leaves the installation as it was") {
+        storage in
         let before = try await storage.devices.put(try installation(), in: Sample.hub, at: Sample.start)
         let error = await #expect(throws: ServiceError.self) {
             _ = try await storage.devices.update(try Sample.record(id), in: Sample.hub, at: Sample.time(1)) { _ in
@@ -174,7 +188,9 @@ extension InstallationPromises {
         #expect(try await storage.devices.device(record, in: Sample.hub)?.registeredAt == Sample.time(6))
     }
 
-    private static let parksAll = StoragePromise<HubStorage>("a bad token parks all records of an installation until it is confirmed") {
+    private static let parksAll = StoragePromise<HubStorage>(
+        "a bad token parks all records of an installation until it is confirmed"
+    ) {
         storage in
         _ = try await storage.devices.put(try installation(), in: Sample.hub, at: Sample.start)
         let derived = try #require(try await records(storage, tag: "short").first)
@@ -230,7 +246,8 @@ extension InstallationPromises {
         #expect(try await storage.devices.count(in: Sample.hub) == 1)
     }
 
-    private static let expires = StoragePromise<HubStorage>("what has expired is swept, and with an installation all of it") { storage in
+    private static let expires = StoragePromise<HubStorage>("what has expired is swept, and with an installation all of it") {
+        storage in
         _ = try await storage.devices.put(try installation { $0.expiresAt = Sample.time(10) }, in: Sample.hub, at: Sample.start)
         _ = try await storage.devices.upsert(try Sample.device("stays", handle: 5), in: Sample.hub, at: Sample.start)
         #expect(try await storage.devices.sweep(expiredBefore: Sample.time(10), limit: 10) == 0)

@@ -39,7 +39,8 @@ public enum JobStorePromises {
         _ storage: JobStorage, _ owner: String = "a", at now: Timestamp = Sample.start
     ) async throws -> JobLease? { try await storage.jobs.claim(owner: owner, until: now + .seconds(30), at: now) }
 
-    private static let keepsAJob = StoragePromise<JobStorage>("a job comes back as it was stored, and with its progress") { storage in
+    private static let keepsAJob = StoragePromise<JobStorage>("a job comes back as it was stored, and with its progress") {
+        storage in
         let created = try await create(storage)
         #expect(created.number == 1 && created.state == .waiting && created.progress == JobProgress(total: 100))
         #expect(created.inputs.map(\.name.text) == ["in/a.txt", "in/a.txt"] && created.outputFile == "demo/1/Output.txt")
@@ -66,7 +67,8 @@ public enum JobStorePromises {
         #expect(stored.percentage == 40)
     }
 
-    private static let numbersOnce = StoragePromise<JobStorage>("numbers count for each hub and are never given twice") { storage in
+    private static let numbersOnce = StoragePromise<JobStorage>("numbers count for each hub and are never given twice") {
+        storage in
         #expect(try await create(storage).number == 1)
         #expect(try await create(storage).number == 2)
         #expect(try await storage.jobs.create(try job(.export), limit: 10, in: Sample.otherHub, at: Sample.start).number == 1)
@@ -82,7 +84,8 @@ public enum JobStorePromises {
         #expect(try await create(storage).number == 3)
     }
 
-    private static let boundsWhatWaits = StoragePromise<JobStorage>("jobs that are not over are bounded for each hub") { storage in
+    private static let boundsWhatWaits = StoragePromise<JobStorage>("jobs that are not over are bounded for each hub") {
+        storage in
         for _ in 0..<2 { _ = try await storage.jobs.create(try job(), limit: 2, in: Sample.hub, at: Sample.start) }
         do {
             _ = try await storage.jobs.create(try job(), limit: 2, in: Sample.hub, at: Sample.start)
@@ -93,7 +96,8 @@ public enum JobStorePromises {
         _ = try await storage.jobs.create(try job(), limit: 2, in: Sample.otherHub, at: Sample.start)
     }
 
-    private static let oneAtATime = StoragePromise<JobStorage>("of each hub one job is worked on at a time, the oldest first") { storage in
+    private static let oneAtATime = StoragePromise<JobStorage>("of each hub one job is worked on at a time, the oldest first") {
+        storage in
         for _ in 0..<2 { _ = try await create(storage) }
         _ = try await create(storage, Sample.otherHub)
         let first = try #require(try await claim(storage))
@@ -150,7 +154,8 @@ public enum JobStorePromises {
         #expect(try await storage.devices.device(try Sample.record("a"), in: Sample.hub)?.registeredAt == Sample.time(1))
     }
 
-    private static let tellsRefusals = StoragePromise<JobStorage>("a change that is refused leaves the others as they are") { storage in
+    private static let tellsRefusals = StoragePromise<JobStorage>("a change that is refused leaves the others as they are") {
+        storage in
         _ = try await create(storage)
         let lease = try #require(try await claim(storage))
         let (a, b) = (try Sample.record("a"), try Sample.record("b"))
@@ -201,7 +206,8 @@ public enum JobStorePromises {
         #expect(try await claim(storage, at: Sample.time(11))?.attempts == 1)
     }
 
-    private static let endsOnce = StoragePromise<JobStorage>("a job that is over is not taken again and changes no more") { storage in
+    private static let endsOnce = StoragePromise<JobStorage>("a job that is over is not taken again and changes no more") {
+        storage in
         _ = try await create(storage)
         let lease = try #require(try await claim(storage))
         #expect(

@@ -52,7 +52,9 @@ public enum SendKindPromises {
         ] { _ = try await storage.devices.upsert(request, in: Sample.hub, at: Sample.start) }
     }
 
-    private static let meansItsKind = StoragePromise<HubStorage>("a send means the targets of its kind, by every way to find them") {
+    private static let meansItsKind = StoragePromise<HubStorage>(
+        "a send means the targets of its kind, by every way to find them"
+    ) {
         storage in
         try await fill(storage)
         let kinds: [(SendFormat, String?, Set<String>)] = [
@@ -74,7 +76,8 @@ public enum SendKindPromises {
         }
     }
 
-    private static let readsTemplates = StoragePromise<HubStorage>("a page brings the templates of its targets, each once") { storage in
+    private static let readsTemplates = StoragePromise<HubStorage>("a page brings the templates of its targets, each once") {
+        storage in
         try await fill(storage)
         let lease = try await leased(storage, send(.template))
         let page = try #require(try await storage.queue.page(Sample.page(lease)))
@@ -82,7 +85,8 @@ public enum SendKindPromises {
         #expect(page.work.templates == Set(page.templates.keys) && page.message.format == .template)
     }
 
-    private static let walksHandles = StoragePromise<HubStorage>("a send to handles walks them in order of position, in pages") { storage in
+    private static let walksHandles = StoragePromise<HubStorage>("a send to handles walks them in order of position, in pages") {
+        storage in
         let handles = (1...25).map(Sample.handle)
         var lease = try await leased(storage, send(.native(.apns), to: .handles(handles)))
         var walked: [AudienceMember] = []
@@ -96,7 +100,9 @@ public enum SendKindPromises {
         #expect(walked.allSatisfy { $0.record == nil && $0.platform == .apns })
     }
 
-    private static let retriesHandles = StoragePromise<HubStorage>("a handle of a send to handles comes back when its retry is due") {
+    private static let retriesHandles = StoragePromise<HubStorage>(
+        "a handle of a send to handles comes back when its retry is due"
+    ) {
         storage in
         var lease = try await leased(storage, send(.native(.apns), to: .handles((1...3).map(Sample.handle))))
         lease.cursor = lease.last
@@ -125,7 +131,8 @@ public enum SendKindPromises {
         #expect(try await storage.queue.checkpoint(finish) == .stored(ended: .completed))
     }
 
-    private static let countsByPlatform = StoragePromise<HubStorage>("counts are kept by platform and add up over all") { storage in
+    private static let countsByPlatform = StoragePromise<HubStorage>("counts are kept by platform and add up over all") {
+        storage in
         let send = send(.template, body: #"{"a":"b"}"#)
         let lease = try await leased(storage, send)
         var checkpoint = SliceCheckpoint(lease: lease, now: Sample.start, disposition: .keep(until: Sample.time(60)))
@@ -168,7 +175,9 @@ public enum SendKindPromises {
         #expect(try await storage.queue.checkpoint(checkpoint) == .refused)
     }
 
-    private static let keepsFeedback = StoragePromise<HubStorage>("feedback is read in pages, each row once, and by its hub alone") {
+    private static let keepsFeedback = StoragePromise<HubStorage>(
+        "feedback is read in pages, each row once, and by its hub alone"
+    ) {
         storage in
         let noted = try (1...5).map { try feedback($0, at: Sample.time(Int64($0))) }
         try await store(storage, noted)
@@ -189,7 +198,9 @@ public enum SendKindPromises {
         #expect(try await storage.telemetry.feedback(after: 0, limit: 9, in: Sample.otherHub).isEmpty)
     }
 
-    private static let sweepsFeedback = StoragePromise<HubStorage>("a sweep takes old feedback, and a number is never given twice") {
+    private static let sweepsFeedback = StoragePromise<HubStorage>(
+        "a sweep takes old feedback, and a number is never given twice"
+    ) {
         storage in
         try await store(storage, [try feedback(1, at: Sample.time(1)), try feedback(2, at: Sample.time(5))])
         let last = try #require(try await storage.telemetry.feedback(after: 0, limit: 9, in: Sample.hub).last?.number)

@@ -91,7 +91,8 @@ struct DiskContainerStoreTests {
         for name in ["b", "a/2", "a/1", "c"] { try await bench.put("x", try bench.blob(name), in: store) }
         let box = try #require(ContainerName("box"))
         func names(_ prefix: String, after: String?, limit: Int = 9) async throws -> [String] {
-            try await store.list(box, of: HubID(1), prefix: prefix, after: after.flatMap(BlobName.init), limit: limit).map(\.name.text)
+            try await store.list(box, of: HubID(1), prefix: prefix, after: after.flatMap(BlobName.init), limit: limit).map(
+                \.name.text)
         }
         #expect(try await names("", after: nil) == ["a/1", "a/2", "b", "c"])
         #expect(try await names("a/", after: nil) == ["a/1", "a/2"])
@@ -118,6 +119,8 @@ struct DiskContainerStoreTests {
 
     @Test(
         "no name leaves the folder",
-        arguments: ["", ".", "..", "a/../b", "/a", "a/", "a//b", "a\\b", "a%2Fb", "a\0b", "a b", "é", String(repeating: "a", count: 201)])
+        arguments: [
+            "", ".", "..", "a/../b", "/a", "a/", "a//b", "a\\b", "a%2Fb", "a\0b", "a b", "é", String(repeating: "a", count: 201),
+        ])
     func names(text: String) { #expect(BlobName(text) == nil) }
 }

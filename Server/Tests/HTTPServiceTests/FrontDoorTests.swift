@@ -67,7 +67,9 @@ struct FrontDoorTests {
         try await client.shutdown()
     }
 
-    private func get(_ path: String, _ port: Int, _ client: HTTPClient) async throws -> (response: HTTPClientResponse, body: ByteBuffer) {
+    private func get(_ path: String, _ port: Int, _ client: HTTPClient) async throws -> (
+        response: HTTPClientResponse, body: ByteBuffer
+    ) {
         let response = try await client.execute(HTTPClientRequest(url: "https://127.0.0.1:\(port)\(path)"), timeout: .seconds(30))
         return (response, try await response.body.collect(upTo: 8 << 20))
     }
@@ -102,7 +104,10 @@ struct FrontDoorTests {
             try certificate.certificatePEM.write(toFile: file + ".pem", atomically: true, encoding: .utf8)
             try Data(repeating: 1, count: 200_000).write(to: URL(filePath: file + ".in"))
             let text = try await curl(
-                ["--http2", "--cacert", file + ".pem", "--data-binary", "@" + file + ".in", "-i", "https://127.0.0.1:\(port)/refuse"], file)
+                [
+                    "--http2", "--cacert", file + ".pem", "--data-binary", "@" + file + ".in", "-i",
+                    "https://127.0.0.1:\(port)/refuse",
+                ], file)
             #expect(text.hasPrefix("HTTP/2 409"))
             #expect(text.contains("not read") && !text.lowercased().contains("connection:"))
         }
@@ -162,7 +167,9 @@ struct FrontDoorTests {
         try await listening(usesTLS ? .guardedTLS(identity, allowance: none) : .guardedHTTP2(allowance: none)) { port in
             let file = NSTemporaryDirectory() + "clarion-front-\(UUID().uuidString)"
             defer { try? FileManager.default.removeItem(atPath: file) }
-            let way = usesTLS ? ["-k", "https://127.0.0.1:\(port)/small"] : ["--http2-prior-knowledge", "http://127.0.0.1:\(port)/small"]
+            let way =
+                usesTLS
+                ? ["-k", "https://127.0.0.1:\(port)/small"] : ["--http2-prior-knowledge", "http://127.0.0.1:\(port)/small"]
             for _ in 1...3 {
                 let text = try await curl(way, file, fails: true)
                 #expect(text.isEmpty)

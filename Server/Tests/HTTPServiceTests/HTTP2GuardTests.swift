@@ -24,7 +24,8 @@ private struct Stream {
     }
 
     func head(ends: Bool = false) throws {
-        try channel.writeInbound(HTTP2Frame.FramePayload.headers(.init(headers: [":method": "POST", ":path": "/"], endStream: ends)))
+        try channel.writeInbound(
+            HTTP2Frame.FramePayload.headers(.init(headers: [":method": "POST", ":path": "/"], endStream: ends)))
         channel.read()
     }
 
@@ -169,7 +170,9 @@ struct HTTP2GuardTests {
             try channel.pipeline.syncOperations.addHandler(
                 HandshakeDeadline(limit: .seconds(10), metrics: ConnectionMetrics(factory: metrics)))
             try channel.connect(to: .init(ipAddress: "127.0.0.1", port: 1)).wait()
-            if completes { channel.pipeline.fireUserInboundEventTriggered(TLSUserEvent.handshakeCompleted(negotiatedProtocol: "h2")) }
+            if completes {
+                channel.pipeline.fireUserInboundEventTriggered(TLSUserEvent.handshakeCompleted(negotiatedProtocol: "h2"))
+            }
             channel.embeddedEventLoop.advanceTime(by: .seconds(10))
             #expect(channel.isActive == completes)
         }

@@ -20,7 +20,8 @@ struct RemoteCallTests {
         let rule = AccessRule(name: "full", rights: [.send], primary: key, secondary: SharedAccessKey.random())
         let verified = SharedAccessSignature.verify(
             header: request.headers["Authorization"],
-            for: SharedAccessRequest(hosts: ["push.example.test:8443"], path: "/demo/messages", now: remote.clock.now), rules: [rule])
+            for: SharedAccessRequest(hosts: ["push.example.test:8443"], path: "/demo/messages", now: remote.clock.now),
+            rules: [rule])
         guard case .success = verified else {
             Issue.record("\(verified)")
             return

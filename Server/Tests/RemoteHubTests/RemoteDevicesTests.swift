@@ -22,7 +22,9 @@ struct RemoteDevicesTests {
 
     private func feed(_ ids: [String]) -> String {
         RegistrationEntry.feed(
-            ids.map { RegistrationEntry(description($0), published: Timestamp(milliseconds: 0), updated: Timestamp(milliseconds: 0)) },
+            ids.map {
+                RegistrationEntry(description($0), published: Timestamp(milliseconds: 0), updated: Timestamp(milliseconds: 0))
+            },
             at: location("/demo/registrations"), updated: Timestamp(milliseconds: 0))
     }
 
@@ -114,14 +116,16 @@ struct RemoteDevicesTests {
         #expect(Set(asked.map(\.url)) == ["https://push.example.test:8443/demo/installations/7d1f-22?api-version=2020-06"])
         #expect(
             String(decoding: asked[0].body, as: UTF8.self)
-                == #"{"installationId":"7d1f-22","userId":"ann","pushChannel":"0A1B","platform":"apns","tags":["vip"],"templates":{"short":{"body":"{}","tags":["short"]}}}"#)
+                == #"{"installationId":"7d1f-22","userId":"ann","pushChannel":"0A1B","platform":"apns","tags":["vip"],"templates":{"short":{"body":"{}","tags":["short"]}}}"#
+        )
         #expect(String(decoding: asked[3].body, as: UTF8.self) == #"[{"op":"add","path":"/tags","value":"blue"}]"#)
         #expect(asked[3].headers["Content-Type"] == "application/json-patch+json; charset=utf-8")
     }
 
     @Test("a patch of an installation that is not there is an error of status 404")
     func missing() async throws {
-        let remote = try ScriptedRemote(.status(404, [], "<Error><Code>404</Code><Detail>Installation not found</Detail></Error>"))
+        let remote = try ScriptedRemote(
+            .status(404, [], "<Error><Code>404</Code><Detail>Installation not found</Detail></Error>"))
         let error = try await remote.failure { try await $0.patchInstallation("x", InstallationPatch([])) }
         #expect(error.status == 404)
         #expect(error.detail == "Installation not found")

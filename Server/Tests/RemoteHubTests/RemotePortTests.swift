@@ -26,12 +26,16 @@ struct RemotePortTests {
     func send() async throws {
         let remote = try ScriptedRemote(.queued, .queued)
         let receipt = try await remote.hub.send(try command())
-        #expect(receipt == SendReceipt(id: try #require(NotificationID(ScriptedRemote.queuedID)), dueAt: remote.clock.now, isRepeat: false))
+        #expect(
+            receipt
+                == SendReceipt(
+                    id: try #require(NotificationID(ScriptedRemote.queuedID)), dueAt: remote.clock.now, isRepeat: false))
         _ = try await remote.hub.send(try command())
         let asked = remote.transport.asked
         #expect(
             remote.ownHeaders(asked[0]) == [
-                HeaderField("Content-Type", "application/json;charset=utf-8"), HeaderField("ServiceBusNotification-Format", "apple"),
+                HeaderField("Content-Type", "application/json;charset=utf-8"),
+                HeaderField("ServiceBusNotification-Format", "apple"),
                 HeaderField("ServiceBusNotification-Tags", "username:ann"), HeaderField("apns-push-type", "background"),
                 HeaderField("apns-priority", "5"), HeaderField("apns-expiration", "0"),
             ])
@@ -81,7 +85,8 @@ struct RemotePortTests {
     @Test(
         "the hub's refusals are errors of this service: a refused key is never the caller's fault",
         arguments: [
-            (400, ServiceErrorCode.invalidField), (401, .notReady), (403, .notReady), (404, .notReady), (409, .idempotencyMismatch),
+            (400, ServiceErrorCode.invalidField), (401, .notReady), (403, .notReady), (404, .notReady),
+            (409, .idempotencyMismatch),
             (413, .payloadTooLarge), (429, .overloaded), (500, .outcomeUnknown), (408, .outcomeUnknown),
         ])
     func errors(_ status: Int, _ expected: ServiceErrorCode) async throws {
@@ -129,7 +134,8 @@ struct RemotePortTests {
             OutcomeCounts(
                 .apns,
                 [
-                    .init(name: "Success", count: 3), .init(name: "ExpiredChannel", count: 2), .init(name: "WrongToken", count: 1),
+                    .init(name: "Success", count: 3), .init(name: "ExpiredChannel", count: 2),
+                    .init(name: "WrongToken", count: 1),
                     .init(name: "BadChannel", count: 1), .init(name: "Throttled", count: 4),
                 ]), OutcomeCounts(.wns, [.init(name: "Skipped", count: 5), .init(name: "NoTargets", count: 0)]),
         ]

@@ -11,13 +11,15 @@ struct RemoteSendingTests {
     @Test("a send to a tag expression")
     func tagged() async throws {
         let remote = try ScriptedRemote(.queued)
-        let receipt = try await remote.hub.send(.apple(json, tags: "vip && !city:Oslo", headers: .init(pushType: "alert", priority: 10)))
+        let receipt = try await remote.hub.send(
+            .apple(json, tags: "vip && !city:Oslo", headers: .init(pushType: "alert", priority: 10)))
         #expect(receipt.id == ScriptedRemote.queuedID)
         let request = try remote.request
         #expect(String(decoding: request.body, as: UTF8.self) == json)
         #expect(
             remote.ownHeaders(request) == [
-                HeaderField("Content-Type", "application/json;charset=utf-8"), HeaderField("ServiceBusNotification-Format", "apple"),
+                HeaderField("Content-Type", "application/json;charset=utf-8"),
+                HeaderField("ServiceBusNotification-Format", "apple"),
                 HeaderField("ServiceBusNotification-Tags", "vip && !city:Oslo"), HeaderField("apns-push-type", "alert"),
                 HeaderField("apns-priority", "10"),
             ])
@@ -94,7 +96,8 @@ struct RemoteSendingTests {
         let remote = try ScriptedRemote(.status(200, [], xml), .status(404), .status(200, [], "<x/>"))
         let details = try #require(try await remote.hub.details(of: "n-0-1"))
         #expect(details.state == .completed)
-        #expect(details.outcomes == [OutcomeCounts(.apns, [.init(name: "Success", count: 3), .init(name: "WrongToken", count: 1)])])
+        #expect(
+            details.outcomes == [OutcomeCounts(.apns, [.init(name: "Success", count: 3), .init(name: "WrongToken", count: 1)])])
         #expect(try await remote.hub.details(of: "n-0-1") == nil)
         #expect(try await remote.failure { _ = try await $0.details(of: "n-0-1") }.reason == .unexpectedAnswer)
         #expect(try remote.request.url == "https://push.example.test:8443/demo/messages/n-0-1?api-version=2020-06")
@@ -119,7 +122,8 @@ struct RemoteSendingTests {
             { try await $0.send(.apple("{}", tags: "a"), to: "0A1B") }, { try await $0.send(.apple("{}"), to: [String]()) },
             { try await $0.send(.apple("{}"), to: Array(repeating: "AB", count: 1001)) },
             { try await $0.send(.template(["a": "b"]), to: ["AB"]) },
-            { try await $0.send(.apple("{}", headers: .init(topic: "a\r\nX: y"))) }, { try await $0.send(.apple("{}"), to: "A\nB") },
+            { try await $0.send(.apple("{}", headers: .init(topic: "a\r\nX: y"))) },
+            { try await $0.send(.apple("{}"), to: "A\nB") },
         ]
         for failure in failures {
             let error = try await remote.failure(failure)

@@ -45,7 +45,11 @@ extension ScriptedTransport.Line {
 
     /// The answer to a send.
     static let queued = status(
-        201, [HeaderField("Location", "https://push.example.test/demo/messages/0c5d2a1e-9b7f-4c3d-8e6a-5b4c3d2e1f00?api-version=2020-06")])
+        201,
+        [
+            HeaderField(
+                "Location", "https://push.example.test/demo/messages/0c5d2a1e-9b7f-4c3d-8e6a-5b4c3d2e1f00?api-version=2020-06")
+        ])
 }
 
 /// A hub whose other end is a script.

@@ -57,7 +57,8 @@ private struct StandIn: Sendable {
         let body = try await request.body.collect(upTo: 1 << 20)
         let headers = HeaderList(request.headers.map { HeaderField($0.name.rawName, $0.value) })
         asked.withLockedValue {
-            $0.append(Asked(method: request.method.rawValue, target: request.uri.string, headers: headers, body: String(buffer: body)))
+            $0.append(
+                Asked(method: request.method.rawValue, target: request.uri.string, headers: headers, body: String(buffer: body)))
         }
         if let status = statuses.withLockedValue({ $0.isEmpty ? nil : $0.removeFirst() }) {
             return Response(status: .init(code: status), headers: [.retryAfter: "0"])

@@ -59,10 +59,13 @@ struct DispatcherKindTests {
     @Test("a template's own name is an audience")
     func byName() async throws {
         let bench = try await HubBench()
-        try await bench.hub.put(try phone(1, [template("a", #"{"aps":{"alert":"a"}}"#), template("b", #"{"aps":{"alert":"b"}}"#)]))
+        try await bench.hub.put(
+            try phone(1, [template("a", #"{"aps":{"alert":"a"}}"#), template("b", #"{"aps":{"alert":"b"}}"#)]))
         let end = try await send(bench, "{}", .template, .matching(try TagExpression(parsing: "b && all")))
         #expect(end.outcomes == [.accepted: 1])
-        #expect(bench.transport.batches.map { $0.bodies.map { String(decoding: $0, as: UTF8.self) } } == [[#"{"aps":{"alert":"b"}}"#]])
+        #expect(
+            bench.transport.batches.map { $0.bodies.map { String(decoding: $0, as: UTF8.self) } } == [[#"{"aps":{"alert":"b"}}"#]]
+        )
     }
 
     @Test("what a template makes that cannot be sent is that target's outcome alone")
@@ -107,11 +110,13 @@ struct DispatcherKindTests {
     @Test("a send to handles reaches each once, registered or not, and tries again")
     func direct() async throws {
         let bench = try await HubBench { target, attempt in
-            attempt == 1 && HubBench.number(target.handle).isMultiple(of: 100) ? .retry(after: .seconds(1), reason: "429") : .accepted
+            attempt == 1 && HubBench.number(target.handle).isMultiple(of: 100)
+                ? .retry(after: .seconds(1), reason: "429") : .accepted
         }
         try await bench.register(1)
         let handles = (0..<1000).map(HubBench.handle)
-        let end = try await send(bench, #"{"aps":{"alert":"a"}}"#, .native(.apns), .handles(handles + [HubBench.handle(5)].prefix(0)))
+        let end = try await send(
+            bench, #"{"aps":{"alert":"a"}}"#, .native(.apns), .handles(handles + [HubBench.handle(5)].prefix(0)))
         #expect(end.outcomes == [.accepted: 1000] && end.isDirect)
         #expect(Set(bench.transport.outcomes.keys) == Set(handles))
         let twice = try await send(bench, #"{"aps":{"alert":"a"}}"#, .native(.apns), .handles([handles[1], handles[1]]))
@@ -150,9 +155,10 @@ struct DispatcherKindTests {
         #expect(end.outcomes == [.gone: 1, .badToken: 1, .accepted: 1])
         _ = try await send(bench, #"{"aps":{"alert":"a"}}"#, .native(.apns), .handles([HubBench.handle(9)]))
         let rows = try await bench.hub.feedback()
-        #expect(Set(rows.map { "\(HubBench.number($0.handle)) \($0.reason) \($0.installation?.text ?? "-")" }) == [
-            "1 gone phone-1", "2 badToken phone-2", "9 gone -",
-        ])
+        #expect(
+            Set(rows.map { "\(HubBench.number($0.handle)) \($0.reason) \($0.installation?.text ?? "-")" }) == [
+                "1 gone phone-1", "2 badToken phone-2", "9 gone -",
+            ])
         #expect(try await bench.hub.installation(try #require(RecordID("phone-1"))) == nil)
         #expect(try await bench.hub.installation(try #require(RecordID("phone-2")))?.isHandleExpired == true)
         let native = try await send(bench, #"{"aps":{"alert":"a"}}"#, .native(.apns))

@@ -6,7 +6,8 @@ import Testing
 struct QueryPlanTests {
     /// What may look at a whole hub: its count, the pages of its list and of a broadcast, and its end.
     private static let ofWholeHubs = [
-        "SELECT COUNT(*) FROM devices", "SELECT COUNT(*) FROM (SELECT slice_key FROM devices", "DELETE FROM devices WHERE hub_id = $1 AND (",
+        "SELECT COUNT(*) FROM devices", "SELECT COUNT(*) FROM (SELECT slice_key FROM devices",
+        "DELETE FROM devices WHERE hub_id = $1 AND (",
         "DELETE FROM device_tags WHERE hub_id = $1 AND (",
     ]
 
@@ -16,7 +17,8 @@ struct QueryPlanTests {
         try store.database.close()
         let queue = try DatabaseQueue(path: store.path)
         var looked = 0
-        for statement in SQLStatement.all(.sqlite) where statement.text.contains("devices") || statement.text.contains("device_tags") {
+        for statement in SQLStatement.all(.sqlite)
+        where statement.text.contains("devices") || statement.text.contains("device_tags") {
             guard !Self.ofWholeHubs.contains(where: { statement.text.hasPrefix($0) }) else { continue }
             looked += 1
             let plan = try await queue.read { database in

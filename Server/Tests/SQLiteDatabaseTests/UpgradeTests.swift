@@ -82,7 +82,8 @@ struct UpgradeTests {
         #expect(ends == [1_780_000_003_000, 1_780_000_002_000, 1_780_000_005_000, nil])
     }
 
-    @Test("from schema 4 and 5: records keep all they say, twins know of each other, counts are those of APNs", arguments: [4, 5])
+    @Test(
+        "from schema 4 and 5: records keep all they say, twins know of each other, counts are those of APNs", arguments: [4, 5])
     func newLayout(_ schema: Int) async throws {
         let old = try await Old(schema: schema)
         let columns = "record_id, slice_key, kind, platform, handle, tags, user_id, registered_at, expires_at, parked_at, version"

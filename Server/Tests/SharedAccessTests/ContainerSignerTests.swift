@@ -8,7 +8,8 @@ struct ContainerSignerTests {
     private let signer = ContainerSigner(.random())
 
     private func check(
-        _ query: String, _ place: [String], _ needed: ContainerPermission, by signer: ContainerSigner? = nil, at now: Timestamp = now
+        _ query: String, _ place: [String], _ needed: ContainerPermission, by signer: ContainerSigner? = nil,
+        at now: Timestamp = now
     ) -> ContainerSigner.Fault? {
         var parts: [String: String] = [:]
         for part in query.split(separator: "&") {
@@ -42,7 +43,9 @@ struct ContainerSignerTests {
         let query = signer.query(for: ["1", "abc"], [.read], until: Self.now + .seconds(60))
         #expect(check(query.replacing("sp=r", with: "sp=rw"), ["1", "abc"], .write) == .notAuthentic)
         #expect(check(query.replacing("se=19", with: "se=29"), ["1", "abc"], .read) == .notAuthentic)
-        for broken in ["", "sig=", "sig=%%&se=1&sp=r", query.replacing("se=1900000060", with: "se=x"), query.replacing("&sp=r", with: "")] {
+        for broken in [
+            "", "sig=", "sig=%%&se=1&sp=r", query.replacing("se=1900000060", with: "se=x"), query.replacing("&sp=r", with: ""),
+        ] {
             #expect(check(broken, ["1", "abc"], .read) != nil)
         }
     }

@@ -19,7 +19,7 @@ extension APNsConnectionHandler {
             return
         }
         lastStream = max(lastStream, id)
-        let open = OpenStream(headers: headers)
+        let open = OpenStream(headers: headers, window: acknowledgedWindow)
         streams[stream] = open
         if ends { finishRequest(stream) } else if core.rules.answersBeforeBody { answerEarly(open, on: stream) }
     }

@@ -95,7 +95,9 @@ struct HubTransportTable<Transport: Sendable> {
     /// Gives up the one that was not used for longest, if as many are there as may be.
     private mutating func makeRoom() -> Bool {
         guard count >= capacity else { return true }
-        guard let oldest = entries.filter({ $0.value.users == 0 }).min(by: { $0.value.usedAt < $1.value.usedAt }) else { return false }
+        guard let oldest = entries.filter({ $0.value.users == 0 }).min(by: { $0.value.usedAt < $1.value.usedAt }) else {
+            return false
+        }
         retire(oldest.key)
         return true
     }

@@ -33,7 +33,8 @@ final class HubTransports: PushTransport {
     ///   - node: for hubs without a credential of their own.
     ///   - make: makes the way out for a credential; throws what is wrong with it.
     init(
-        catalog: HubCatalog, node: any PushTransport, clock: any ServiceClock, logger: Logger, capacity: Int = HubTransports.capacity,
+        catalog: HubCatalog, node: any PushTransport, clock: any ServiceClock, logger: Logger,
+        capacity: Int = HubTransports.capacity,
         make: @escaping @Sendable (HubAPNsCredential) throws -> Made
     ) {
         self.catalog = catalog
@@ -68,7 +69,8 @@ final class HubTransports: PushTransport {
             made = try make(credential)
         } catch {
             logger.error(
-                "A hub's credential for APNs cannot be used", metadata: ["hub": "\(batch.hub.number)", "error_detail": "\(Self.words(error))"])
+                "A hub's credential for APNs cannot be used",
+                metadata: ["hub": "\(batch.hub.number)", "error_detail": "\(Self.words(error))"])
             return Self.all(batch, .misconfigured(reason: "the hub's credential for APNs cannot be used"))
         }
         let kept = table.withLock { $0.adopt(made, batch.hub, sealed: sealed, at: clock.uptime) }
@@ -83,11 +85,13 @@ final class HubTransports: PushTransport {
 
     private func unreadable(_ error: any Error, _ batch: PushBatch) -> [PushOutcome] {
         logger.warning(
-            "A hub's credential for APNs cannot be read", metadata: ["hub": "\(batch.hub.number)", "error_detail": "\(Self.words(error))"])
+            "A hub's credential for APNs cannot be read",
+            metadata: ["hub": "\(batch.hub.number)", "error_detail": "\(Self.words(error))"])
         // A key that is missing mends itself as little as a wrong credential; a storage that is away comes back.
         let isForGood = (error as? ServiceError).map { $0.code == .notReady || $0.code == .internal } ?? false
         return Self.all(
-            batch, isForGood ? .misconfigured(reason: "the hub's credential cannot be opened") : .notSent(reason: "storage is away"))
+            batch,
+            isForGood ? .misconfigured(reason: "the hub's credential cannot be opened") : .notSent(reason: "storage is away"))
     }
 
     /// Closes clients that nobody needs, until the task is cancelled; then all of them, in order.

@@ -28,7 +28,8 @@ struct DevelopmentAuthority: Sendable {
         }
         let certificate = try Certificate(
             version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: .init(key.publicKey),
-            notValidBefore: date(now - .seconds(86_400)), notValidAfter: date(now + .seconds(3650 * 86_400)), issuer: name, subject: name,
+            notValidBefore: date(now - .seconds(86_400)), notValidAfter: date(now + .seconds(3650 * 86_400)), issuer: name,
+            subject: name,
             signatureAlgorithm: .ecdsaWithSHA256,
             extensions: Certificate.Extensions {
                 Critical(BasicConstraints.isCertificateAuthority(maxPathLength: 0))
@@ -62,7 +63,8 @@ struct DevelopmentAuthority: Sendable {
         let alternatives = SubjectAlternativeNames(names.map(Self.name))
         let leaf = try Certificate(
             version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: .init(leafKey.publicKey),
-            notValidBefore: Self.date(now - .seconds(86_400)), notValidAfter: Self.date(now + Self.validity), issuer: certificate.subject,
+            notValidBefore: Self.date(now - .seconds(86_400)), notValidAfter: Self.date(now + Self.validity),
+            issuer: certificate.subject,
             subject: subject, signatureAlgorithm: .ecdsaWithSHA256,
             extensions: Certificate.Extensions {
                 Critical(BasicConstraints.notCertificateAuthority)

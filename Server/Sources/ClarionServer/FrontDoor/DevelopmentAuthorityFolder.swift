@@ -32,16 +32,20 @@ struct DevelopmentAuthorityFolder: Sendable {
         if let keyPEM, let certificatePEM {
             guard let kept = DevelopmentAuthority(certificatePEM: certificatePEM, keyPEM: keyPEM) else {
                 throw ServiceError(
-                    .notReady, "\(authorityPath) and \(keyPath) are no authority; remove both to get a new one, which clients then have to trust")
+                    .notReady,
+                    "\(authorityPath) and \(keyPath) are no authority; remove both to get a new one, which clients then have to trust"
+                )
             }
             authority = kept
             return
         }
         guard certificatePEM == nil, keyPEM == nil else {
-            throw ServiceError(.notReady, "of \(authorityPath) and \(keyPath) one is missing; remove the other to get a new authority")
+            throw ServiceError(
+                .notReady, "of \(authorityPath) and \(keyPath) one is missing; remove the other to get a new authority")
         }
         let made = try DevelopmentAuthority.create(now: now)
-        guard try PrivateFile.create(made.keyPEM + "\n", at: keyPath), try PrivateFile.create(made.certificatePEM + "\n", at: authorityPath)
+        guard try PrivateFile.create(made.keyPEM + "\n", at: keyPath),
+            try PrivateFile.create(made.certificatePEM + "\n", at: authorityPath)
         else { throw ServiceError(.notReady, "another process is making \(authorityPath); start again") }
         // The certificate is for everybody.
         chmod(authorityPath, 0o644)
@@ -59,7 +63,9 @@ struct DevelopmentAuthorityFolder: Sendable {
     /// The names of this machine, and those that the settings add.
     static func names(_ tls: Settings.TLS) -> [String] {
         var buffer = [CChar](repeating: 0, count: 256)
-        let own = gethostname(&buffer, buffer.count - 1) == 0 ? String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self) : ""
+        let own =
+            gethostname(&buffer, buffer.count - 1) == 0
+            ? String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self) : ""
         let isName = !own.isEmpty && own.utf8.count <= 253 && own.utf8.allSatisfy(Self.isNameByte)
         let isWildcard = ["0.0.0.0", "::"].contains(tls.address.host)
         var names: [String] = []
@@ -72,7 +78,8 @@ struct DevelopmentAuthorityFolder: Sendable {
 
     private static func isNameByte(_ byte: UInt8) -> Bool {
         switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
         default: byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
         }
     }

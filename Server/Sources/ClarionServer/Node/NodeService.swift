@@ -23,7 +23,8 @@ public enum NodeService {
         options.onListening = { listener, port in report(listener, port, settings, logger, announce) }
         let node = try await ServerNode.make(settings, options: options, logger: logger)
         if let path = node.developmentAuthorityPath {
-            logger.notice("The HTTPS interface has a certificate of a local authority, for development", metadata: ["path": "\(path)"])
+            logger.notice(
+                "The HTTPS interface has a certificate of a local authority, for development", metadata: ["path": "\(path)"])
             announce("Clients of https trust \(path)")
         }
         try await ProcessServices.run(

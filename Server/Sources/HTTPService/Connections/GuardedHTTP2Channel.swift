@@ -19,8 +19,10 @@ struct GuardedHTTP2Channel: ServerChildChannel {
         base = HTTP2Channel(
             responder: responder,
             configuration: .init(
-                idleTimeout: .nanoseconds(limits.idleTime.nanoseconds), gracefulCloseTimeout: .nanoseconds(limits.lingerTime.nanoseconds),
-                streamConfiguration: .init(additionalChannelHandlers: [HTTP2StreamGuardPlacer(limits: limits, metrics: metrics)])))
+                idleTimeout: .nanoseconds(limits.idleTime.nanoseconds),
+                gracefulCloseTimeout: .nanoseconds(limits.lingerTime.nanoseconds),
+                streamConfiguration: .init(additionalChannelHandlers: [HTTP2StreamGuardPlacer(limits: limits, metrics: metrics)]))
+        )
     }
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {

@@ -105,7 +105,9 @@ final class HTTP2StreamGuard: ChannelDuplexHandler {
         promise?.succeed()
     }
 
-    private func counted(_ count: Int, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext) -> EventLoopPromise<Void> {
+    private func counted(_ count: Int, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext) -> EventLoopPromise<
+        Void
+    > {
         let counted = promise ?? context.eventLoop.makePromise()
         pending += count
         counted.futureResult.assumeIsolated().whenComplete { [weak self] _ in

@@ -13,7 +13,9 @@ struct ContainerPath: Hashable, Sendable {
     /// Reads the path of a request or link, `nil` when it lies elsewhere or names nothing.
     init?(_ path: some StringProtocol) {
         guard path.utf8.count <= 1024 else { return nil }
-        var segments = String(path).split(separator: Character("/"), maxSplits: 4, omittingEmptySubsequences: false).map { String($0) }
+        var segments = String(path).split(separator: Character("/"), maxSplits: 4, omittingEmptySubsequences: false).map {
+            String($0)
+        }
         guard segments.count >= 3, segments[0].isEmpty, Self.isRoot(segments[1]) else { return nil }
         // A final slash names the same.
         if segments.count > 3, segments.last == "" { segments.removeLast() }

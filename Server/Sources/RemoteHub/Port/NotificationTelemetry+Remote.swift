@@ -26,7 +26,9 @@ extension NotificationTelemetry {
     /// send, `{32 hex}-{yyyyMMddHHmmss}-…`; so long a send is not forgotten but accepted. `nil` for other ids and older sends.
     init?(youngID id: NotificationID, now: Timestamp) {
         let parts = id.text.split(separator: "-")
-        guard parts.count >= 2, parts[0].utf8.count == 32, parts[1].utf8.count == 14, parts[1].allSatisfy(\.isNumber) else { return nil }
+        guard parts.count >= 2, parts[0].utf8.count == 32, parts[1].utf8.count == 14, parts[1].allSatisfy(\.isNumber) else {
+            return nil
+        }
         let digits = Array(parts[1])
         let fields = [0..<4, 4..<6, 6..<8, 8..<10, 10..<12, 12..<14].map { String(digits[$0]) }
         let text = "\(fields[0])-\(fields[1])-\(fields[2])T\(fields[3]):\(fields[4]):\(fields[5])Z"
@@ -66,7 +68,8 @@ extension TargetOutcome {
         case "InvalidNotificationFormat": self = .invalidFormat
         case "AbandonedNotificationMessages": self = .expired
         case "Skipped": self = .skipped
-        case "PnsInterfaceError", "InvalidCredentials", "TokenProviderInterfaceError", "TokenProviderUnreachable": self = .rejected
+        case "PnsInterfaceError", "InvalidCredentials", "TokenProviderInterfaceError", "TokenProviderUnreachable":
+            self = .rejected
         // Throttled, Dropped, PnsServerError, PnsUnavailable, PnsUnreachable and what is to come.
         default: self = .unknown
         }

@@ -84,7 +84,9 @@ enum DeviceRows {
         try connection.run(parkDerived, others)
     }
 
-    static let all = [insertTag, deleteTag, delete, selectForgotten, park, parkNative, parkDerived, select, selectByKey, selectDerived]
+    static let all = [
+        insertTag, deleteTag, delete, selectForgotten, park, parkNative, parkDerived, select, selectByKey, selectDerived,
+    ]
 
     private static let select = SQLStatement(
         composed: "SELECT \(DeviceRow.columns) FROM devices WHERE hub_id = $1 AND record_id = $2")

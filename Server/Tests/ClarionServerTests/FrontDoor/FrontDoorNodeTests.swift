@@ -52,7 +52,8 @@ struct FrontDoorNodeTests {
         let output = folder + "/curl-\(UUID().uuidString)"
         let process = try ChildProcess(
             ChildProcess.Command(
-                "curl", ["-s", "--max-time", "20", "--noproxy", "*", "-o", "/dev/null", "-w", "%{http_code} %{http_version}"] + arguments,
+                "curl",
+                ["-s", "--max-time", "20", "--noproxy", "*", "-o", "/dev/null", "-w", "%{http_code} %{http_version}"] + arguments,
                 output: output))
         _ = await process.exitStatus()
         return try String(contentsOfFile: output, encoding: .utf8)
@@ -118,14 +119,16 @@ struct FrontDoorNodeTests {
         try await withFolder { folder in
             var settings = try settings(folder)
             let files = Settings.TLS.Files(certificatePath: folder + "/chain.pem", keyPath: folder + "/key.pem")
-            let issued = try DevelopmentAuthority.create(now: SystemClock().now).issue(names: ["127.0.0.1"], now: SystemClock().now)
+            let issued = try DevelopmentAuthority.create(now: SystemClock().now).issue(
+                names: ["127.0.0.1"], now: SystemClock().now)
             try issued.chainPEM.write(toFile: files.certificatePath, atomically: true, encoding: .utf8)
             try issued.keyPEM.write(toFile: files.keyPath, atomically: true, encoding: .utf8)
             for usesFiles in [true, false] {
                 settings.listening.tls?.files = usesFiles ? files : nil
                 let (clock, notes) = (ManualClock(), Notes())
                 let door = try FrontDoorIdentity(
-                    settings, try #require(settings.listening.tls), clock: clock, logger: Logger(label: "test") { _ in NotesHandler(notes: notes) })
+                    settings, try #require(settings.listening.tls), clock: clock,
+                    logger: Logger(label: "test") { _ in NotesHandler(notes: notes) })
                 await withTaskGroup(of: Void.self) { group in
                     group.addTask { await door.run() }
                     func turn(_ duration: Duration) async {
@@ -135,7 +138,9 @@ struct FrontDoorNodeTests {
                     }
                     await turn(FrontDoorIdentity.interval)
                     #expect(notes.all.isEmpty)
-                    if usesFiles { try? (issued.chainPEM + "\n").write(toFile: files.certificatePath, atomically: true, encoding: .utf8) }
+                    if usesFiles {
+                        try? (issued.chainPEM + "\n").write(toFile: files.certificatePath, atomically: true, encoding: .utf8)
+                    }
                     await turn(usesFiles ? FrontDoorIdentity.interval : FrontDoorIdentity.renewal)
                     #expect(notes.all == ["The certificate of the HTTPS interface was replaced"])
                     await turn(FrontDoorIdentity.interval)

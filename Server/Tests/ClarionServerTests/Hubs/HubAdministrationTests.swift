@@ -59,7 +59,8 @@ struct HubAdministrationTests {
             let own = try #require(HubName(settings.notifications.hubName))
             let pem = P256.Signing.PrivateKey().pemRepresentation
             let good = HubAPNsCredential(
-                identity: .token(key: pem, keyID: "KEYKEYKEY0", teamID: "TEAMTEAM00"), topic: "com.example.app", environment: .production)
+                identity: .token(key: pem, keyID: "KEYKEYKEY0", teamID: "TEAMTEAM00"), topic: "com.example.app",
+                environment: .production)
             try await hubs.setAPNs(good, of: own)
             let shown = try await hubs.show(own)
             #expect(shown.apns == good)

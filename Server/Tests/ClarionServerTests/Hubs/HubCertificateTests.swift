@@ -50,7 +50,9 @@ struct HubCertificateTests {
     func refused() throws {
         let issued = try Self.issued()
         let other = P256.Signing.PrivateKey().pemRepresentation
-        for text in [issued.certificatePEM, issued.privateKeyPEM, issued.certificatePEM + "\n" + other, "", "-----BEGIN ", "text"] {
+        for text in [
+            issued.certificatePEM, issued.privateKeyPEM, issued.certificatePEM + "\n" + other, "", "-----BEGIN ", "text",
+        ] {
             do {
                 _ = try HubCertificate(credential(Array(text.utf8)))
                 Issue.record("it was taken")

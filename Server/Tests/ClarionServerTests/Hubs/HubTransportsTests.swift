@@ -53,7 +53,8 @@ struct HubTransportsTests {
         let catalog = HubCatalog(store: SQLHubStore(storage.database), box: storage.box, clock: clock)
         let ways = Ways()
         let transports = HubTransports(
-            catalog: catalog, node: Way(name: "node", ways: ways), clock: clock, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            catalog: catalog, node: Way(name: "node", ways: ways), clock: clock,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         ) { credential in
             guard let topic = credential.topic, topic != "bad" else { throw ServiceError(.invalidField, "no topic") }
             return HubTransports.Made(transport: Way(name: topic, ways: ways)) { ways.note("closed \(topic)") }

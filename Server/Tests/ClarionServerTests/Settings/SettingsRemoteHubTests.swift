@@ -31,7 +31,9 @@ struct SettingsRemoteHubTests {
 
     @Test("a connection string that is none stops the start, and says why without the key")
     func malformed() {
-        var fixture = SettingsFixture(environment: ["CLARION_REMOTE_HUB_CONNECTION_STRING": "Endpoint=sb://h/;SharedAccessKey=hunter2="])
+        var fixture = SettingsFixture(environment: [
+            "CLARION_REMOTE_HUB_CONNECTION_STRING": "Endpoint=sb://h/;SharedAccessKey=hunter2="
+        ])
         fixture.file = "remote-hub-name: Demo\n"
         #expect(fixture.problems.count == 1)
         #expect(fixture.problems.allSatisfy { $0.contains("SharedAccessKeyName") && !$0.contains("hunter2") })

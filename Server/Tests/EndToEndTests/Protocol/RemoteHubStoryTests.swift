@@ -96,7 +96,8 @@ struct RemoteHubStoryTests {
         let put = try await alice.call(
             "PUT", "/api/register/0123456789", body: registration, headers: ["Content-Type": "application/json"])
         #expect(put.status == 200)
-        #expect(try await stage.demo.node.hub.devices(withToken: token).first?.tags.map(\.text).contains("username:alice") == true)
+        #expect(
+            try await stage.demo.node.hub.devices(withToken: token).first?.tags.map(\.text).contains("username:alice") == true)
         #expect(try await alice.call("POST", "/api/notifications", body: nil, headers: [:]).status == 200)
         let payload = try await pushes.next()
         let richID = try #require(PushEnvelope(payload: Data(payload.utf8))?.id)

@@ -44,7 +44,8 @@ extension HubClient {
                 "expirationTime":"2027-02-18T10:00+0000","templates":{"t1":{"body":"{\\"data\\":{\\"m\\":\\"$(message)\\"}}","headers":{},"tags":["tt"]}}}
                 """
         case .java:
-            return #"{"installationId":"\#(id)","pushChannelExpired":false,"platform":"apns","pushChannel":"\#(token)","tags":["red","go"],\#(templates)}"#
+            return
+                #"{"installationId":"\#(id)","pushChannelExpired":false,"platform":"apns","pushChannel":"\#(token)","tags":["red","go"],\#(templates)}"#
         default:
             return #"{"installationId":"\#(id)","platform":"apns","pushChannel":"\#(token)","tags":["red","go"],\#(templates)}"#
         }

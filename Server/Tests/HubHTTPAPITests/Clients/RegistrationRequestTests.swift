@@ -33,13 +33,15 @@ struct RegistrationRequestTests {
         #expect(created.element == "AppleRegistrationDescription" && created.etag == "1")
         #expect(created["DeviceToken"] == Self.token && created.tags == ["city:Oslo", "vip"])
         #expect(created["ExpirationTime"] == "9999-12-31T23:59:59.999Z")
-        let read = try RegistrationReading.entry(try await hub.call(client, ClientRequest("GET", client.registration(created.id))))
+        let read = try RegistrationReading.entry(
+            try await hub.call(client, ClientRequest("GET", client.registration(created.id))))
         #expect(read.id == created.id && read.etag == "1")
         let etag = try await update(created, client, on: hub)
         for (index, condition) in client.deleteConditions(etag).enumerated() {
             let other = index == 0 ? created.id : try await create(client, on: hub).id
             let tag = index == 0 ? condition : condition.replacing(etag, with: "1")
-            let deleted = try await hub.call(client, ClientRequest("DELETE", client.registration(other), [client.entryType, ("If-Match", tag)]))
+            let deleted = try await hub.call(
+                client, ClientRequest("DELETE", client.registration(other), [client.entryType, ("If-Match", tag)]))
             #expect(deleted.status == 200 && deleted.body.isEmpty, "\(condition): \(deleted.body)")
             let gone = try await hub.call(client, ClientRequest("GET", client.registration(other)))
             #expect(gone.status == 404 && gone.body.hasPrefix("<Error><Code>404</Code><Detail>"))
@@ -48,7 +50,8 @@ struct RegistrationRequestTests {
 
     /// Updates the registration and returns its new version.
     private func update(_ created: RegistrationReading, _ client: HubClient, on hub: HubUnderTest) async throws -> String {
-        let body = client.entry("AppleRegistrationDescription", tags: "new", [("DeviceToken", Self.token)], id: created.id, etag: created.etag)
+        let body = client.entry(
+            "AppleRegistrationDescription", tags: "new", [("DeviceToken", Self.token)], id: created.id, etag: created.etag)
         var request = ClientRequest("PUT", client.registration(created.id), [client.entryType], body: body)
         if let condition = client.updateCondition(created.etag) { request = request.adding("If-Match", condition) }
         let updated = try RegistrationReading.entry(try await hub.call(client, request))
@@ -61,7 +64,8 @@ struct RegistrationRequestTests {
     func templates(_ client: HubClient) async throws {
         let hub = try await HubUnderTest()
         let elements = [
-            ("DeviceToken", Self.token.lowercased()), ("BodyTemplate", client.templateBody(Self.template)), ("Expiry", "$(until)"), ("TemplateName", "short"),
+            ("DeviceToken", Self.token.lowercased()), ("BodyTemplate", client.templateBody(Self.template)),
+            ("Expiry", "$(until)"), ("TemplateName", "short"),
             ("Priority", "10"),
         ]
         let body = client.entry("AppleTemplateRegistrationDescription", tags: nil, elements)
@@ -70,7 +74,8 @@ struct RegistrationRequestTests {
         let registration = try RegistrationReading.entry(answer)
         #expect(registration.element == "AppleTemplateRegistrationDescription")
         #expect(registration["BodyTemplate"] == Self.template && registration["DeviceToken"] == Self.token)
-        #expect(registration["Expiry"] == "$(until)" && registration["TemplateName"] == "short" && registration["Priority"] == "10")
+        #expect(
+            registration["Expiry"] == "$(until)" && registration["TemplateName"] == "short" && registration["Priority"] == "10")
     }
 
     @Test("each client finds the registrations of a token, whatever it calls the handle", arguments: HubClient.registering)
@@ -87,7 +92,8 @@ struct RegistrationRequestTests {
         let ids = try RegistrationReading.feed(found).map(\.id)
         #expect(ids == [mine.id])
         let none = try #require(client.filter(token: String(repeating: "EF", count: 32)))
-        #expect(try RegistrationReading.feed(try await hub.call(client, ClientRequest("GET", client.registrations(none)))).isEmpty)
+        #expect(
+            try RegistrationReading.feed(try await hub.call(client, ClientRequest("GET", client.registrations(none)))).isEmpty)
     }
 
     @Test("lists by tag ignore case and come in pages whose token needs no escaping")
@@ -97,7 +103,8 @@ struct RegistrationRequestTests {
             _ = try await create(.dotNet, on: hub, tags: index < 3 ? "City:Oslo" : "x", token: String(format: "%064X", index))
         }
         for tag in ["city:oslo", "City%3AOslo", "CITY:OSLO"] {
-            let answer = try await hub.call(.javaScript, ClientRequest("GET", "/demo/tags/\(tag)/registrations?api-version=2020-06"))
+            let answer = try await hub.call(
+                .javaScript, ClientRequest("GET", "/demo/tags/\(tag)/registrations?api-version=2020-06"))
             #expect(answer.status == 200)
             #expect(try RegistrationReading.feed(answer).count == 3)
         }

@@ -12,7 +12,8 @@ struct ContainerTests {
         let bench = try await JobBench()
         let container = try await bench.makeContainer()
         for name in ["b.txt", "a/1.txt", "a/2.txt"] {
-            #expect(try await bench.call(.put, JobBench.target(container, name), "text of \(name)", as: .nobody).status == .created)
+            #expect(
+                try await bench.call(.put, JobBench.target(container, name), "text of \(name)", as: .nobody).status == .created)
         }
         func list(_ query: String) async throws -> ContainerListing {
             let answer = try await bench.call(

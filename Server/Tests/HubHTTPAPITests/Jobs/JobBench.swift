@@ -52,7 +52,9 @@ final class JobBench: Sendable {
             _ = try await registry.create(try HubRegistry.name(name), HubDefinition(rules: rules))
         }
         let record = try #require(try await registry.hub(named: try HubRegistry.name("demo")))
-        let makeHub: @Sendable (HubID) -> NotificationHub = { NotificationHub(id: $0, stores: stores, clock: clock, logger: quiet) }
+        let makeHub: @Sendable (HubID) -> NotificationHub = {
+            NotificationHub(id: $0, stores: stores, clock: clock, logger: quiet)
+        }
         hub = makeHub(record.id)
         jobStore = SQLJobStore(database)
         containers = try DiskContainerStore(root: folder + "/containers", maximumBytes: 1 << 30)

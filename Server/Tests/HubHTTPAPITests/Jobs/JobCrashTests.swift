@@ -10,7 +10,8 @@ struct JobCrashTests {
     /// New registrations without names: a line that were applied twice would be two of them. One in ten lines fails.
     private static func file() -> String {
         (0..<count).map { number in
-            let handle = number.isMultiple(of: 10) ? "no handle" : String(repeating: "0", count: 60) + String(10_000 + number).suffix(4)
+            let handle =
+                number.isMultiple(of: 10) ? "no handle" : String(repeating: "0", count: 60) + String(10_000 + number).suffix(4)
             return RegistrationLines.line(RegistrationDescription(.apple, handle: handle, tags: ["n:\(number)"]))
         }.joined()
     }

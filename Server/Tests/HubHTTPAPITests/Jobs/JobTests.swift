@@ -39,7 +39,8 @@ struct JobTests {
                 expected.insert(String(line.dropLast()))
             }
             let put = try await bench.call(
-                .put, JobBench.target(container, "in/\(file).txt"), text, as: .nobody, headers: [.init("x-ms-blob-type")!: "BlockBlob"])
+                .put, JobBench.target(container, "in/\(file).txt"), text, as: .nobody,
+                headers: [.init("x-ms-blob-type")!: "BlockBlob"])
             #expect(put.status == .created)
         }
         let accepted = try await bench.submit(.importCreateRegistrations, output: container, file: container + "&prefix=in/")
@@ -84,7 +85,8 @@ struct JobTests {
         for (line, word) in zip(found, words) { #expect(line.contains("<!-- \(word)"), "\(line.prefix(400))") }
         // Mended, the file of failures is an import of its own.
         _ = try await bench.call(
-            .put, JobBench.target(container, "again.txt"), failed.replacing("<DeviceToken>XYZ", with: "<DeviceToken>"), as: .nobody)
+            .put, JobBench.target(container, "again.txt"), failed.replacing("<DeviceToken>XYZ", with: "<DeviceToken>"),
+            as: .nobody)
         let again = try await bench.submit(
             .importCreateRegistrations, output: container, file: JobBench.link(container, file: "again.txt"))
         #expect(await bench.jobs.runNext())

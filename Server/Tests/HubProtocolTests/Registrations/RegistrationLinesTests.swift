@@ -31,7 +31,9 @@ struct RegistrationLinesTests {
         #expect(throws: HubDocumentError.self) { try RegistrationLines.read(Array(text.utf8)) }
         let naming = RegistrationLines.line(naming: "1-2-3")
         #expect(
-            naming == "<RegistrationDescription xmlns=\"\(Samples.serviceBus)\"><RegistrationId>1-2-3</RegistrationId></RegistrationDescription>\n")
+            naming
+                == "<RegistrationDescription xmlns=\"\(Samples.serviceBus)\"><RegistrationId>1-2-3</RegistrationId></RegistrationDescription>\n"
+        )
         #expect(try RegistrationLines.readID(Array(naming.utf8)) == "1-2-3")
         for other in ["<Other/>", Samples.description("AppleRegistrationDescription", "")] {
             #expect(throws: HubDocumentError.self) { try RegistrationLines.readID(Array(other.utf8)) }
