@@ -97,7 +97,7 @@ extension APNsConnectionHandler {
         guard difference != 0, phase != .silent else { return }
         for (stream, open) in streams {
             streams[stream]?.window = open.window + difference
-            if difference < 0 { returnCredit(of: open.window + difference, on: stream) }
+            if difference < 0, !open.isComplete { returnCredit(of: open.window + difference, on: stream) }
         }
     }
 }

@@ -8,6 +8,8 @@ struct OpenStream {
     private(set) var bodySize = 0
     /// How many body bytes the client may still send, as the HTTP/2 library counts.
     var window: Int
+    /// Nothing more of the request comes.
+    var isComplete = false
 
     init(headers: HPACKHeaders, window: Int) {
         self.window = window
