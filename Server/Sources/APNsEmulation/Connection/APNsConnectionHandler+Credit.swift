@@ -15,9 +15,12 @@ extension APNsConnectionHandler {
         core.state.withLockedValue { $0.windowsOverrun += 1 }
         let code = HTTP2ErrorCode.flowControlError
         guard stream == .rootStream else { return reset(stream, code) }
-        startDraining(GoAwayForm(lastStream: .zero, code: UInt32(code.networkCode)), last: lastStream)
+        // Silent first: what is written may bring further events of this connection, and it is complained of once.
+        phase = .silent
+        let last = lastStream == 0 ? HTTP2StreamID.rootStream : HTTP2StreamID(lastStream)
+        write(.goAway(lastStreamID: last, errorCode: code, opaqueData: nil), on: .rootStream)
         context?.flush()
-        close()
+        context?.close(promise: nil)
     }
 
     /// The client has used up some of a window.
