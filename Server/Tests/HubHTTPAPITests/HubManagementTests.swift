@@ -87,7 +87,9 @@ struct HubManagementTests {
         #expect(gone.status == 404 && gone.body.contains("No service is hosted at the specified address."))
     }
 
-    @Test("both clients' lists have every hub by its name", arguments: ["/", "/$Resources/NotificationHubs/?api-version=2014-09&$skip=0&$top=2147483647"])
+    @Test(
+        "both clients' lists have every hub by its name",
+        arguments: ["/", "/$Resources/NotificationHubs/?api-version=2014-09&$skip=0&$top=2147483647"])
     func list(target: String) async throws {
         let hub = try await HubUnderTest(hubs: ["demo", "Other"])
         let answer = try await call(hub, "GET", target)
@@ -104,13 +106,17 @@ struct HubManagementTests {
         let seen = try await asFull("GET", "/demo")
         #expect(seen.status == 200)
         let entry = try #require(try HubEntry.read(entry: Array(seen.body.utf8)))
-        #expect(!entry.description.rules.isEmpty && entry.description.rules.allSatisfy { $0.primaryKey == nil && $0.secondaryKey == nil })
+        #expect(
+            !entry.description.rules.isEmpty
+                && entry.description.rules.allSatisfy { $0.primaryKey == nil && $0.secondaryKey == nil })
         #expect(try await asFull("PUT", "/third", Self.entry()).status == 401)
         #expect(try await asFull("DELETE", "/demo").status == 401)
         #expect(try await asFull("GET", "/").status == 401)
     }
 
-    @Test("a name that would hide a path of the server is refused, also in another letter case", arguments: ["api", "Metrics", "LIVEZ"])
+    @Test(
+        "a name that would hide a path of the server is refused, also in another letter case",
+        arguments: ["api", "Metrics", "LIVEZ"])
     func reserved(name: String) async throws {
         let hub = try await HubUnderTest()
         #expect(try await call(hub, "PUT", "/\(name)", Self.entry()).status == 404)

@@ -19,7 +19,7 @@ extension APNsConnectionHandler {
             return
         }
         lastStream = max(lastStream, id)
-        let open = OpenStream(headers: headers)
+        let open = OpenStream(headers: headers, window: acknowledgedWindow)
         streams[stream] = open
         if ends { finishRequest(stream) } else if core.rules.answersBeforeBody { answerEarly(open, on: stream) }
     }
@@ -51,6 +51,7 @@ extension APNsConnectionHandler {
     /// The whole request is here.
     func finishRequest(_ stream: HTTP2StreamID) {
         guard phase != .silent, let open = streams[stream] else { return }
+        streams[stream]?.isComplete = true
         if case .draining(let last) = phase, Int(stream) > last { return }
         let request = open.request(connection: number, stream: Int(stream), service: service)
         let verdict = core.judge(request, credentials: &credentials)

@@ -31,8 +31,10 @@ final class APNsConnectionHandler: ChannelInboundHandler {
     var limit: StreamLimit
     var unsentCredit = UnsentCredit()
     var travelling = TravellingCredit()
-    /// INITIAL_WINDOW_SIZE as it was announced last.
+    /// INITIAL_WINDOW_SIZE as it was announced last, as the client has acknowledged it, and what is between the two.
     var announcedWindow: Int
+    var acknowledgedWindow = ServerSettings.windowSize
+    var unacknowledgedWindows: [Int]
     var credentials = ConnectionCredentials()
     var phase = Phase.open
     /// What the connection has used up of its error budget.
@@ -61,6 +63,7 @@ final class APNsConnectionHandler: ChannelInboundHandler {
         logger = listener.logger
         limit = StreamLimit(rules: core.rules)
         announcedWindow = core.rules.initialWindowSize
+        unacknowledgedWindows = [announcedWindow]
         lastActivity = core.clock.uptime
     }
 
@@ -111,7 +114,7 @@ final class APNsConnectionHandler: ChannelInboundHandler {
     /// closing to us; everything else, such as a failed handshake, ends the connection too.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         logger.debug("A connection of the local APNs met an error", metadata: ["connection": "\(number)", "error": "\(error)"])
-        if Self.isOverrun(error) { core.state.withLockedValue { $0.windowsOverrun += 1 } }
+        if Self.isOverrun(error), phase != .silent { core.state.withLockedValue { $0.windowsOverrun += 1 } }
         guard phase == .open else { return }
         let isHTTP2 = error is any NIOHTTP2Error
         if !isHTTP2 || filter.hasSentGoAway { context.close(promise: nil) }

@@ -6,8 +6,13 @@ struct OpenStream {
     var head = APNsRequest.Head()
     private(set) var body = ByteBuffer()
     private(set) var bodySize = 0
+    /// How many body bytes the client may still send, as the HTTP/2 library counts.
+    var window: Int
+    /// Nothing more of the request comes.
+    var isComplete = false
 
-    init(headers: HPACKHeaders) {
+    init(headers: HPACKHeaders, window: Int) {
+        self.window = window
         for (name, value, _) in headers { head.add(name: name, value: value) }
     }
 
