@@ -21,11 +21,13 @@ import Testing
     private static let personal: Set<String> = [
         "users", "installation_credentials", "bindings", "user_tags", "contents", "rich_notifications", "audience_index",
         "repeat_keys", "read_marks", "receipts", "backend_audit", "devices", "device_tags", "notifications",
+        "devices_in_order", "device_tags_in_order", "device_templates", "direct_handles", "feedback", "jobs", "hub_files",
     ]
 
     /// Tables without: numbers, sends by id, keys that lead nowhere once the device is gone, and digests of bytes to remove.
     private static let impersonal: Set<String> = [
         "schema_steps", "hubs", "tallies", "idempotency_keys", "slices", "pending_targets", "backend_counters", "content_orphans",
+        "tallies_by_platform", "hub_rules",
     ]
 
     /// The same backend on a hub in the same database, as a node has it.
