@@ -31,6 +31,7 @@ lint: ## Check format, floors, sizes and texts
 	@scripts/check-floors
 	@scripts/check-size
 	@scripts/check-text
+	@scripts/check-complaints --list-only
 
 format: ## Format every Swift file
 	@scripts/check-format --fix
@@ -49,4 +50,4 @@ dist: ## Make a folder to install elsewhere, with the Swift runtime linked in
 	@scripts/make-dist
 
 clean: ## Remove what was built and the demo's state
-	@rm -rf .build .build-dist Server/.build Server/.build-dist Checks/.build Benchmarks/.build .demo .emulator dist
+	@rm -rf .build .build-dist .build-complaints Server/.build Server/.build-dist Checks/.build Benchmarks/.build .demo .emulator dist

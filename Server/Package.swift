@@ -26,6 +26,7 @@ extension Target.Dependency {
     static let crypto = product(name: "Crypto", package: "swift-crypto")
     static let cryptoExtras = product(name: "CryptoExtras", package: "swift-crypto")
     static let grdb = product(name: "GRDB", package: "GRDB.swift")
+    static let grdbSQLite = product(name: "GRDBSQLite", package: "GRDB.swift")
     static let httpTypes = product(name: "HTTPTypes", package: "swift-http-types")
     static let hummingbird = product(name: "Hummingbird", package: "hummingbird")
     static let hummingbirdHTTP2 = product(name: "HummingbirdHTTP2", package: "hummingbird")
@@ -98,7 +99,9 @@ let package = Package(
         tests(
             "APNsEmulationTests",
             [
-                "APNsEmulation", "APNsProtocol", "ClarionTesting", .crypto, .logging, .nioCore, .nioConcurrencyHelpers, .nioHPACK,
+                "APNsEmulation", "APNsProtocol", "ClarionTesting", .crypto, .logging, .nioCore, .nioConcurrencyHelpers,
+                .nioEmbedded,
+                .nioHPACK,
                 .nioHTTP2, .nioPosix, .nioSSL, .richPushModel,
             ]),
         target(
@@ -129,7 +132,11 @@ let package = Package(
         // Floor 3: adapters
         target("APNsDelivery", ["APNsHTTP2", "APNsProtocol", "PushHub", .logging, .richPushModel]),
         tests(
-            "APNsDeliveryTests", ["APNsDelivery", "APNsProtocol", "ClarionTesting", "PushHub", .logging, .richPushModel]),
+            "APNsDeliveryTests",
+            [
+                "APNsDelivery", "APNsHTTP2", "APNsProtocol", "ClarionTesting", "PushHub", .logging, .nioConcurrencyHelpers,
+                .richPushModel,
+            ]),
         tests(
             "APNsClientIntegrationTests",
             [
@@ -148,14 +155,17 @@ let package = Package(
             ]),
         target(
             "ContentStorage",
-            ["AppBackend", "ServiceErrors", .crypto, .nioCore, .nioConcurrencyHelpers, .nioPosix, .richPushModel]),
-        tests("ContentStorageTests", ["ContentStorage", "StorageConformance", "ClarionTesting"]),
+            ["AppBackend", "PushHub", "ServiceErrors", .crypto, .nioCore, .nioConcurrencyHelpers, .nioPosix, .richPushModel]),
+        tests(
+            "ContentStorageTests",
+            ["ContentStorage", "PushHub", "ServiceErrors", "StorageConformance", "ClarionTesting", .richPushModel]),
         target("DeviceSimulation", [.asyncHTTPClient, .crypto, .nioCore, .logging, .richPushDevice, .richPushModel]),
         tests("DeviceSimulationTests", ["DeviceSimulation", "ClarionTesting"]),
         target(
             "HTTPService",
             [
-                "ServiceErrors", .hummingbird, .hummingbirdCore, .hummingbirdHTTP2, .hummingbirdTLS, .httpTypes, .logging, .metrics,
+                "ServiceErrors", .hummingbird, .hummingbirdCore, .hummingbirdHTTP2, .hummingbirdTLS, .httpTypes, .logging,
+                .metrics,
                 .nioCore, .nioConcurrencyHelpers, .nioHTTP1, .nioHTTP2, .nioPosix, .nioSSL, .nioTLS, .richPushModel,
             ]),
         tests(
@@ -173,7 +183,8 @@ let package = Package(
         tests(
             "HubHTTPAPITests",
             [
-                "HTTPService", "HubHTTPAPI", "HubProtocol", "ClarionTesting", "PushHub", "SQLStorage", "SQLiteDatabase",
+                "ContentStorage", "HTTPService", "HubHTTPAPI", "HubProtocol", "ClarionTesting", "PushHub", "SQLStorage",
+                "SQLiteDatabase",
                 "ServiceErrors", "SharedAccess", "TagExpressions", .httpTypes, .hummingbird, .hummingbirdTesting, .logging,
                 .richPushModel,
             ], resources: [.copy("Recordings")]),
@@ -181,16 +192,18 @@ let package = Package(
             "RemoteHub",
             [
                 "HubProtocol", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions", .asyncHTTPClient, .crypto, .logging,
-                .nioCore, .nioSSL, .richPushModel,
+                .nioConcurrencyHelpers, .nioCore, .nioPosix, .nioSSL, .richPushModel,
             ]),
         tests(
             "RemoteHubTests",
             [
                 "RemoteHub", "HubProtocol", "ClarionTesting", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions",
-                .hummingbird, .logging, .nioCore, .richPushModel,
+                .httpTypes, .hummingbird, .logging, .nioConcurrencyHelpers, .nioCore, .richPushModel,
             ]),
-        target("SQLStorage", ["AppBackend", "NotificationTemplates", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions", .richPushModel]),
-        target("SQLiteDatabase", ["SQLStorage", .grdb, .logging]),
+        target(
+            "SQLStorage",
+            ["AppBackend", "NotificationTemplates", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions", .richPushModel]),
+        target("SQLiteDatabase", ["SQLStorage", .grdb, .grdbSQLite, .logging]),
         tests(
             "SQLiteDatabaseTests",
             [
@@ -239,7 +252,8 @@ let package = Package(
             name: "clarion",
             dependencies: [
                 "APNsEmulation", "AppBackend", "ClarionServer", "HubProtocol", "PushHub", "RemoteHub", "ServiceErrors",
-                "SharedAccess", .argumentParser, .asyncHTTPClient, .logging, .nioCore, .nioPosix, .richPushModel, .serviceLifecycle,
+                "SharedAccess", .argumentParser, .asyncHTTPClient, .logging, .nioCore, .nioPosix, .richPushModel,
+                .serviceLifecycle,
             ],
             swiftSettings: house),
 
@@ -255,7 +269,8 @@ let package = Package(
             "EndToEndTests",
             [
                 "APNsEmulation", "ClarionServer", "ClarionTesting", "DeviceSimulation", "HubProtocol", "PushHub", "RemoteHub",
-                "SQLStorage", "SQLiteDatabase", "ServerObservability", "SharedAccess", .asyncHTTPClient, .logging, .nioCore, .nioPosix, .richPushModel,
+                "SQLStorage", "SQLiteDatabase", "ServerObservability", "SharedAccess", .asyncHTTPClient, .logging, .nioCore,
+                .nioPosix, .richPushModel,
             ]),
     ],
     swiftLanguageModes: [.v6]

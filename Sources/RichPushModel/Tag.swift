@@ -1,4 +1,5 @@
-/// A label on a device by which audiences are chosen: 1 to 120 letters, digits (Unicode scalars) and `_ @ # . : -`.
+/// A label on a device by which audiences are chosen: 1 to 120 letters with their marks, digits (Unicode scalars) and
+/// `_ @ # . : -`.
 ///
 /// Tags compare without regard to case and are stored as given (Azure reference 3.1). Unicode letters and digits are
 /// accepted as that protocol's clients send them.
@@ -76,7 +77,15 @@ public struct Tag: Sendable, CustomStringConvertible {
         switch scalar {
         case "a"..."z", "A"..."Z", "0"..."9", "_", "@", "#", ".", ":", "-": true
         case _ where scalar.isASCII: false
-        default: scalar.properties.isAlphabetic || scalar.properties.numericType != nil
+        default: scalar.properties.isAlphabetic || scalar.properties.numericType != nil || isPartOfWord(scalar)
+        }
+    }
+
+    /// Marks without which a word of many languages cannot be written, and joining punctuation: the .NET client lets both pass.
+    private static func isPartOfWord(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .nonspacingMark, .spacingMark, .connectorPunctuation: true
+        default: false
         }
     }
 }

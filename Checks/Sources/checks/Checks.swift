@@ -1,20 +1,21 @@
 import Foundation
 import RepositoryChecks
 
-/// `checks floors ROOT-MANIFEST SERVER-MANIFEST`, `checks size`, `checks text`; run from the root of the repository with the paths
-/// of the tracked files on standard input. Ends with 1 when there is a finding.
+/// `checks floors ROOT-MANIFEST SERVER-MANIFEST`, `checks size`, `checks text`, with the paths of the tracked files on standard input,
+/// and `checks complaints …`; run from the root of the repository. Ends with 1 when there is a finding.
 @main
 enum Checks {
     static func main() throws {
         let arguments = CommandLine.arguments.dropFirst()
-        let paths = readPaths()
+        let paths = arguments.first == "complaints" ? [] : readPaths()
         let findings: [Finding]
         switch arguments.first {
         case "floors": findings = try floors(manifests: Array(arguments.dropFirst()), paths: paths)
         case "size": findings = sizes(paths)
+        case "complaints": findings = try complaints(Array(arguments.dropFirst()))
         case "text": findings = TextCheck().findings(in: read(paths)) + large(paths)
         default:
-            print("usage: checks floors MANIFEST… | size | text, with paths on standard input")
+            print("usage: checks floors MANIFEST… | size | text, with paths on standard input, or complaints …")
             exit(64)
         }
         for finding in findings { print(finding) }

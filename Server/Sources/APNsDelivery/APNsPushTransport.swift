@@ -36,10 +36,11 @@ public struct APNsPushTransport: PushTransport {
         var groups = APNsBatchGroups(batch, defaultEnvironment: defaultEnvironment, defaultTopic: defaultTopic)
         groups.mark(refused)
         var outcomes = groups.decided
+        let lane: APNsSendLane = batch.isExpress ? .express : .bulk
         await withTaskGroup(of: (targets: [Int], outcomes: [APNsOutcome]?).self) { tasks in
             for group in groups.groups {
                 let client = clients[group.environment]
-                tasks.addTask { (group.targets, await client?.send(group.pushes)) }
+                tasks.addTask { (group.targets, await client?.send(group.pushes, lane: lane)) }
             }
             for await result in tasks {
                 for (position, target) in result.targets.enumerated() {

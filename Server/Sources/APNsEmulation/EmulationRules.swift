@@ -22,6 +22,9 @@ public struct EmulationRules: Sendable, Hashable {
     /// HEADER_TABLE_SIZE of new connections.
     public var headerTableSize = 4_096
     public var credit = CreditPattern.halfWindow
+    /// Credit leaves this much later than it was earned. With `answerDelay` this makes the distance to Apple complete, and a client
+    /// that spends credit before it can have it overruns its window.
+    public var creditDelay = Duration.zero
 
     // MARK: Credentials
 

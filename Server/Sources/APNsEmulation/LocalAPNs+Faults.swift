@@ -38,7 +38,10 @@ extension LocalAPNs {
     public func blackHoleConnections() { command(.stopReading) }
 
     /// Announces this limit of streams on every connection now.
-    public func announce(streamLimit: Int) { command(.announce(streams: max(0, streamLimit))) }
+    public func announce(streamLimit: Int) { announce(SettingsChange(streams: streamLimit)) }
+
+    /// Announces these settings on every connection now.
+    public func announce(_ change: SettingsChange) { command(.announce(change)) }
 
     /// From now on every provider token minted before `moment` is answered `ExpiredProviderToken`, whatever its age; `nil`
     /// takes that back.

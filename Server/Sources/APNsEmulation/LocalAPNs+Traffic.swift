@@ -20,6 +20,7 @@ extension LocalAPNs {
         let counts: [(ClientComplaint.Kind, Int)] = [
             (.sentPriorityFrames, connections.reduce(0) { $0 + ($1.received["PRIORITY"] ?? 0) }),
             (.exceededStreamLimit, core.state.withLockedValue { $0.streamsBeyondLimit }),
+            (.overranWindow, core.state.withLockedValue { $0.windowsOverrun }),
             (.indexedPaths, Self.inserted(":path", allowed: 0, connections)),
             (.indexedMessageIDs, Self.inserted("apns-id", allowed: 1, connections)),
             (.repeatedAuthorization, Self.inserted("authorization", allowed: providerTokens, connections)),

@@ -51,7 +51,7 @@ final class ContentDirectory: Sendable {
                 guard errno == ENOENT else { throw FileFault.last("stat") }
                 return true
             }
-            guard modified(information) < moment else { return false }
+            guard FileAge.written(information) < moment else { return false }
             guard unlink(object(digest)) == 0 || errno == ENOENT else { throw FileFault.last("unlink") }
             return true
         }
@@ -105,14 +105,5 @@ final class ContentDirectory: Sendable {
             if name != ".", name != ".." { names.append(name) }
         }
         return names
-    }
-
-    private func modified(_ information: stat) -> Timestamp {
-        #if canImport(Darwin)
-            let time = information.st_mtimespec
-        #else
-            let time = information.st_mtim
-        #endif
-        return Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
     }
 }

@@ -1,3 +1,5 @@
+import RichPushModel
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -29,10 +31,25 @@ final class OpenFile: Sendable {
         return OpenFile(descriptor)
     }
 
-    func size() throws -> Int64 {
+    /// Opens a file for writing at its end, created (mode 0600) if there is none; what lies behind the offset is cut off, and
+    /// what is missing before it is zeros.
+    static func appending(_ path: String, at offset: Int64) throws -> OpenFile {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw FileFault.last("open") }
+        let file = OpenFile(descriptor)
+        guard ftruncate(descriptor, off_t(offset)) == 0 else { throw FileFault.last("ftruncate") }
+        return file
+    }
+
+    func size() throws -> Int64 { Int64(try information().st_size) }
+
+    /// When it was last written.
+    func writtenAt() throws -> Timestamp { FileAge.written(try information()) }
+
+    private func information() throws -> stat {
         var information = stat()
         guard fstat(descriptor, &information) == 0 else { throw FileFault.last("fstat") }
-        return Int64(information.st_size)
+        return information
     }
 
     /// Writes all of the bytes at the end.

@@ -24,21 +24,46 @@ extension NotificationHub {
         let notification = NotificationID()
         let dueAt = try dueAt(command, now)
         let check = MessageCheck(now: now, dueAt: dueAt, fillsCollapseID: settings.fillsCollapseID)
-        let message = try check.accepted(command.message, id: notification)
-        do throws(TagExpressionError) {
-            try command.audience?.checkLimits()
-        } catch {
-            throw ServiceError(.invalidAudience, error.description)
-        }
+        let message = try check.accepted(command.message, as: command.format, id: notification)
+        let recipients = try checked(command.recipients, command.format)
         if let pace = command.pushesPerSecond, !SendCommand.paceRange.contains(pace) {
             throw ServiceError(.invalidField, "pushesPerSecond: it must be a whole number from 1 to 100000")
         }
-        let size = try await stores.intake.audienceSize(
-            command.audience, in: id, limit: SlicePlan.singleSliceLimit + 1)
         return AcceptedSend(
-            hub: id, id: notification, message: message, audience: command.audience, enqueuedAt: now, dueAt: dueAt,
-            slices: SlicePlan(audience: size, isScheduled: dueAt > now), pushesPerSecond: command.pushesPerSecond,
+            hub: id, id: notification, message: message, recipients: recipients, enqueuedAt: now, dueAt: dueAt,
+            slices: try await slices(recipients, isScheduled: dueAt > now), pushesPerSecond: command.pushesPerSecond,
             idempotency: idempotency)
+    }
+
+    private func slices(_ recipients: SendRecipients, isScheduled: Bool) async throws -> SlicePlan {
+        if let handles = recipients.handles { return SlicePlan(handles: handles.count) }
+        let size = try await stores.intake.audienceSize(
+            recipients.audience, in: id, limit: SlicePlan.singleSliceLimit + 1)
+        return SlicePlan(audience: size, isScheduled: isScheduled)
+    }
+
+    /// Throws `ServiceError` for recipients that no send can have; takes repeats out.
+    func checked(_ recipients: SendRecipients, _ format: SendFormat) throws -> SendRecipients {
+        switch recipients {
+        case .everyone: return recipients
+        case .matching(let expression):
+            do throws(TagExpressionError) {
+                try expression.checkLimits()
+            } catch {
+                throw ServiceError(.invalidAudience, error.description)
+            }
+            return recipients
+        case .handles(let handles):
+            guard case .native(let platform) = format else {
+                throw ServiceError(.invalidField, "a send to handles is of one platform; a handle has no templates")
+            }
+            guard (1...SendRecipients.maximumHandles).contains(handles.count) else {
+                throw ServiceError(.invalidField, "a send goes to 1 to \(SendRecipients.maximumHandles) handles")
+            }
+            for handle in handles { try DeviceCheck.handle(handle, platform) }
+            var seen: Set<DeviceHandle> = []
+            return .handles(handles.filter { seen.insert($0).inserted })
+        }
     }
 
     private func dueAt(_ command: SendCommand, _ now: Timestamp) throws -> Timestamp {

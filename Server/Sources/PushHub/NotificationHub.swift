@@ -11,6 +11,8 @@ public struct NotificationHub: Sendable {
         public var fillsCollapseID = true
         /// How far ahead a send may be due (Azure reference 2.8: seven days).
         public var scheduleHorizon: Duration = .seconds(7 * 86_400)
+        /// How long a registration or installation that says no expiry lasts after its last change; absent means for ever.
+        public var registrationTTL: Duration?
 
         /// The defaults.
         public init() {}
@@ -74,19 +76,4 @@ extension NotificationHub: HubSending {
         observer?.ended(id, in: self.id, state: .cancelled)
         return true
     }
-
-    public func upsert(_ request: DeviceUpsert) async throws -> DeviceRecord {
-        let now = clock.now
-        let stored = try await stores.devices.upsert(try request.checked(at: now), in: id, at: now)
-        for replaced in stored.replaced {
-            logger.notice(
-                "A device record went because another one registered its handle",
-                metadata: ["record": "\(replaced)", "by": "\(stored.record.id)"])
-        }
-        return stored.record
-    }
-
-    public func device(_ id: RecordID) async throws -> DeviceRecord? { try await stores.devices.device(id, in: self.id) }
-
-    public func removeDevice(_ id: RecordID) async throws -> Bool { try await stores.devices.remove(id, in: self.id) }
 }

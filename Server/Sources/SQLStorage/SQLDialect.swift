@@ -10,11 +10,18 @@ public struct SQLDialect: Sendable, Hashable {
     public let text: String
     /// Appended to the inner select of a lease so that nodes skip each other's rows; empty where there is one writer.
     public let skipLocked: String
+    /// Appended to a table whose rows are to lie in the order of its primary key, where the engine can do that.
+    public let clustered: String
+    /// The column type of a primary key that the engine counts up and never gives twice.
+    public let serial: String
 
     /// SQLite 3.35 or later.
-    public static let sqlite = SQLDialect(name: "sqlite", integer: "INTEGER", bytes: "BLOB", text: "TEXT", skipLocked: "")
+    public static let sqlite = SQLDialect(
+        name: "sqlite", integer: "INTEGER", bytes: "BLOB", text: "TEXT", skipLocked: "",
+        clustered: " WITHOUT ROWID", serial: "INTEGER PRIMARY KEY AUTOINCREMENT")
 
     /// PostgreSQL 13 or later.
     public static let postgresql = SQLDialect(
-        name: "postgresql", integer: "BIGINT", bytes: "BYTEA", text: "TEXT COLLATE \"C\"", skipLocked: " FOR UPDATE SKIP LOCKED")
+        name: "postgresql", integer: "BIGINT", bytes: "BYTEA", text: "TEXT COLLATE \"C\"", skipLocked: " FOR UPDATE SKIP LOCKED",
+        clustered: "", serial: "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY")
 }

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import GRDBSQLite
 import SQLStorage
 
 /// A connection of the library as storage sees it. Lives only inside a transaction's closure.
@@ -20,6 +21,23 @@ struct SQLiteConnection: SQLConnection {
         return rows
     }
 
+    func forEachRow(_ statement: SQLStatement, _ values: [SQLValue], _ body: (any SQLColumns) throws -> Void) throws {
+        let prepared = try prepare(statement, values)
+        // Only a reading statement may be stepped behind the library's back: it has nothing to notice.
+        guard prepared.isReadonly else { throw SQLFault.refused(code: 1, reason: "only a reading statement shows its rows") }
+        let raw = prepared.sqliteStatement
+        defer { sqlite3_reset(raw) }
+        let columns = SQLiteColumns(raw)
+        while true {
+            switch sqlite3_step(raw) {
+            case SQLITE_ROW: try body(columns)
+            case SQLITE_DONE: return
+            case let code:
+                throw DatabaseError(resultCode: ResultCode(rawValue: code), message: database.lastErrorMessage)
+            }
+        }
+    }
+
     @discardableResult
     func run(_ statement: SQLStatement, _ values: [SQLValue]) throws -> Int {
         try prepare(statement, values).execute()
@@ -28,13 +46,13 @@ struct SQLiteConnection: SQLConnection {
 
     func script(_ text: String) throws { try database.execute(sql: text) }
 
-    /// `$1` is a *name* for SQLite, which numbers parameters by first appearance; so values are bound by name.
+    /// `$1` is a *name* for SQLite, which numbers parameters by first appearance; so values are bound in that order.
     private func prepare(_ statement: SQLStatement, _ values: [SQLValue]) throws -> Statement {
         let prepared = try database.cachedStatement(sql: statement.text)
-        var named: [String: (any DatabaseValueConvertible)?] = [:]
-        named.reserveCapacity(values.count)
-        for (index, value) in values.enumerated() { named[String(index + 1)] = value.databaseValue }
-        try prepared.setArguments(StatementArguments(named))
+        guard statement.appearance.allSatisfy({ (1...values.count).contains($0) }) else {
+            throw SQLFault.refused(code: 1, reason: "a value is missing")
+        }
+        prepared.setUncheckedArguments(StatementArguments(statement.appearance.map { values[$0 - 1].databaseValue }))
         return prepared
     }
 }

@@ -68,7 +68,11 @@ public final class SQLiteDatabase: SQLDatabase {
         configuration.label = "clarion"
         let pool = try DatabasePool(path: path, configuration: configuration)
         // The library sets NORMAL for WAL, which may lose the last commits at a power cut; "accepted means kept".
-        try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+        // Registrations touch pages all over the file: a commit of many must not spill its pages early, nor each be followed by
+        // copying them. Both are bounded: 32 MiB of memory, and a log of about as much.
+        try pool.writeWithoutTransaction {
+            try $0.execute(sql: "PRAGMA synchronous = FULL; PRAGMA cache_size = -32768; PRAGMA wal_autocheckpoint = 8192")
+        }
         return pool
     }
 }

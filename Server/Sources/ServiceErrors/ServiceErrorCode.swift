@@ -22,6 +22,7 @@ public enum ServiceErrorCode: String, Sendable, CaseIterable {
     case forbidden = "forbidden"
     case crossSite = "cross-site"
     case tooManyAttempts = "too-many-attempts"
+    case tooManyRequests = "too-many-requests"
     case overloaded = "overloaded"
     // The object
     case notFound = "not-found"

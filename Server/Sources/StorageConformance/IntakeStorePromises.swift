@@ -14,7 +14,11 @@ public enum IntakeStorePromises {
         let send = try Sample.send()
         #expect(try await storage.intake.accept(send) == .accepted)
         let telemetry = try #require(try await storage.telemetry.telemetry(of: send.id, in: Sample.hub, at: Sample.start))
-        #expect(telemetry == NotificationTelemetry(id: send.id, state: .accepted, enqueuedAt: Sample.start, dueAt: Sample.start))
+        #expect(
+            telemetry
+                == NotificationTelemetry(
+                    id: send.id, state: .accepted, enqueuedAt: Sample.start, dueAt: Sample.start, platformOutcomes: [.apns: [:]],
+                    body: send.message.body))
         #expect(try await storage.telemetry.telemetry(of: NotificationID(), in: Sample.hub, at: Sample.start) == nil)
     }
 

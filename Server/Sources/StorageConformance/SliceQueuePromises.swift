@@ -110,7 +110,7 @@ public enum SliceQueuePromises {
                 let page = try #require(try await storage.queue.page(Sample.page(lease, at: Sample.time(5), limit: 4)))
                 guard case .walk(let walk) = page.work else { break }
                 #expect(walk.candidates.count <= 4)
-                passed += walk.candidates.map(\.record.sliceKey)
+                passed += walk.candidates.map(\.member.key)
                 lease.cursor = walk.through
             }
             #expect(passed.count == count && passed == passed.sorted() && Set(passed).count == count, "\(audience)")
@@ -157,7 +157,7 @@ public enum SliceQueuePromises {
         let before = try #require(try await storage.queue.page(Sample.page(lease, at: Sample.time(9))))
         #expect(before.work == .wait && before.pendingCount == 1 && before.nextPendingAt == Sample.time(10))
         let after = try #require(try await storage.queue.page(Sample.page(lease, at: Sample.time(10))))
-        #expect(after.work == .retries([.init(target: target, record: record)]) && after.nextPendingAt == nil)
+        #expect(after.work == .retries([.init(target: target, member: AudienceMember(record))]) && after.nextPendingAt == nil)
         var settled = SliceCheckpoint(lease: lease, now: Sample.start, disposition: .keep(until: Sample.time(60)))
         settled.settled = [record.sliceKey]
         _ = try await storage.queue.checkpoint(settled)
@@ -180,7 +180,12 @@ public enum SliceQueuePromises {
         }
         request.turn = .walk
         let walk = try #require(try await storage.queue.page(request))
-        #expect(walk.work == .walk(.init(candidates: [.init(record: record, isSkipped: false)], through: lease.last)))
+        #expect(
+            walk.work
+                == .walk(
+                    .init(
+                        candidates: [.init(member: try #require(AudienceMember(record)), isSkipped: false)], through: lease.last))
+        )
         #expect(walk.pendingCount == 1 && walk.nextPendingAt == Sample.start)
         request.pendingLimit = 1
         guard case .retries = try await storage.queue.page(request)?.work else {
@@ -222,7 +227,7 @@ public enum SliceQueuePromises {
             Issue.record("the row is due")
             return
         }
-        #expect(due.map(\.record) == [nil])
+        #expect(due.map(\.member) == [nil])
     }
 
     private static let forgetsByTimestamp = StoragePromise<HubStorage>(

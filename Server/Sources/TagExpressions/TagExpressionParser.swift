@@ -11,9 +11,9 @@ struct TagExpressionParser {
     private var depth = 0
     private var tagPositions: [Int] = []
 
-    init(_ text: String) throws(TagExpressionError) {
+    init(_ text: String, commas: TagExpression.Commas) throws(TagExpressionError) {
         guard text.utf8.count <= TagExpressionLimits.bytes else { throw TagExpressionError(.tooLong, at: 0) }
-        scanner = TagExpressionScanner(text)
+        scanner = TagExpressionScanner(text, commas: commas)
         token = try scanner.next()
     }
 
@@ -87,10 +87,19 @@ struct TagExpressionParser {
 }
 
 extension TagExpression {
+    /// What a comma between tags means.
+    public enum Commas: Hashable, Sendable {
+        /// It is a mistake: the grammar has none.
+        case refused
+        /// The same as `||`. For the tags header of a send: a client that is given a list of tags where it expects an expression
+        /// joins them with commas (Azure reference 2.7).
+        case joinAlternatives
+    }
+
     /// Reads the text of an expression (Azure reference 3.2). Throws with the place for anything that breaks the grammar or
     /// a limit.
-    public init(parsing text: String) throws(TagExpressionError) {
-        var parser = try TagExpressionParser(text)
+    public init(parsing text: String, commas: Commas = .refused) throws(TagExpressionError) {
+        var parser = try TagExpressionParser(text, commas: commas)
         self = try parser.parse()
     }
 }

@@ -8,11 +8,15 @@ struct TagExpressionScanner {
     }
 
     private let scalars: [Unicode.Scalar]
+    private let commas: TagExpression.Commas
     private var index = 0
     /// The character at which the current token begins, counted from 1.
     private(set) var position = 1
 
-    init(_ text: String) { scalars = Array(text.unicodeScalars) }
+    init(_ text: String, commas: TagExpression.Commas) {
+        scalars = Array(text.unicodeScalars)
+        self.commas = commas
+    }
 
     /// The next token. Every call but the one that returns `end` moves on by at least one character.
     mutating func next() throws(TagExpressionError) -> Token {
@@ -25,6 +29,7 @@ struct TagExpressionScanner {
         case "!": return single(.not)
         case "&": return try double("&", .and)
         case "|": return try double("|", .or)
+        case "," where commas == .joinAlternatives: return single(.or)
         case "$": return .tag(try address())
         default: return .tag(try word())
         }
@@ -52,7 +57,7 @@ struct TagExpressionScanner {
     }
 
     private mutating func word() throws(TagExpressionError) -> Tag {
-        let end = scalars[index...].firstIndex(where: Self.endsWord) ?? scalars.count
+        let end = scalars[index...].firstIndex(where: endsWord) ?? scalars.count
         guard let tag = Tag(text(through: end)) else { throw TagExpressionError(.malformedTag, at: position) }
         index = end
         return tag
@@ -66,7 +71,11 @@ struct TagExpressionScanner {
 
     private static func isBlank(_ scalar: Unicode.Scalar) -> Bool { scalar == " " || scalar == "\t" }
 
-    private static func endsWord(_ scalar: Unicode.Scalar) -> Bool {
-        isBlank(scalar) || ["(", ")", "!", "&", "|"].contains(scalar)
+    private func endsWord(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar {
+        case "(", ")", "!", "&", "|": true
+        case ",": commas == .joinAlternatives
+        default: Self.isBlank(scalar)
+        }
     }
 }

@@ -10,10 +10,11 @@ import RichPushModel
 
 struct SendCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "send", abstract: "Send a rich notification through a running server.",
+        commandName: "send", abstract: "Send a rich notification through a running server, or a plain one through a hub.",
         discussion: "Prints the notification's id and its tracking id. With --wait it ends when every device has an outcome.")
 
     @OptionGroup var server: ServerArguments
+    @OptionGroup var hub: HubArguments
 
     @Option(help: "What the notification says.")
     var message: String
@@ -72,9 +73,11 @@ struct SendCommand: AsyncParsableCommand {
         guard (coupon == nil) == (headline == nil) else {
             throw ValidationError("a coupon has a code and a headline: give --coupon and --headline together")
         }
+        try validateForHub()
     }
 
     func run() async throws {
+        if hub.hub != nil { return try await sendThroughHub() }
         let client = try server.client()
         try await client.use { client in
             let key = idempotencyKey ?? UUID().uuidString

@@ -27,14 +27,16 @@ struct LocalService {
         rules: EmulationRules = EmulationRules(), limits: APNsClientLimits = APNsClientLimits(),
         timing: APNsClientTiming = APNsClientTiming(), serverName: String? = "localhost", trustsAuthority: Bool = true,
         clientKey: P256.Signing.PrivateKey? = nil, managesChannels: Bool = false, logger clientLogger: Logger? = nil,
-        strictness: APNsPushRules.Strictness = .wireOnly,
+        strictness: APNsPushRules.Strictness = .wireOnly, frames: Int = 0,
         _ body: (LocalService) async throws -> Void
     ) async throws {
         let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         let clock = ManualClock(start: SystemClock().now)
         let key = P256.Signing.PrivateKey()
         let apns = try LocalAPNs(
-            configuration: LocalAPNsConfiguration(managementPort: managesChannels ? 0 : nil, rules: rules), clock: clock,
+            configuration: LocalAPNsConfiguration(
+                managementPort: managesChannels ? 0 : nil, rules: rules, retention: EmulationRetention(frames: frames)),
+            clock: clock,
             group: MultiThreadedEventLoopGroup.singleton,
             logger: logger)
         try apns.registerKey(teamID: teamID, keyID: keyID, publicKeyPEM: key.publicKey.pemRepresentation)

@@ -34,7 +34,12 @@ struct LongRunTests {
         apns.inject(.status(503, .serviceUnavailable), count: 2, afterRequests: 900)
         apns.inject(.resetConnection(processed: round.isMultiple(of: 3)), afterRequests: 900)
         apns.inject(.status(500, .internalServerError), count: 2, afterRequests: 900)
-        apns.inject(.goAway(lastStream: ends[round % ends.count], reason: .shutdown), afterRequests: 2_700)
+        switch round % 5 {
+        case 1: apns.inject(.blackHole, afterRequests: 900)
+        case 3: apns.inject(.wedge(processed: round.isMultiple(of: 2)), afterRequests: 900)
+        default: break
+        }
+        apns.inject(.goAway(lastStream: ends[round % ends.count], reason: .shutdown), afterRequests: 1_700)
     }
 
     @Test("every push of a long run has one outcome, and the server's record agrees with the client's account")
@@ -46,7 +51,11 @@ struct LongRunTests {
         timing.maximumBackOff = .milliseconds(50)
         timing.connectPace = .milliseconds(5)
         timing.drain = .seconds(2)
-        timing.pushDeadline = .seconds(10)
+        timing.pushDeadline = .seconds(20)
+        // So that connections that have gone silent are found within seconds, both those that answer PING and those that do not.
+        timing.stallBeforePing = .seconds(1)
+        timing.pingAnswer = .seconds(2)
+        timing.noAnswer = .seconds(3)
         try await LocalService.run(rules: rules, limits: APNsClientLimits(connections: 3, resends: 50), timing: timing) {
             service in
             let tokens = service.tokens(1000)
@@ -69,7 +78,7 @@ struct LongRunTests {
             }
             service.apns.clearFaults()
             compare(ids, accounts, with: service)
-            // A push that is answered by nobody is a fault that is not injected here.
+            // Every push is answered, or its connection ends long before.
             #expect(failures[.deadline] == nil, "\(failures)")
         }
     }
@@ -101,7 +110,8 @@ struct LongRunTests {
         #expect(metrics.accepted == sums[.accepted] ?? 0 && metrics.rejected == sums[.rejected] ?? 0)
         #expect(metrics.notSent == sums[.notSent] ?? 0 && metrics.unknown == sums[.unknown] ?? 0)
         #expect(metrics.inFlight == 0 && metrics.queued == 0)
-        #expect((sums[.notSent] ?? 0) == 0 && (sums[.unknown] ?? 0) < Self.total / 10)
+        // A connection that falls silent or is reset takes up to a thousand with it, and four in ten rounds have one of each.
+        #expect((sums[.notSent] ?? 0) == 0 && (sums[.unknown] ?? 0) < Self.total / 5)
         #expect(metrics.goAways >= Self.total / 20_000)
         print("a long run: \(sums.map { "\($0.key) \($0.value)" }.sorted()), sent again \(metrics.resends)")
     }

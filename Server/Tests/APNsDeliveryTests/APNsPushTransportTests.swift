@@ -1,17 +1,23 @@
+import APNsHTTP2
 import APNsProtocol
 import Foundation
 import Logging
+import NIOConcurrencyHelpers
 import PushHub
 import RichPushModel
 import Testing
 
 @testable import APNsDelivery
 
-/// Answers each push by its device token, and keeps nothing.
+/// Answers each push by its device token, and notes the lanes if asked to.
 private struct ScriptedClient: APNsPushSending {
+    var lanes: NIOLockedValueBox<[APNsSendLane]>?
     var answer: @Sendable (APNsPush) -> APNsOutcome
 
-    func send(_ pushes: [APNsPush]) async -> [APNsOutcome] { pushes.map(answer) }
+    func send(_ pushes: [APNsPush], lane: APNsSendLane) async -> [APNsOutcome] {
+        lanes?.withLockedValue { $0.append(lane) }
+        return pushes.map(answer)
+    }
 }
 
 @Suite("The push transport")
@@ -52,6 +58,18 @@ struct APNsPushTransportTests {
             outcomes == [
                 .accepted, .badToken, .unknown(reason: "deadline"), .badToken, .unsupported,
             ])
+    }
+
+    @Test("a batch that somebody waits for takes the express lane of the client", arguments: [true, false])
+    func lane(isExpress: Bool) async throws {
+        let lanes = NIOLockedValueBox<[APNsSendLane]>([])
+        let client = ScriptedClient(lanes: lanes) { _ in .accepted(apnsID: nil, uniqueID: nil) }
+        let transport = APNsPushTransport(
+            clients: [.sandbox: client], defaultEnvironment: .sandbox, defaultTopic: "com.example.app", logger: logger)
+        var batch = batch([try target("AA")])
+        batch.isExpress = isExpress
+        #expect(await transport.send(batch) == [.accepted])
+        #expect(lanes.withLockedValue { $0 } == [isExpress ? .express : .bulk])
     }
 
     @Test("a device of an environment without a credential is skipped, so that it cannot hold up the others")

@@ -117,6 +117,7 @@ struct APNsConnectionPoolTests {
         let link = try rig.warmLink(streamLimit: 2)
         let submission = rig.submit(3)
         rig.pool.cancel(submission)
+        rig.loop.run()
         #expect(submission.outcomeList == [.unknown(.cancelled), .unknown(.cancelled), .notSent(.cancelled)])
         try link.exchange()
         #expect(link.server.takeFrames().count == 2)

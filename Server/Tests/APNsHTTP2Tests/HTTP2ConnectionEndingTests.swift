@@ -95,6 +95,33 @@ struct HTTP2ConnectionEndingTests {
         #expect(rig.connection.watch(at: rig.now + .seconds(8)) == .dead)
     }
 
+    @Test("a connection that answers PING and no request is called stuck once, and looked at in good time while it drains")
+    func stuck() throws {
+        var rig = try ConnectionRig()
+        let start = rig.now
+        rig.connection.probeAfterSilence(at: start)
+        #expect(try rig.open() == 1)
+        rig.connection.noteRead(at: start + .seconds(15))
+        #expect(rig.connection.watch(at: start + .seconds(15)) == .again(start + .seconds(20)))
+        rig.connection.noteRead(at: start + .seconds(20))
+        #expect(rig.connection.watch(at: start + .seconds(20)) == .stuck)
+        rig.connection.drain()
+        #expect(rig.connection.watch(at: start + .seconds(20)) == .again(start + .seconds(30)))
+    }
+
+    @Test("an answer renews the patience with those that still wait")
+    func patience() throws {
+        var rig = try ConnectionRig()
+        let start = rig.now
+        rig.connection.probeAfterSilence(at: start)
+        #expect(try rig.open(2) == 2)
+        rig.now = start + .seconds(15)
+        try rig.receive(.success(1))
+        #expect(rig.connection.watch(at: start + .seconds(20)) == .again(start + .seconds(25)))
+        try rig.receive(.success(3))
+        #expect(rig.connection.probe.owingSince == nil)
+    }
+
     @Test("the round trip is known from the settings, and measured again after a minute of use")
     func roundTrip() throws {
         var rig = try ConnectionRig()

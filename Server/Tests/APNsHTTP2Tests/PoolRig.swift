@@ -78,16 +78,18 @@ final class PoolRig {
     var metrics: APNsClientMetrics { metricsBox.withLockedValue { $0 } }
 
     /// Hands pushes to the pool.
-    func submit(_ pushes: [APNsPush], deadline: TimeAmount = .seconds(30)) -> PushSubmission {
+    func submit(
+        _ pushes: [APNsPush], lane: APNsSendLane = .bulk, deadline: TimeAmount = .seconds(30)
+    ) -> PushSubmission {
         let submission = PushSubmission(
-            pushes: pushes, outcomes: pushes.map { _ in nil }, timeLimit: deadline)
+            pushes: pushes, outcomes: pushes.map { _ in nil }, lane: lane, timeLimit: deadline)
         pool.submit(submission)
         loop.run()
         return submission
     }
 
-    func submit(_ count: Int, size: Int = 20) -> PushSubmission {
-        submit((0..<count).map { _ in Pushes.push(size: size) })
+    func submit(_ count: Int, size: Int = 20, lane: APNsSendLane = .bulk) -> PushSubmission {
+        submit((0..<count).map { _ in Pushes.push(size: size) }, lane: lane)
     }
 
     /// Hands over a request that is no device push.
@@ -101,7 +103,7 @@ final class PoolRig {
     /// Submits, and lets the server open with this limit and answer the first push, so that the connection is warm.
     func warmLink(streamLimit: UInt32 = 1000) throws -> Link {
         let first = submit(1)
-        let link = links[links.count - 1]
+        guard let link = links.last else { throw Unreachable() }
         try link.say(.streamLimit(streamLimit))
         try link.exchange()
         try link.say(.success(1))

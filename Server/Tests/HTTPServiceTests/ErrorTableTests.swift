@@ -26,7 +26,9 @@ struct ErrorTableTests {
     func retryAfter() {
         let waiting = ServiceErrorCode.allCases.filter { ErrorTable.entry(for: $0).retryAfter != nil }
         #expect(
-            waiting == [.requestTimeout, .tooManyAttempts, .overloaded, .storageUnavailable, .outcomeUnknown, .notReady])
+            waiting == [
+                .requestTimeout, .tooManyAttempts, .tooManyRequests, .overloaded, .storageUnavailable, .outcomeUnknown, .notReady,
+            ])
     }
 
     @Test("mistakes of the server are logged as errors, mistakes of callers are not")

@@ -13,10 +13,10 @@ struct PageDecisionTests {
         .unsupported,
     ]
 
-    private func record(_ key: Int64) -> DeviceRecord {
-        DeviceRecord(
-            id: RecordID("d\(key)")!, kind: .registration, handle: DeviceHandle(canonical: "0\(key)"),
-            createdAt: Self.now + .seconds(-100), registeredAt: Self.now + .seconds(-10), version: 3, sliceKey: SliceKey(key))
+    private func member(_ key: Int64) -> AudienceMember {
+        AudienceMember(
+            key: SliceKey(key), record: RecordID("d\(key)")!, platform: .apns, handle: DeviceHandle(canonical: "0\(key)"),
+            registeredAt: Self.now + .seconds(-10), version: 3)
     }
 
     private func lease(_ change: (inout SliceLease) -> Void = { _ in }) -> SliceLease {
@@ -32,7 +32,7 @@ struct PageDecisionTests {
         walk: [PushOutcome?], through: SliceKey = SliceKey(100), lease: SliceLease? = nil, expiresAt: Timestamp? = nil,
         pendingCount: Int = 0, isOutOfReach: Bool = false
     ) -> PageDecision {
-        let candidates = walk.indices.map { SlicePage.Candidate(record: record(Int64($0) + 1), isSkipped: walk[$0] == nil) }
+        let candidates = walk.indices.map { SlicePage.Candidate(member: member(Int64($0) + 1), isSkipped: walk[$0] == nil) }
         return decide(
             .walk(.init(candidates: candidates, through: through)), walk.compactMap(\.self), lease ?? self.lease(), expiresAt,
             pendingCount, isOutOfReach)
@@ -46,7 +46,7 @@ struct PageDecisionTests {
                 target: PendingTarget(
                     key: SliceKey(Int64(index) + 1), cause: retries[index].0, attempts: 2, firstAt: Self.now + .seconds(-age),
                     notBefore: Self.now),
-                record: retries[index].1 == nil ? nil : record(Int64(index) + 1))
+                member: retries[index].1 == nil ? nil : member(Int64(index) + 1))
         }
         return decide(
             .retries(due), retries.compactMap(\.1), lease ?? self.lease { $0.cursor = .last }, expiresAt, retries.count)
@@ -74,7 +74,7 @@ struct PageDecisionTests {
             let checkpoint = decide(walk: walk).checkpoint
             let passed = (1...4).filter { SliceKey($0) <= checkpoint.lease.cursor }.count
             let counted = checkpoint.tallies.values.reduce(0, +) + checkpoint.pending.count
-            let taken = walk.count { TargetVerdict($0, for: record(1)) != .unsent }
+            let taken = walk.count { TargetVerdict($0, for: member(1)) != .unsent }
             // One #expect: ten thousand pages have no time for more.
             let isRight =
                 counted == passed && checkpoint.lease.walked == passed && checkpoint.settled.isEmpty
@@ -229,19 +229,32 @@ struct PageDecisionTests {
         #expect(decide(walk: [retry], expiresAt: Self.now + .seconds(61)).checkpoint.tallies == [:])
     }
 
+    @Test("what is worth one try is tried once, however late, and waits only for a service that is out of reach")
+    func oneTry() {
+        let once = PushMessage.oneTry
+        let outcomes: [PushOutcome] = [.accepted, .retry(after: .seconds(1), reason: "429"), .unknown(reason: "r"), .badToken]
+        let checkpoint = decide(walk: outcomes, through: .last, expiresAt: once).checkpoint
+        #expect(checkpoint.tallies == [.accepted: 1, .rejected: 1, .unknown: 1, .badToken: 1] && checkpoint.pending.isEmpty)
+        #expect(checkpoint.disposition == .finish)
+        let waiting = decide(walk: [.notSent(reason: "down")], expiresAt: once).checkpoint
+        #expect(waiting.tallies.isEmpty && waiting.lease.cursor == .beforeAll && waiting.disposition != .finish)
+        let stalled = lease { $0.stalledSince = Self.now + .seconds(-1800) }
+        #expect(decide(walk: [.notSent(reason: "down")], lease: stalled, expiresAt: once).checkpoint.tallies == [.expired: 1])
+    }
+
     @Test("an outcome that is missing counts as unknown")
     func missing() {
-        let work = SlicePage.Work.walk(.init(candidates: [.init(record: record(1), isSkipped: false)], through: .last))
+        let work = SlicePage.Work.walk(.init(candidates: [.init(member: member(1), isSkipped: false)], through: .last))
         #expect(decide(work, [], lease(), nil, 0).checkpoint.pending.map(\.cause) == [.unknown])
     }
 
     @Test("one header set per topic; the message's topic wins")
     func batch() {
-        var records = (1...3).map { record($0) }
+        var records = (1...3).map { member($0) }
         records[0].topic = "one"
         records[1].topic = "two"
         records[2].topic = "one"
-        let work = SlicePage.Work.walk(.init(candidates: records.map { .init(record: $0, isSkipped: false) }, through: .last))
+        let work = SlicePage.Work.walk(.init(candidates: records.map { .init(member: $0, isSkipped: false) }, through: .last))
         var message = AcceptedMessage(body: [1], pushType: "alert", priority: 5, expiresAt: Timestamp(milliseconds: 9_999_999))
         let page = SlicePage(state: .dispatching, message: message, work: work, pendingCount: 0, nextPendingAt: nil)
         let plan = PagePlan(page, lease: lease(), now: Timestamp(seconds: 1), horizon: .seconds(1))

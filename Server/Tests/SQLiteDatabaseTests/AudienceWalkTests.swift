@@ -53,7 +53,7 @@ struct AudienceWalkTests {
             let page = try await store.hub.queue.page(
                 PageRequest(lease: lease, now: start, limit: 1_000, scanLimit: 10_000, pendingLimit: 50))
             guard case .walk(let walk) = page?.work else { break }
-            passed += walk.candidates.map(\.record.sliceKey)
+            passed += walk.candidates.map(\.member.key)
             lease.cursor = walk.through
         }
         return passed

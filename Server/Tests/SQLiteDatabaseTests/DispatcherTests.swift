@@ -132,6 +132,7 @@ struct DispatcherTests {
         }
         _ = await dispatcher.pass()
         #expect(try await bench.telemetry(receipt).state == .completed)
+        #expect(bench.transport.batches.filter(\.isExpress).map(\.targets.count) == [1])
     }
 
     @Test("a repeat of a send with its key is answered as before and sent once")

@@ -33,8 +33,9 @@ struct UpgradeTests {
 
     private static let fixtures = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures")
 
-    /// The steps of one version belong together: 1 and 2 came with the first.
-    private static let released = [2]
+    /// The steps of one version belong together: 1 and 2 came with the first, 3 and 4 with the second. The one before the last
+    /// is here as well, because that step lays tables out anew.
+    private static let released = [2, 4, 5]
 
     /// What `CREATE` says of every table and index, white space aside.
     private static let shape = """
@@ -79,6 +80,25 @@ struct UpgradeTests {
             try $0.optionalInteger(0)
         }
         #expect(ends == [1_780_000_003_000, 1_780_000_002_000, 1_780_000_005_000, nil])
+    }
+
+    @Test(
+        "from schema 4 and 5: records keep all they say, twins know of each other, counts are those of APNs", arguments: [4, 5])
+    func newLayout(_ schema: Int) async throws {
+        let old = try await Old(schema: schema)
+        let columns = "record_id, slice_key, kind, platform, handle, tags, user_id, registered_at, expires_at, parked_at, version"
+        let before = try await old.rows("SELECT \(columns) FROM devices ORDER BY slice_key")
+        let tags = try await old.rows("SELECT * FROM device_tags ORDER BY hub_id, tag, slice_key")
+        let tallies = try await old.rows("SELECT notification_id, slice, outcome, targets FROM tallies ORDER BY 1, 2, 3")
+        try await SchemaMigrator().migrate(old.database, at: Timestamp(seconds: 9))
+        #expect(try await old.rows("SELECT \(columns) FROM devices ORDER BY slice_key") == before && before.count == 6)
+        #expect(try await old.rows("SELECT * FROM device_tags ORDER BY hub_id, tag, slice_key") == tags && tags.count == 7)
+        let after = "SELECT notification_id, slice, outcome, targets FROM tallies WHERE platform = 'apns' ORDER BY 1, 2, 3"
+        #expect(try await old.rows(after) == tallies && !tallies.isEmpty)
+        let twins = try await old.rows("SELECT record_id FROM devices WHERE shares_handle = 1 ORDER BY 1").map { try $0.text(0) }
+        #expect(twins == ["twin-1", "twin-2"])
+        let sends = try await old.rows("SELECT DISTINCT format, is_direct FROM notifications")
+        #expect(sends.map(\.values) == [[.text("apns"), .integer(0)]])
     }
 
     @Test("a command changes no schema: it refuses an older and a newer one, and begins an empty one")

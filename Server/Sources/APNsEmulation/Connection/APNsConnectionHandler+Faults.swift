@@ -35,6 +35,9 @@ extension APNsConnectionHandler {
         case .streamLimit(let limit):
             announce(limit)
             if let answer { send(answer, on: stream) }
+        case .settings(let change):
+            announce(change)
+            if let answer { send(answer, on: stream) }
         }
     }
 
@@ -45,7 +48,7 @@ extension APNsConnectionHandler {
         if core.rules.resetsRefusedStreamsTwice { write(.rstStream(.streamClosed), on: stream) }
     }
 
-    private func reset(_ stream: HTTP2StreamID, _ code: HTTP2ErrorCode) {
+    func reset(_ stream: HTTP2StreamID, _ code: HTTP2ErrorCode) {
         forget(stream)
         write(.rstStream(code), on: stream)
     }
@@ -58,7 +61,7 @@ extension APNsConnectionHandler {
         }
     }
 
-    private func close() {
+    func close() {
         phase = .silent
         context?.close(promise: nil)
     }
@@ -74,7 +77,7 @@ extension APNsConnectionHandler {
         case .drop: close()
         case .wedge: phase = .silent
         case .stopReading: stopReading()
-        case .announce(let streams): announce(streams)
+        case .announce(let change): announce(change)
         case .checkIdle(let limit): endIfIdle(longerThan: limit)
         case .reset: resetConnection()
         }

@@ -44,6 +44,7 @@ extension APNsConnectionHandler {
         send(answer, on: stream)
         // The library holds DATA back until a flush and would drop it with the reset.
         context?.flush()
+        unsentCredit.flushed()
         write(.rstStream(.noError), on: stream)
     }
 
@@ -93,10 +94,7 @@ extension APNsConnectionHandler {
     }
 
     /// Announces a limit of streams.
-    func announce(_ streams: Int) {
-        limit.announce(streams)
-        write(.settings(.settings(ServerSettings.update(streams: streams))), on: .rootStream)
-    }
+    func announce(_ streams: Int) { announce(SettingsChange(streams: streams)) }
 
     /// Checks 22 to 24 of APNs reference 7.2.
     private func takeConsequences(of answer: APNsAnswer, rules: EmulationRules) {

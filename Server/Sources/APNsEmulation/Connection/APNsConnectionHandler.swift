@@ -29,6 +29,10 @@ final class APNsConnectionHandler: ChannelInboundHandler {
     let logger: Logger
     var streams: [HTTP2StreamID: OpenStream] = [:]
     var limit: StreamLimit
+    var unsentCredit = UnsentCredit()
+    var travelling = TravellingCredit()
+    /// INITIAL_WINDOW_SIZE as it was announced last.
+    var announcedWindow: Int
     var credentials = ConnectionCredentials()
     var phase = Phase.open
     /// What the connection has used up of its error budget.
@@ -56,6 +60,7 @@ final class APNsConnectionHandler: ChannelInboundHandler {
         self.filter = filter
         logger = listener.logger
         limit = StreamLimit(rules: core.rules)
+        announcedWindow = core.rules.initialWindowSize
         lastActivity = core.clock.uptime
     }
 
@@ -79,7 +84,7 @@ final class APNsConnectionHandler: ChannelInboundHandler {
         case .data(let content):
             if case .byteBuffer(let piece) = content.data { streams[frame.streamID]?.append(piece) }
             if content.endStream { finishRequest(frame.streamID) }
-        case .settings(.ack): limit.acknowledge()
+        case .settings(.ack): settingsWereAcknowledged()
         default: break  // PING and SETTINGS are answered by the library, PRIORITY is ignored, resets come as events
         }
     }
@@ -87,6 +92,7 @@ final class APNsConnectionHandler: ChannelInboundHandler {
     func channelReadComplete(context: ChannelHandlerContext) {
         lastActivity = core.clock.uptime
         context.flush()
+        unsentCredit.flushed()
         context.fireChannelReadComplete()
     }
 
@@ -105,25 +111,16 @@ final class APNsConnectionHandler: ChannelInboundHandler {
     /// closing to us; everything else, such as a failed handshake, ends the connection too.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         logger.debug("A connection of the local APNs met an error", metadata: ["connection": "\(number)", "error": "\(error)"])
+        if Self.isOverrun(error) { core.state.withLockedValue { $0.windowsOverrun += 1 } }
         guard phase == .open else { return }
         let isHTTP2 = error is any NIOHTTP2Error
         if !isHTTP2 || filter.hasSentGoAway { context.close(promise: nil) }
     }
 
-    /// Credit is given back only when half of the window is used up, as Netty does (APNs reference 1.5), or as the rules say.
-    private func returnCredit(_ event: NIOHTTP2WindowUpdatedEvent) {
-        guard phase != .silent, let window = event.inboundWindowSize else { return }
-        guard event.streamID == .rootStream || streams[event.streamID] != nil else { return }
-        let rules = core.rules
-        let full = event.streamID == .rootStream ? ServerSettings.windowSize : rules.initialWindowSize
-        let threshold: Int
-        switch rules.credit {
-        case .halfWindow: threshold = full / 2
-        case .everyFrame: threshold = full - 1
-        case .never: return
-        }
-        guard window <= threshold, window < full else { return }
-        write(.windowUpdate(windowSizeIncrement: full - window), on: event.streamID)
+    /// DATA that not even the library's more lenient count allows.
+    private static func isOverrun(_ error: any Error) -> Bool {
+        let cause = (error as? NIOHTTP2Errors.StreamError)?.baseError ?? error
+        return cause is NIOHTTP2Errors.FlowControlViolation
     }
 
     func forget(_ stream: HTTP2StreamID) {
@@ -134,6 +131,8 @@ final class APNsConnectionHandler: ChannelInboundHandler {
     private func endTasks() {
         for task in delayed.values { task.cancel() }
         delayed.removeAll()
+        for task in travelling.tasks.values { task.cancel() }
+        travelling.tasks.removeAll()
         closing?.cancel()
         closing = nil
         pausing?.cancel()

@@ -14,8 +14,8 @@ enum ConnectionCommand: Sendable {
     case wedge
     /// Reads nothing and answers nothing more.
     case stopReading
-    /// SETTINGS with this limit of streams.
-    case announce(streams: Int)
+    /// SETTINGS.
+    case announce(SettingsChange)
     /// A moment has come to look whether the connection is idle for too long.
     case checkIdle(limit: Duration)
     /// TCP reset.

@@ -113,7 +113,7 @@ final class Listener: Sendable {
         return eventLoop.makeFutureWithTask { try await clock.sleep(for: delay) }
     }
 
-    private func configure(_ pipeline: ChannelPipeline.SynchronousOperations, tls: NIOSSLContext?) throws {
+    func configure(_ pipeline: ChannelPipeline.SynchronousOperations, tls: NIOSSLContext?) throws {
         if let tls { try pipeline.addHandler(makeTLSHandler(tls)) }
         let number = core.nextConnection()
         if core.traffic.isOn {

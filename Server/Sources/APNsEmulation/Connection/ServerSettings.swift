@@ -23,10 +23,14 @@ enum ServerSettings {
     }
 
     /// A later frame.
-    static func update(streams: Int) -> HTTP2Settings {
-        [
-            HTTP2Setting(parameter: .maxConcurrentStreams, value: streams),
-            HTTP2Setting(parameter: .maxConcurrentStreams, value: unreachableStreams),
-        ]
+    static func update(_ change: SettingsChange) -> HTTP2Settings {
+        var settings: HTTP2Settings = []
+        if let size = change.initialWindowSize { settings.append(HTTP2Setting(parameter: .initialWindowSize, value: size)) }
+        if let size = change.maximumFrameSize { settings.append(HTTP2Setting(parameter: .maxFrameSize, value: size)) }
+        if let streams = change.streams {
+            settings.append(HTTP2Setting(parameter: .maxConcurrentStreams, value: streams))
+            settings.append(HTTP2Setting(parameter: .maxConcurrentStreams, value: unreachableStreams))
+        }
+        return settings
     }
 }

@@ -44,6 +44,8 @@ public enum InjectedFault: Sendable, Hashable {
     case shutdown
     /// The limit of streams becomes this at once, before the request is processed and answered.
     case streamLimit(Int)
+    /// SETTINGS with these values at once, before the request is processed and answered.
+    case settings(SettingsChange)
     /// The orderly end of TLS and TCP without GOAWAY, after processing or instead of it.
     case closeConnection(processed: Bool)
     /// A TCP reset after processing or instead of it.
@@ -52,7 +54,7 @@ public enum InjectedFault: Sendable, Hashable {
     /// Whether the struck request is processed, that is delivered or stored.
     var processesRequest: Bool {
         switch self {
-        case .delay, .noAnswer, .streamLimit: true
+        case .delay, .noAnswer, .streamLimit, .settings: true
         case .status, .shutdown, .blackHole, .refuseStream: false
         case .wedge(let processed), .resetStream(let processed), .resetStreamWithCode(_, let processed),
             .closeConnection(let processed), .resetConnection(let processed):
@@ -65,7 +67,7 @@ public enum InjectedFault: Sendable, Hashable {
     /// Whether the client gets to see an answer.
     var answersRequest: Bool {
         switch self {
-        case .status, .shutdown, .delay, .streamLimit: true
+        case .status, .shutdown, .delay, .streamLimit, .settings: true
         case .noAnswer, .blackHole, .wedge, .refuseStream, .resetStream, .resetStreamWithCode, .closeConnection,
             .resetConnection:
             false

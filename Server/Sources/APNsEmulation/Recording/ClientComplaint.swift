@@ -5,6 +5,8 @@ public struct ClientComplaint: Sendable, Hashable, Codable {
         case sentPriorityFrames
         /// Streams above the announced limit.
         case exceededStreamLimit
+        /// DATA beyond the credit that can have reached the client.
+        case overranWindow
         /// Device tokens were put into the dynamic table, each 111 bytes of 4096.
         case indexedPaths
         /// `apns-id` was put into the dynamic table more than once for each connection.

@@ -11,7 +11,7 @@ struct FrameScanner {
     }
 
     /// More than any frame of a peer that keeps to MAX_FRAME_SIZE; what comes behind a longer one is not looked at.
-    private static let longestFrame = 1 << 16
+    private static let longestFrame = 1 << 17
 
     private var buffer = ByteBuffer()
     /// Bytes of the client's preface that are still to come.

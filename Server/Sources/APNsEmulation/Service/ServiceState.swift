@@ -28,6 +28,8 @@ struct ServiceState: Sendable {
     /// Digests of the provider tokens that came, a hundred at most.
     var authorizations: Set<Int> = []
     var streamsBeyondLimit = 0
+    /// How often DATA came for which there was no credit.
+    var windowsOverrun = 0
     var lastNumber = 0
     /// How many connections there were.
     var connectionCount = 0

@@ -16,12 +16,12 @@ extension APNsClient {
     }
 
     /// Sends a large batch over all loops at the same time, each with an equal share.
-    nonisolated(nonsending) func sendOverAll(_ pushes: [APNsPush]) async -> [APNsOutcome] {
+    nonisolated(nonsending) func sendOverAll(_ pushes: [APNsPush], _ lane: APNsSendLane) async -> [APNsOutcome] {
         let count = shards.count
         return await withTaskGroup(of: (Int, [APNsOutcome]).self) { tasks in
             for (number, shard) in shards.enumerated() {
                 let share = Array(pushes[(pushes.count * number / count)..<(pushes.count * (number + 1) / count)])
-                tasks.addTask { (number, await self.send(share, over: shard)) }
+                tasks.addTask { (number, await self.send(share, lane, over: shard)) }
             }
             var shares = [[APNsOutcome]](repeating: [], count: count)
             for await (number, outcomes) in tasks { shares[number] = outcomes }

@@ -74,7 +74,8 @@ public final class APNsClient: Sendable {
 
     /// Sends one push and returns how it ended.
     ///
-    /// The caller goes on where it lives: on the executor of the client's event loop, nothing changes threads.
+    /// Overtakes the pushes of batches that wait. The caller goes on where it lives: on the executor of the client's event loop,
+    /// nothing changes threads.
     public nonisolated(nonsending) func send(_ push: APNsPush) async -> APNsOutcome {
         if push.standing.isDoubtful, let quarantine { return await quarantine.send(push) }
         do throws(APNsPushFault) {
@@ -91,21 +92,27 @@ public final class APNsClient: Sendable {
     ///
     /// A push that breaks a rule of APNs is not sent; its outcome is the refusal that APNs would have given. Cancelling the
     /// task ends what is not answered yet: `notSent` if it was not written, else `unknown`.
-    public nonisolated(nonsending) func send(_ pushes: [APNsPush]) async -> [APNsOutcome] {
-        if let quarantine, pushes.contains(where: { $0.standing.isDoubtful }) { return await sendApart(pushes, quarantine) }
-        return await sendTogether(pushes)
+    ///
+    /// - Parameter lane: `express` for a few pushes that somebody waits for.
+    public nonisolated(nonsending) func send(_ pushes: [APNsPush], lane: APNsSendLane = .bulk) async -> [APNsOutcome] {
+        if let quarantine, pushes.contains(where: { $0.standing.isDoubtful }) {
+            return await sendApart(pushes, quarantine, lane)
+        }
+        return await sendTogether(pushes, lane)
     }
 
     /// Sends pushes over the connections of this client, whatever their standing.
-    nonisolated(nonsending) func sendTogether(_ pushes: [APNsPush]) async -> [APNsOutcome] {
+    nonisolated(nonsending) func sendTogether(_ pushes: [APNsPush], _ lane: APNsSendLane) async -> [APNsOutcome] {
         guard let first = pushes.first else { return [] }
-        if shards.count > 1, pushes.count >= shards.count * Self.smallestShare { return await sendOverAll(pushes) }
-        return await send(pushes, over: shard(for: first))
+        if shards.count > 1, pushes.count >= shards.count * Self.smallestShare { return await sendOverAll(pushes, lane) }
+        return await send(pushes, lane, over: shard(for: first))
     }
 
-    nonisolated(nonsending) func send(_ pushes: [APNsPush], over shard: APNsClientShard) async -> [APNsOutcome] {
+    nonisolated(nonsending) func send(
+        _ pushes: [APNsPush], _ lane: APNsSendLane, over shard: APNsClientShard
+    ) async -> [APNsOutcome] {
         let submission = PushSubmission(
-            pushes: pushes, outcomes: outcomesBeforeSending(pushes), timeLimit: pushDeadline, shard: shard)
+            pushes: pushes, outcomes: outcomesBeforeSending(pushes), lane: lane, timeLimit: pushDeadline, shard: shard)
         if !submission.isComplete { await end(of: submission) }
         return submission.allOutcomes()
     }

@@ -4,7 +4,8 @@ public struct APNsClientLimits: Sendable, Hashable {
     public var connections: Int
     /// The most streams on one connection, whatever the server allows. APNs was seen to allow up to 4,000 (APNs reference 1.4).
     public var streamsPerConnection: Int
-    /// The most pushes that wait for a connection; one more ends at once as not sent (queue full).
+    /// The most bulk pushes that wait for a connection, and the most express ones beside them; one more ends at once as not
+    /// sent (queue full).
     public var queuedPushes: Int
     /// How often one push is sent again after it was provably not processed.
     public var resends: Int

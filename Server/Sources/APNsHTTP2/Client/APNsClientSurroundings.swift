@@ -36,7 +36,8 @@ struct APNsClientSurroundings {
             configuration: APNsSocketConnector.Configuration(
                 endpoint: configuration.endpoint, proxy: configuration.proxy,
                 connectTimeout: TimeAmount(clamping: configuration.timing.connect),
-                slowness: TimeAmount(clamping: configuration.timing.slowConnect), tls: tls,
+                slowness: TimeAmount(clamping: configuration.timing.slowConnect),
+                unacknowledged: TimeAmount(clamping: configuration.timing.unacknowledged), tls: tls,
                 serverName: Self.serverName(configuration)),
             resolver: resolver, logger: logger)
     }

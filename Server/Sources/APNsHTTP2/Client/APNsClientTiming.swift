@@ -14,6 +14,12 @@ public struct APNsClientTiming: Sendable, Hashable {
     public var stallBeforePing: Duration = .seconds(10)
     /// For the answer to a PING; after that the connection counts as dead.
     public var pingAnswer: Duration = .seconds(8)
+    /// A connection on which requests wait and none is answered for this long takes no more of them, though it may answer PING: so
+    /// it ends with APNs after some refusals of a provider token (APNs reference 2.1).
+    public var noAnswer: Duration = .seconds(20)
+    /// Written bytes that the other machine does not acknowledge for this long end the connection, where the system can do that
+    /// (Linux: TCP_USER_TIMEOUT); elsewhere the PING does it later. At least a millisecond.
+    public var unacknowledged: Duration = .seconds(20)
     /// A connection without a push for this long is closed.
     public var idle: Duration = .seconds(15 * 60)
     /// For the answers still owed on a connection after a GOAWAY or at shutdown.

@@ -102,8 +102,10 @@ final class APNsConnectAttempt {
             .channelOption(.writeBufferWaterMark, value: .init(low: 64 * 1024, high: 256 * 1024))
         // Written bytes that nobody acknowledges end the connection after 20 s instead of after 15 minutes (APNs reference 1.8).
         #if os(Linux)
-            // TCP_USER_TIMEOUT, in milliseconds.
-            return bootstrap.channelOption(.tcpOption(.init(rawValue: 18)), value: 20_000)
+            // TCP_USER_TIMEOUT; 0 would mean the system's quarter of an hour.
+            let milliseconds = Int(connector.configuration.unacknowledged.nanoseconds / 1_000_000)
+            return bootstrap.channelOption(
+                .tcpOption(.init(rawValue: 18)), value: .init(min(max(milliseconds, 1), 86_400_000)))
         #else
             return bootstrap
         #endif

@@ -18,6 +18,9 @@ extension APNsConnectionHandler {
         let now = now
         switch connection.watch(at: now) {
         case .dead: close(.connectionClosed)
+        case .stuck:
+            tellStuck()
+            if !isOver { watchAgain(context, at: now + configuration.longestWatch) }
         case .again(let next):
             if inFlight == 0, now - lastUse >= configuration.idleLimit {
                 tellIdle()
@@ -25,10 +28,12 @@ extension APNsConnectionHandler {
             }
             flushControl(context)
             let due = inFlight == 0 ? max(next, lastUse + configuration.idleLimit) : next
-            watch = context.eventLoop.assumeIsolated().scheduleTask(deadline: min(due, now + configuration.longestWatch)) {
-                self.lookAfter()
-            }
+            watchAgain(context, at: min(due, now + configuration.longestWatch))
         }
+    }
+
+    private func watchAgain(_ context: ChannelHandlerContext, at deadline: NIODeadline) {
+        watch = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { self.lookAfter() }
     }
 
     private func flushControl(_ context: ChannelHandlerContext) {

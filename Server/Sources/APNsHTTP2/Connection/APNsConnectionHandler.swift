@@ -199,10 +199,12 @@ final class APNsConnectionHandler: ChannelInboundHandler {
 extension APNsConnectionHandler {
     /// Writes as many pushes from the queue as the connection takes now. Returns how many, and the bytes of their bodies.
     func fill(from queue: PushQueue, authorization: APNsAuthorization?) -> (count: Int, bytes: Int) {
-        guard !isClosed, let context, context.channel.isWritable, let size = queue.firstBodySize,
-            connection.canOpen(bodySize: size)
-        else { return (0, 0) }
+        guard !isClosed, let context, context.channel.isWritable, let size = queue.firstBodySize else { return (0, 0) }
         let now = now
+        guard connection.canOpen(bodySize: size) else {
+            connection.noteUnfit(at: now)
+            return (0, 0)
+        }
         lastUse = now
         authorizationGeneration = authorization?.generation ?? 0
         connection.probeAfterSilence(at: now)
@@ -248,6 +250,10 @@ extension APNsConnectionHandler {
     }
 
     func tellIdle() { owner?.connectionIsIdle(id) }
+
+    func tellStuck() { owner?.connectionIsStuck(id) }
+
+    var isOver: Bool { isClosed }
 
     private func flushOutput() {
         guard let context, connection.output.readableBytes > 0 else { return }

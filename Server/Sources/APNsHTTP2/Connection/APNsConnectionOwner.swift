@@ -14,6 +14,8 @@ protocol APNsConnectionOwner: AnyObject {
     func connectionMayTakeMore(_ id: Int)
     /// The connection had nothing to do for the idle time and is about to close.
     func connectionIsIdle(_ id: Int)
+    /// Requests wait there and none is answered, though PING is; nothing more may be sent there.
+    func connectionIsStuck(_ id: Int)
     /// The connection is gone, with these pushes unanswered.
     func connection(_ id: Int, closed failure: APNsFailure, unanswered: [(ticket: PushTicket, isIncomplete: Bool)])
 }

@@ -35,8 +35,10 @@ struct HTTP2Connection<Ticket> {
     var floodGuard = HTTP2FloodGuard()
     /// Received on the connection since the last WINDOW_UPDATE.
     var receivedUncredited = 0
-    /// Whether any request was answered yet, which ends the warm-up.
-    var hasAnswer = false
+    /// Whether any request was answered yet, which ends the warm-up. Set again by every answer.
+    var hasAnswer = false {
+        didSet { probe.owingSince = streams.count > 0 ? probe.lastRead : nil }
+    }
     /// Streams above this were not processed; lowered by each GOAWAY.
     var lastProcessed: UInt32 = .max
     var probe = HTTP2Probe()

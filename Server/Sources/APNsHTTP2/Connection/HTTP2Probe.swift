@@ -4,6 +4,9 @@ import NIOCore
 struct HTTP2Probe {
     var lastRead = NIODeadline.uptimeNanoseconds(0)
     var sentAt: NIODeadline?
+    /// Since when requests wait and none is answered, or pushes wait that this connection cannot take though it is idle. A request that was given up at its deadline goes on to count, since nothing
+    /// shows that the connection is well.
+    var owingSince: NIODeadline?
     /// Whether the unanswered PING only measures: then it does not matter as long as anything else is heard.
     var isMeasurement = false
     /// The content of the last PING; counts up.
@@ -21,6 +24,8 @@ extension HTTP2Connection {
         case again(NIODeadline)
         /// A PING went unanswered: the connection is dead.
         case dead
+        /// PING is answered and requests are not: nothing more may be sent here.
+        case stuck
     }
 
     /// Notes that bytes arrived.
@@ -29,6 +34,7 @@ extension HTTP2Connection {
     /// Call before requests are written: a connection that was silent for long is probed in the same write (APNs reference 1.8).
     /// One in use gets a PING now and then as well, so that its round trip is known (section 8, item 26).
     mutating func probeAfterSilence(at now: NIODeadline) {
+        if probe.owingSince == nil { probe.owingSince = now }
         guard probe.sentAt == nil else { return }
         if now - probe.lastRead > limits.silenceBeforePing {
             sendProbe(at: now)
@@ -36,6 +42,16 @@ extension HTTP2Connection {
             sendProbe(at: now)
             probe.isMeasurement = true
         }
+    }
+
+    /// A push waits and cannot be sent here though nothing is open: the server allows no stream, or gives no credit back.
+    mutating func noteUnfit(at now: NIODeadline) {
+        if phase == .open, streams.count == 0, probe.owingSince == nil { probe.owingSince = now }
+    }
+
+    /// The caller of every open request has lost interest: that says nothing about the connection.
+    mutating func forgiveSilence() {
+        if streams.count == 0 { probe.owingSince = nil }
     }
 
     /// Looks after the connection: an unanswered PING ends it, open streams and long silence cause one.
@@ -47,9 +63,12 @@ extension HTTP2Connection {
         if let sentAt = probe.sentAt {
             return now >= sentAt + limits.pingAnswer ? .dead : .again(sentAt + limits.pingAnswer)
         }
+        // What drains is left already.
+        let patienceEnd = phase == .open ? probe.owingSince.map { $0 + limits.noAnswer } : nil
+        if let patienceEnd, now >= patienceEnd { return .stuck }
         guard streams.count > 0 else { return .again(now + limits.stallBeforePing) }
         let due = probe.lastRead + limits.stallBeforePing
-        guard now >= due else { return .again(due) }
+        guard now >= due else { return .again(patienceEnd.map { min(due, $0) } ?? due) }
         sendProbe(at: now)
         return .again(now + limits.pingAnswer)
     }

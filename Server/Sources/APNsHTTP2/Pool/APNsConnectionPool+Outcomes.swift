@@ -61,6 +61,7 @@ extension APNsConnectionPool {
             for (ticket, isIncomplete) in handler.cancelAll(where: condition) {
                 resolve(ticket, isIncomplete ? .notSent(failure) : .unknown(failure))
             }
+            if failure == .cancelled { handler.connection.forgiveSilence() }
         }
         schedulePump()
     }

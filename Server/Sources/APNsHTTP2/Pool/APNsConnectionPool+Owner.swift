@@ -78,6 +78,15 @@ extension APNsConnectionPool: APNsConnectionOwner {
 
     func connectionIsIdle(_ id: Int) { state.draining(id) }
 
+    func connectionIsStuck(_ id: Int) {
+        guard state.phase(of: id) != .draining else { return }
+        logger.warning("An APNs connection answers no request any more and is replaced", metadata: ["apns.connection": "\(id)"])
+        rollout.gone(id)
+        state.draining(id)
+        handler(id)?.drain(within: configuration.drain)
+        schedulePump()
+    }
+
     func connection(_ id: Int, closed failure: APNsFailure, unanswered: [(ticket: PushTicket, isIncomplete: Bool)]) {
         if state.phase(of: id) == .connecting { counters.connectFailures += 1 }
         handlers.removeAll { $0.id == id }

@@ -23,6 +23,7 @@ final class APNsConnectionPool {
     private var submitted: [PushSubmission] = []
     /// Complete, and their callers still wait.
     var ended: [PushSubmission] = []
+    private var hasCancellations = false
     private var isPumpScheduled = false
     private var nextHandler = 0
     var rollout = ProviderTokenRollout()
@@ -78,10 +79,18 @@ final class APNsConnectionPool {
         }
     }
 
-    /// Ends the pushes of a call whose task was cancelled.
+    /// Ends the pushes of a call whose task was cancelled, in the next turn and together with all others of this one: a group of
+    /// many calls is cancelled with one look at what waits.
     func cancel(_ submission: PushSubmission) {
         submission.isCancelled = true
-        end(.cancelled) { $0.submission === submission }
+        hasCancellations = true
+        schedulePump()
+    }
+
+    private func endCancelled() {
+        guard hasCancellations else { return }
+        hasCancellations = false
+        end(.cancelled) { $0.submission.isCancelled }
     }
 
     /// Many calls in one turn of the loop lead to one write.
@@ -97,6 +106,7 @@ final class APNsConnectionPool {
     /// Writes what can be written, and asks whether more connections are wanted.
     func pump() {
         wakeCallers()
+        endCancelled()
         admit()
         if !queue.isEmpty, let authorization = currentAuthorization() {
             // Another connection begins each time, so that all of them are used (APNs reference 1.2).

@@ -26,7 +26,8 @@ struct APNsPoolConfiguration {
         connection.limits = HTTP2ConnectionLimits(
             streams: limits.streamsPerConnection, warmsUp: configuration.usesTokens,
             silenceBeforePing: TimeAmount(clamping: timing.silenceBeforePing),
-            stallBeforePing: TimeAmount(clamping: timing.stallBeforePing), pingAnswer: TimeAmount(clamping: timing.pingAnswer))
+            stallBeforePing: TimeAmount(clamping: timing.stallBeforePing), pingAnswer: TimeAmount(clamping: timing.pingAnswer),
+            noAnswer: TimeAmount(clamping: timing.noAnswer))
         connection.host = configuration.endpoint.host
         connection.port = configuration.endpoint.port
         connection.waitsForTLS = configuration.transport != .cleartext

@@ -16,6 +16,8 @@ final class APNsSocketConnector: APNsConnector {
         var connectTimeout: TimeAmount
         /// When a second address is tried beside the first.
         var slowness: TimeAmount
+        /// How long written bytes may stay unacknowledged.
+        var unacknowledged: TimeAmount
         /// Absent for clear text.
         var tls: NIOSSLContext?
         /// The name for SNI and for verification; absent when it is an address, which TLS verifies as such.

@@ -21,6 +21,8 @@ actor PushSubmission {
     nonisolated let pushes: [APNsPush]
     /// What to send instead of a device push; then there is one push, which only carries the body.
     nonisolated(unsafe) let request: APNsRequest?
+    /// What it may overtake.
+    nonisolated let lane: APNsSendLane
     /// Where it is handed over; absent in tests that hand it over themselves.
     nonisolated let shard: APNsClientShard?
     private nonisolated let timeLimit: TimeAmount
@@ -40,8 +42,11 @@ actor PushSubmission {
     /// A submission of several pushes.
     ///
     /// - Parameter outcomes: as many as there are pushes; those already decided are not sent.
-    init(pushes: [APNsPush], outcomes: [APNsOutcome?], timeLimit: TimeAmount, shard: APNsClientShard? = nil) {
+    init(
+        pushes: [APNsPush], outcomes: [APNsOutcome?], lane: APNsSendLane, timeLimit: TimeAmount, shard: APNsClientShard? = nil
+    ) {
         self.pushes = pushes
+        self.lane = lane
         self.timeLimit = timeLimit
         self.shard = shard
         request = nil
@@ -54,6 +59,7 @@ actor PushSubmission {
     /// A submission of one push.
     init(push: APNsPush, timeLimit: TimeAmount, shard: APNsClientShard? = nil) {
         pushes = [push]
+        lane = .express
         self.timeLimit = timeLimit
         self.shard = shard
         request = nil
@@ -68,6 +74,7 @@ actor PushSubmission {
         self.timeLimit = timeLimit
         self.shard = shard
         self.request = request
+        lane = .express
         outcomes = nil
         remaining = 1
     }

@@ -81,7 +81,8 @@ extension ServiceError {
             .contentTooLarge, .unsupportedContent, .unsupportedMediaType, .rangeNotSatisfiable, .idempotencyMismatch,
             .unknownRoute, .methodNotAllowed, .notFound, .conflict, .preconditionFailed:
             true
-        case .requestTimeout, .unauthenticated, .forbidden, .crossSite, .tooManyAttempts, .overloaded, .registrationGone,
+        case .requestTimeout, .unauthenticated, .forbidden, .crossSite, .tooManyAttempts, .tooManyRequests, .overloaded,
+            .registrationGone,
             .quotaExceeded, .storageUnavailable, .outcomeUnknown, .notReady, .internal:
             false
         }

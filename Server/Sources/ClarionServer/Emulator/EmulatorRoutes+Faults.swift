@@ -13,6 +13,9 @@ extension EmulatorRoutes {
         /// Between the two steps of a graceful GOAWAY.
         var pauseMilliseconds: Int?
         var streams: Int?
+        /// For `settings`.
+        var initialWindowSize: Int?
+        var maximumFrameSize: Int?
     }
 
     /// `POST /provider-tokens/expire`: tokens minted before this second count as expired; without it none do.
@@ -72,12 +75,13 @@ extension EmulatorRoutes {
         case "wedge": apns.wedgeConnections()
         case "blackHole": apns.blackHoleConnections()
         case "limit":
-            guard let streams = action.streams, (0...1_000_000).contains(streams) else {
-                throw ServiceError(.invalidField, "field 'streams': expected a number from 0 to 1000000")
-            }
-            apns.announce(streamLimit: streams)
+            apns.announce(streamLimit: try FaultDocument.within(action.streams, 0...1_000_000, "streams"))
+        case "settings":
+            let settings = SettingsDocument(
+                streams: action.streams, initialWindowSize: action.initialWindowSize, maximumFrameSize: action.maximumFrameSize)
+            apns.announce(try settings.change())
         default:
-            throw ServiceError(.invalidField, "field 'action': expected goAway, reset, drop, wedge, blackHole or limit")
+            throw ServiceError(.invalidField, "field 'action': expected goAway, reset, drop, wedge, blackHole, limit or settings")
         }
     }
 }

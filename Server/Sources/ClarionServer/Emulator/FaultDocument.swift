@@ -23,8 +23,11 @@ struct FaultDocument: Codable, Sendable {
     /// How often GOAWAY is sent.
     var times: Int?
     var leavesConnectionOpen: Bool?
-    /// For `streamLimit`.
+    /// For `streamLimit` and `settings`.
     var streams: Int?
+    /// For `settings`.
+    var initialWindowSize: Int?
+    var maximumFrameSize: Int?
 
     /// How many requests it strikes, after how many, or every how many; and to which device token alone.
     var count: Int?
@@ -48,6 +51,10 @@ struct FaultDocument: Codable, Sendable {
         case "goAway": return .goAwayFrame(try goAwayForm())
         case "shutdown": return .shutdown
         case "streamLimit": return .streamLimit(try Self.within(streams, 0...1_000_000, "streams"))
+        case "settings":
+            let settings = SettingsDocument(
+                streams: streams, initialWindowSize: initialWindowSize, maximumFrameSize: maximumFrameSize)
+            return .settings(try settings.change())
         case "closeConnection": return .closeConnection(processed: processed)
         case "resetConnection": return .resetConnection(processed: processed)
         default: throw ServiceError(.invalidField, "field 'kind': no fault of this name; see Documentation/LocalAPNs.md")
@@ -81,7 +88,7 @@ struct FaultDocument: Codable, Sendable {
             leavesConnectionOpen: leavesConnectionOpen ?? false)
     }
 
-    private static func within(_ number: Int?, _ range: ClosedRange<Int>, _ field: String) throws -> Int {
+    static func within(_ number: Int?, _ range: ClosedRange<Int>, _ field: String) throws -> Int {
         guard let number, range.contains(number) else {
             throw ServiceError(
                 .invalidField, "field '\(field)': expected a number from \(range.lowerBound) to \(range.upperBound)")

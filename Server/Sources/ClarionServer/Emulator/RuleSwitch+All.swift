@@ -17,6 +17,7 @@ extension RuleSwitch {
         .number("initialWindowSize", \.initialWindowSize, 0...65_535),
         .number("headerTableSize", \.headerTableSize, 0...65_536),
         .choice("credit", \.credit),
+        .duration("creditDelay", \.creditDelay),
     ]
 
     private static let credentials: [RuleSwitch] = [

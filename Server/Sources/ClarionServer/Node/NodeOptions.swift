@@ -22,6 +22,8 @@ public struct NodeOptions: Sendable {
     public var clientObserver: (any APNsClientObserver)?
     /// Where everything is counted; the default is the process's own.
     public var metrics: any MetricsFactory
+    /// Is told the port of each listener once requests are answered there.
+    public var onListening: @Sendable (NodeListener, Int) async -> Void
     /// Adds routes beside those of the node, for example the page of the simulated iPhone.
     public var addRoutes: @Sendable (ServiceRouter) -> Void
 
@@ -30,6 +32,7 @@ public struct NodeOptions: Sendable {
         signIn: SignIn = .passwords, clock: any ServiceClock = .system, hubObserver: (any HubObserver)? = nil,
         backendObserver: (any BackendObserver)? = nil, clientObserver: (any APNsClientObserver)? = nil,
         metrics: any MetricsFactory = MetricsSystem.factory,
+        onListening: @escaping @Sendable (NodeListener, Int) async -> Void = { _, _ in },
         addRoutes: @escaping @Sendable (ServiceRouter) -> Void = { _ in }
     ) {
         self.signIn = signIn
@@ -38,6 +41,7 @@ public struct NodeOptions: Sendable {
         self.backendObserver = backendObserver
         self.clientObserver = clientObserver
         self.metrics = metrics
+        self.onListening = onListening
         self.addRoutes = addRoutes
     }
 }

@@ -19,20 +19,42 @@ public enum NodeService {
         if settings.apns.credential == nil {
             logger.warning("No APNs credential is set: sends are kept until their time is up and reach no device")
         }
-        let node = try await ServerNode.make(settings, logger: logger)
+        var options = NodeOptions()
+        options.onListening = { listener, port in report(listener, port, settings, logger, announce) }
+        let node = try await ServerNode.make(settings, options: options, logger: logger)
+        if let path = node.developmentAuthorityPath {
+            logger.notice(
+                "The HTTPS interface has a certificate of a local authority, for development", metadata: ["path": "\(path)"])
+            announce("Clients of https trust \(path)")
+        }
         try await ProcessServices.run(
-            [
-                ClosureService {
-                    let address = settings.listening.address
-                    try await ListenerFault.explained(address, setting: "listen-port") {
-                        try await node.run { port in
-                            logger.notice("Listening", metadata: ["address": "\(address.host)", "port": "\(port)"])
-                            announce("Listening on http://\(address.host):\(port)")
-                        }
-                    }
-                }
-            ] + metricsListener(settings, metrics, logger),
+            [reloading(node), ClosureService { try await node.run() }] + metricsListener(settings, metrics, logger),
             deadline: settings.shutdownDeadline, logger: logger)
+    }
+
+    /// SIGHUP reads the certificate again.
+    private static func reloading(_ node: ServerNode) -> any Service {
+        ClosureService {
+            await cancelWhenGracefulShutdown {
+                for await _ in await UnixSignalsSequence(trapping: .sighup) { node.reloadCertificate() }
+            }
+            // Cancelled by the shutdown, or the stream of signals ended; the group takes an early end for a failure.
+            try await gracefulShutdown()
+        }
+    }
+
+    private static func report(
+        _ listener: NodeListener, _ port: Int, _ settings: Settings, _ logger: Logger, _ announce: @Sendable (String) -> Void
+    ) {
+        let address: Settings.Address? =
+            switch listener {
+            case .plain, .priorKnowledge: settings.listening.address
+            case .tls: settings.listening.tls?.address
+            }
+        guard let host = address?.host else { return }
+        logger.notice("Listening", metadata: ["address": "\(host)", "port": "\(port)", "component": "\(listener.rawValue)"])
+        let scheme = listener == .tls ? "https" : "http"
+        announce("Listening on \(scheme)://\(host):\(port)\(listener == .priorKnowledge ? " (HTTP/2 by prior knowledge)" : "")")
     }
 
     private static func metricsListener(

@@ -5,6 +5,7 @@ import RichPushModel
 import SQLStorage
 import SQLiteDatabase
 import ServiceErrors
+import SharedAccess
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -17,6 +18,16 @@ struct NodeStorage: Sendable {
     let database: SQLiteDatabase
     let content: DiskContentStore
     let hub: HubID
+    /// Seals the secrets of hubs.
+    let box: SecretBox
+    let hubs: HubRegistry
+    /// Signs the links to the files of jobs.
+    let signer: ContainerSigner
+    /// The files of jobs; only a server has them open.
+    let containers: DiskContainerStore?
+
+    /// All files of jobs and of feedback together, in bytes.
+    static let containerLimit: Int64 = 8 << 30
 
     /// Opens the data directory, creating it if it is absent. The server brings the schema up to date; a command refuses one
     /// that is not, unless there is none yet.
@@ -31,11 +42,22 @@ struct NodeStorage: Sendable {
             // Beside a running server of another version a change of the schema would break that server.
             case .command: try await SchemaMigrator().requireCurrent(database, at: clock.now)
             }
-            let hub = try await SQLHubStore(database).ensureHub(named: settings.notifications.hubName, at: clock.now)
+            let master = try MasterKeyFile.key(settings)
+            let box = SecretBox(master)
+            let name = try HubRegistry.name(settings.notifications.hubName)
+            let hubs = HubRegistry(store: SQLHubStore(database), box: box, clock: clock, kept: [name])
+            let hub = try await hubs.ensure(name)
+            // Tells at once, and not at the first request, that the master key is another one.
+            _ = try await (hubs.rules(of: name), hubs.rules(of: nil))
             // A command beside a running server must not take its uploads for leftovers.
             let content = try DiskContentStore(
                 root: settings.dataDirectory + "/content", removesLeftovers: access == .server)
-            return NodeStorage(database: database, content: content, hub: hub)
+            let containers =
+                access == .server
+                ? try DiskContainerStore(root: settings.dataDirectory + "/containers", maximumBytes: containerLimit) : nil
+            return NodeStorage(
+                database: database, content: content, hub: hub, box: box, hubs: hubs, signer: ContainerSigner(master),
+                containers: containers)
         }
     }
 
@@ -90,6 +112,12 @@ struct NodeStorage: Sendable {
         NotificationHub.Stores(
             devices: SQLDeviceStore(database), intake: SQLIntakeStore(database), telemetry: SQLTelemetryStore(database))
     }
+
+    /// Which hubs there are.
+    var hubStore: SQLHubStore { SQLHubStore(database) }
+
+    /// Import and export jobs.
+    var jobStore: SQLJobStore { SQLJobStore(database) }
 
     /// The queue that the dispatcher works on.
     var sliceQueue: SQLSliceQueue { SQLSliceQueue(database) }

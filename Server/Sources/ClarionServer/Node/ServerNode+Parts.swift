@@ -1,6 +1,9 @@
 import AppBackend
+import HubHTTPAPI
 import Logging
+import NIOCore
 import PushHub
+import RemoteHub
 import RichPushModel
 import SQLStorage
 import ServiceErrors
@@ -24,6 +27,25 @@ extension ServerNode {
         return dispatch
     }
 
+    static func hubSettings(_ hub: HubRecord) -> NotificationHub.Settings {
+        var settings = NotificationHub.Settings()
+        settings.registrationTTL = hub.details.registrationLifetime
+        return settings
+    }
+
+    /// Imports and exports; `nil` where their files are not open.
+    static func jobs(
+        _ storage: NodeStorage, _ clock: any ServiceClock, _ logger: Logger,
+        _ makeHub: @escaping @Sendable (HubID, NotificationHub.Settings) -> NotificationHub
+    ) -> HubJobs? {
+        guard let containers = storage.containers else { return nil }
+        let hubs = storage.hubStore
+        return HubJobs(
+            store: storage.jobStore, containers: containers, devices: storage.hubStores.devices,
+            format: RegistrationFileFormat(),
+            hub: { id in try await hubs.record(of: id).map { makeHub(id, hubSettings($0)) } }, clock: clock, logger: logger)
+    }
+
     static func backendSettings(_ settings: Settings) -> BackendSettings {
         var backend = BackendSettings()
         backend.contentLimit = settings.contentLimit
@@ -34,8 +56,25 @@ extension ServerNode {
         return backend
     }
 
+    static func remoteHub(
+        _ settings: Settings, _ options: NodeOptions, _ group: any EventLoopGroup, _ logger: Logger
+    ) throws -> RemoteHub? {
+        guard let found = settings.remoteHub else { return nil }
+        do throws(RemoteHubError) {
+            let hub = try RemoteHub(
+                found.connection, hub: found.name, options: RemoteHubOptions(trustRootsPath: found.trustRootsPath),
+                clock: options.clock, group: group, logger: logger)
+            logger.notice(
+                "The app backend sends through a hub elsewhere",
+                metadata: ["address": "\(hub.endpoint.authority)", "hub": "\(hub.name)"])
+            return hub
+        } catch {
+            throw ServiceError(.notReady, "the hub elsewhere cannot be used: \(error.detail)")
+        }
+    }
+
     static func backend(
-        _ settings: Settings, _ options: NodeOptions, _ storage: NodeStorage, _ hub: NotificationHub, _ logger: Logger
+        _ settings: Settings, _ options: NodeOptions, _ storage: NodeStorage, _ hub: any HubSending, _ logger: Logger
     ) async throws -> RichPushBackend {
         let stores = storage.backendStores
         let hasher = PasswordHasher()

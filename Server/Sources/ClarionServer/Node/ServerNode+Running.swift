@@ -1,13 +1,18 @@
 import AppBackend
 import BackendHTTPAPI
 import HTTPService
-import Hummingbird
+import HubHTTPAPI
 import Logging
-import NIOCore
 import RichPushModel
 import ServerObservability
 import ServiceErrors
 import ServiceLifecycle
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 extension ServerNode {
     /// Listens and works until the task is cancelled or graceful shutdown is triggered; then closes storage.
@@ -28,6 +33,15 @@ extension ServerNode {
         if let client = delivery.client {
             services.append(ClosureService { await cancelWhenGracefulShutdown { await client.run() } })
         }
+        if let remoteHub {
+            // Ends after everything that asks it, since services end in reverse order.
+            services.append(
+                ClosureService {
+                    try? await gracefulShutdown()
+                    try await remoteHub.shutDown()
+                })
+        }
+        services.append(ClosureService { await cancelWhenGracefulShutdown { await delivery.transport.run() } })
         services.append(
             ClosureService {
                 await dispatcher.run()
@@ -36,30 +50,25 @@ extension ServerNode {
                 try await gracefulShutdown()
             })
         services.append(ClosureService { await cancelWhenGracefulShutdown { await BackendUpkeep(of: backend).run() } })
-        let telemetry = TelemetryUpkeep(store: storage.hubStores.telemetry, clock: options.clock, logger: logger)
+        let telemetry = TelemetryUpkeep(
+            store: storage.hubStores.telemetry, devices: storage.hubStores.devices, clock: options.clock, logger: logger)
         services.append(ClosureService { await cancelWhenGracefulShutdown { await telemetry.run() } })
+        let hubs = HubUpkeep(hubs: storage.hubs, clock: options.clock, logger: logger)
+        services.append(ClosureService { await cancelWhenGracefulShutdown { await hubs.run() } })
+        if let jobs {
+            services.append(ClosureService { await cancelWhenGracefulShutdown { await jobs.run() } })
+            let upkeep = JobUpkeep(jobs: storage.jobStore, files: jobs.files, clock: options.clock, logger: logger)
+            services.append(ClosureService { await cancelWhenGracefulShutdown { await upkeep.run() } })
+        }
         let metrics = MetricsUpkeep(
             telemetry: storage.hubStores.telemetry, client: { delivery.client?.metrics }, tokenAge: { delivery.tokens?.age },
             factory: options.metrics, clock: options.clock, logger: logger)
         services.append(ClosureService { await cancelWhenGracefulShutdown { await metrics.run() } })
-        services.append(application(onListening: onListening))
+        services += listeners(onListening: onListening)
         // Told first, because the others wait for each other: a slow download must not make the dispatcher go on until the
         // deadline and then be cut off with pushes in the air.
         services.append(ClosureService(onShutdown: { dispatcher.shutDown() }) { try await gracefulShutdown() })
         return services.map { .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup) }
-    }
-
-    private func application(onListening: @escaping @Sendable (Int) async -> Void) -> some ApplicationProtocol {
-        Application(
-            router: router(),
-            server: .guarded(
-                allowance: ConnectionAllowance(
-                    limit: FileDescriptors.connectionLimit(settings.listening.connectionLimit, logger: logger),
-                    clock: options.clock, logger: logger)),
-            configuration: ApplicationConfiguration(
-                address: .hostname(settings.listening.address.host, port: settings.listening.address.port), serverName: nil),
-            onServerRunning: { channel in await onListening(channel.localAddress?.port ?? 0) },
-            eventLoopGroupProvider: .shared(group), logger: logger)
     }
 
     /// All routes of the node on one router.
@@ -72,17 +81,35 @@ extension ServerNode {
         ErrorReferenceRoute().addRoutes(to: router)
         HealthRoutes(checks: [ReadinessCheck(name: "storage") { try await storage.check() }]).addRoutes(to: router)
         options.addRoutes(router)
+        router.add(HubRoutes(directory: hubs, options: hubOptions()))
         return router
+    }
+
+    private func hubOptions() -> HubHTTPOptions {
+        let publicHost = settings.listening.publicURL.flatMap { URLComponents(string: $0)?.host }
+        return HubHTTPOptions(
+            clock: options.clock, publicHosts: [publicHost].compactMap(\.self),
+            protectedTagPrefixes: settings.notifications.protectedTagPrefixes,
+            sendsPerSecond: settings.notifications.hubSendsPerSecond, writesPerSecond: settings.notifications.hubWritesPerSecond,
+            transport: delivery.transport, files: jobs.map { HubFiles(jobs: $0, signer: storage.signer, scheme: linkScheme) })
+    }
+
+    /// A node that only this machine can reach has no TLS unless it serves it itself.
+    private var linkScheme: String { isForThisMachineAlone && settings.listening.tls == nil ? "http" : "https" }
+
+    private var isForThisMachineAlone: Bool {
+        AddressRange.isLoopback(host: settings.listening.address.host) && settings.listening.publicURL == nil
+            && !settings.listening.isBehindTLSProxy
+            && settings.listening.tls.map { AddressRange.isLoopback(host: $0.address.host) } ?? true
     }
 
     private func serviceOptions() -> ServiceOptions {
         var service = ServiceOptions(clock: options.clock, metrics: options.metrics)
-        service.maximumBodyBytes = BackendHTTPOptions.bodyLimit(contentLimit: settings.contentLimit)
-        let isForThisMachineAlone =
-            AddressRange.isLoopback(host: settings.listening.address.host) && settings.listening.publicURL == nil
-            && !settings.listening.isBehindTLSProxy
-        // A page of another site could point a name of its own at this machine; only the loopback names get an answer.
-        if isForThisMachineAlone { service.allowedHosts = [] }
+        // Every route has its own limit below this one: contents, and the files of imports.
+        service.maximumBodyBytes = max(BackendHTTPOptions.bodyLimit(contentLimit: settings.contentLimit), 101 << 20)
+        // A page of another site could point a name of its own at this machine; only names of this machine get an answer.
+        let names = settings.listening.tls?.names ?? []
+        if isForThisMachineAlone { service.allowedHosts = Set(names.map { $0.lowercased() }) }
         return service
     }
 }

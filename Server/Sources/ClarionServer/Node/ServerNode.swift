@@ -1,8 +1,10 @@
 import AppBackend
+import HubHTTPAPI
 import Logging
 import NIOCore
 import NIOPosix
 import PushHub
+import RemoteHub
 import RichPushModel
 import ServiceErrors
 import ServiceLifecycle
@@ -17,7 +19,15 @@ public struct ServerNode: Sendable {
     let settings: Settings
     let options: NodeOptions
     let storage: NodeStorage
+    /// Every hub of the node, with its keys.
+    let hubs: HubDirectory
+    /// Imports and exports of registrations.
+    let jobs: HubJobs?
+    /// The hub that the app backend sends through, when it is another than this node's.
+    let remoteHub: RemoteHub?
     let delivery: NodeDelivery
+    /// The certificate of the HTTPS interface; absent without one.
+    let frontDoor: FrontDoorIdentity?
     let dispatcher: Dispatcher
     let group: any EventLoopGroup
     let logger: Logger
@@ -47,16 +57,29 @@ public struct ServerNode: Sendable {
         self.storage = storage
         self.group = group
         self.logger = logger
+        let catalog = HubCatalog(store: storage.hubStore, box: storage.box, clock: options.clock)
+        frontDoor = try settings.listening.tls.map { tls in
+            try FrontDoorIdentity(settings, tls, clock: options.clock, logger: logger)
+        }
         delivery = try NodeDelivery(
-            settings, clock: options.clock, group: group, observer: options.clientObserver, logger: logger)
+            settings, catalog: catalog, clock: options.clock, group: group, observer: options.clientObserver, logger: logger)
         let signal = DispatchSignal()
         let observer = HubObservers(observers: [PushMetrics(factory: options.metrics)] + [options.hubObserver].compactMap(\.self))
-        hub = NotificationHub(
-            id: storage.hub, stores: storage.hubStores, clock: options.clock, signal: signal, observer: observer,
-            logger: logger)
+        let stores = storage.hubStores
+        let clock = options.clock
+        let makeHub: @Sendable (HubID, NotificationHub.Settings) -> NotificationHub = { id, settings in
+            NotificationHub(
+                id: id, stores: stores, clock: clock, settings: settings, signal: signal, observer: observer, logger: logger)
+        }
+        hub = makeHub(storage.hub, NotificationHub.Settings())
+        hubs = HubDirectory(catalog: catalog, registry: storage.hubs) { found in
+            makeHub(found.id, Self.hubSettings(found.record))
+        }
+        jobs = Self.jobs(storage, clock, logger, makeHub)
         dispatcher = Dispatcher(
             queue: storage.sliceQueue, transport: delivery.transport, clock: options.clock,
             settings: Self.dispatchSettings(settings), signal: signal, observer: observer, logger: logger)
-        backend = try await Self.backend(settings, options, storage, hub, logger)
+        remoteHub = try Self.remoteHub(settings, options, group, logger)
+        backend = try await Self.backend(settings, options, storage, remoteHub ?? hub, logger)
     }
 }

@@ -1,4 +1,5 @@
 import APNsProtocol
+import PushHub
 
 /// Every setting of a node, declared once. `Settings` reads them, the reference page and the example file are made from them.
 ///
@@ -16,6 +17,13 @@ enum SettingCatalog {
         """
         How many bytes the contents of one user may have together, those that wait to be sent and those that were. What is recalled \
         or refused or has had its time counts no more. At least content-limit.
+        """)
+
+    static let masterKey = Setting(
+        "master-key", .optional(.masterKey), default: nil, in: .storage, secret: true,
+        """
+        The key under which the keys and credentials of hubs are stored. Without it the first start makes one and keeps it in \
+        master-key in the data directory; whoever restores the database needs it too.
         """)
 
     static let retentionContent = Setting(
@@ -61,6 +69,31 @@ enum SettingCatalog {
         """
         The addresses whose X-Forwarded-For is believed when sign-in failures are counted. Empty means that nobody's is, so that \
         no caller can blame another.
+        """)
+
+    static let tlsListenHost = Setting(
+        "tls-listen-host", .host, default: "127.0.0.1", in: .listening,
+        "The address of the HTTPS interface, for HTTP/2 and HTTP/1.1 on one port.")
+    static let tlsListenPort = Setting(
+        "tls-listen-port", .optional(.listeningPort), default: nil, in: .listening,
+        "The port of the HTTPS interface, customarily 8443. Without it there is no such listener.")
+    static let tlsCertificatePath = Setting(
+        "tls-certificate-path", .optional(.path), default: nil, in: .listening,
+        """
+        The certificate chain (PEM) of the HTTPS interface, the server's own first. It is read again when it changes. Without it \
+        the server makes a local authority and a certificate of it, in tls in the data directory, for development.
+        """)
+    static let tlsKeyPath = Setting(
+        "tls-key-path", .optional(.path), default: nil, in: .listening,
+        "The private key (PEM) of that certificate; only the server needs to be able to read it.")
+    static let tlsNames = Setting(
+        "tls-names", .list(.host), default: [], in: .listening,
+        "More names and addresses of this machine for the certificate that the local authority makes.")
+    static let priorKnowledgePort = Setting(
+        "prior-knowledge-port", .optional(.listeningPort), default: nil, in: .listening,
+        """
+        A port at listen-host for HTTP/2 without TLS, for a proxy or a client that knows beforehand. Without it there is no such \
+        listener.
         """)
 
     static let connectionLimit = Setting(
@@ -129,6 +162,31 @@ enum SettingCatalog {
         "hub-name", .hubName, default: "hub", in: .notifications,
         "The name of the notification hub, the first word of its paths. Some words are taken: \(reservedHubNames.joined(separator: ", "))."
     )
+    static let hubSendsPerSecond = Setting(
+        "hub-sends-per-second", .optional(.integer(1...100_000)), default: nil, in: .notifications,
+        """
+        How many sends each hub takes in a second through the hub protocol; a client that is faster is told to wait. Without it \
+        there is no such limit.
+        """)
+    static let hubWritesPerSecond = Setting(
+        "hub-writes-per-second", .optional(.integer(1...100_000)), default: nil, in: .notifications,
+        """
+        How many changes of registrations and installations each hub takes in a second through the hub protocol; a client that is \
+        faster is told to wait. Without it there is no such limit.
+        """)
+    static let remoteHubConnectionString = Setting(
+        "remote-hub-connection-string", .optional(.secret), default: nil, in: .notifications, secret: true,
+        """
+        Makes the app backend send through a hub elsewhere, another Clarion or Azure's, in place of this node's own: \
+        Endpoint=sb://…;SharedAccessKeyName=…;SharedAccessKey=…, with the rights to listen and to send. Needs remote-hub-name.
+        """)
+    static let remoteHubName = Setting(
+        "remote-hub-name", .optional(.text(limit: 260)), default: nil, in: .notifications,
+        "The name of the hub elsewhere.")
+    static let remoteHubTrustRootsPath = Setting(
+        "remote-hub-trust-roots-path", .optional(.path), default: nil, in: .notifications,
+        "The certificates (PEM) that vouch for the hub elsewhere besides the system's. A development node writes its own beside its data."
+    )
     static let protectedTagPrefixes = Setting(
         "protected-tag-prefixes", .list(.tagPrefix), default: ["username:"], in: .notifications,
         """
@@ -151,21 +209,25 @@ enum SettingCatalog {
         "How long a stopping server waits for requests and pushes under way. What is left goes on at the next start.")
 
     /// The names of hubs that would hide a path of the server.
-    static let reservedHubNames = ["api", "phone", "console", "livez", "readyz", "metrics", "docs"]
+    static let reservedHubNames = HubName.reserved
 
     /// Every setting, in the order of the reference page.
     static let all: [SettingDeclaration] = [
-        dataDirectory.declaration, contentLimit.declaration, contentQuota.declaration,
+        dataDirectory.declaration, contentLimit.declaration, contentQuota.declaration, masterKey.declaration,
         retentionContent.declaration, retentionGrace.declaration, retentionAudit.declaration,
         listenHost.declaration, listenPort.declaration, publicURL.declaration, behindTLSProxy.declaration, insecure.declaration,
-        trustedProxies.declaration, connectionLimit.declaration,
+        trustedProxies.declaration, tlsListenHost.declaration, tlsListenPort.declaration, tlsCertificatePath.declaration,
+        tlsKeyPath.declaration, tlsNames.declaration, priorKnowledgePort.declaration, connectionLimit.declaration,
         metricsHost.declaration, metricsPort.declaration, metricsOpen.declaration,
         logLevel.declaration, logFormat.declaration,
         apnsEnvironment.declaration, apnsTopic.declaration, apnsTeamID.declaration, apnsKeyID.declaration, apnsKey.declaration,
         apnsKeyPath.declaration, apnsHost.declaration, apnsPort.declaration, apnsProxy.declaration,
         apnsTrustRootsPath.declaration,
         allowLocalAPNs.declaration,
-        hubName.declaration, protectedTagPrefixes.declaration, neutralText.declaration, defaultPicturePath.declaration,
+        hubName.declaration, hubSendsPerSecond.declaration, hubWritesPerSecond.declaration,
+        remoteHubConnectionString.declaration, remoteHubName.declaration, remoteHubTrustRootsPath.declaration,
+        protectedTagPrefixes.declaration,
+        neutralText.declaration, defaultPicturePath.declaration,
         pushDeadline.declaration, shutdownDeadline.declaration,
     ]
 }

@@ -1,8 +1,18 @@
 import Logging
+import SharedAccess
 
 extension SettingKind where Value == Logger.Level {
     /// A level of the log.
     static var logLevel: SettingKind { .choice }
+}
+
+extension SettingKind where Value == SecretText {
+    /// A master key.
+    static var masterKey: SettingKind {
+        .scalar(
+            "the Base64 text of 32 random bytes, such as openssl rand -base64 32 prints",
+            parse: { MasterKey(text: $0) == nil ? nil : SecretText($0) }, format: { _ in "(secret)" })
+    }
 }
 
 extension SettingKind where Value == String {

@@ -6,6 +6,7 @@ extension Settings {
         dataDirectory = resolver.value(SettingCatalog.dataDirectory)
         contentLimit = resolver.value(SettingCatalog.contentLimit)
         contentQuota = resolver.value(SettingCatalog.contentQuota)
+        masterKey = resolver.value(SettingCatalog.masterKey)
         if contentQuota < contentLimit {
             resolver.complain(
                 SettingCatalog.contentQuota, "is less than content-limit, so the largest content could never be stored")
@@ -17,6 +18,7 @@ extension Settings {
             level: resolver.value(SettingCatalog.logLevel), format: resolver.value(SettingCatalog.logFormat))
         apns = APNs(from: &resolver)
         notifications = Notifications(from: &resolver)
+        remoteHub = RemoteHub(from: &resolver)
         pushDeadline = resolver.value(SettingCatalog.pushDeadline)
         shutdownDeadline = resolver.value(SettingCatalog.shutdownDeadline)
     }
@@ -50,6 +52,8 @@ extension Settings.Listening {
         isBehindTLSProxy = resolver.value(SettingCatalog.behindTLSProxy)
         trustedProxies = resolver.value(SettingCatalog.trustedProxies)
         connectionLimit = resolver.value(SettingCatalog.connectionLimit)
+        tls = Settings.TLS(from: &resolver)
+        priorKnowledgePort = resolver.value(SettingCatalog.priorKnowledgePort)
         let isInsecure = resolver.value(SettingCatalog.insecure)
         if !AddressRange.isLoopback(host: address.host), !isBehindTLSProxy, !isInsecure {
             resolver.complain(
@@ -60,9 +64,32 @@ extension Settings.Listening {
     }
 }
 
+extension Settings.TLS {
+    fileprivate init?(from resolver: inout SettingsResolver) {
+        let host = resolver.value(SettingCatalog.tlsListenHost)
+        let port = resolver.value(SettingCatalog.tlsListenPort)
+        let certificatePath = resolver.value(SettingCatalog.tlsCertificatePath)
+        let keyPath = resolver.value(SettingCatalog.tlsKeyPath)
+        names = resolver.value(SettingCatalog.tlsNames)
+        let sentence = "is needed too: tls-certificate-path and tls-key-path belong together"
+        if certificatePath == nil, keyPath != nil { resolver.complain(SettingCatalog.tlsCertificatePath, sentence) }
+        if certificatePath != nil, keyPath == nil { resolver.complain(SettingCatalog.tlsKeyPath, sentence) }
+        if let certificatePath { resolver.requireReadable(certificatePath, for: SettingCatalog.tlsCertificatePath) }
+        if let keyPath { resolver.requireReadable(keyPath, for: SettingCatalog.tlsKeyPath) }
+        if port == nil, certificatePath != nil {
+            resolver.complain(SettingCatalog.tlsCertificatePath, "is for the HTTPS interface; set tls-listen-port as well")
+        }
+        guard let port else { return nil }
+        address = Settings.Address(host: host, port: port)
+        if let certificatePath, let keyPath { files = Files(certificatePath: certificatePath, keyPath: keyPath) }
+    }
+}
+
 extension Settings.Notifications {
     fileprivate init(from resolver: inout SettingsResolver) {
         hubName = resolver.value(SettingCatalog.hubName)
+        hubSendsPerSecond = resolver.value(SettingCatalog.hubSendsPerSecond)
+        hubWritesPerSecond = resolver.value(SettingCatalog.hubWritesPerSecond)
         protectedTagPrefixes = resolver.value(SettingCatalog.protectedTagPrefixes)
         neutralText = resolver.value(SettingCatalog.neutralText)
         defaultPicturePath = resolver.value(SettingCatalog.defaultPicturePath)

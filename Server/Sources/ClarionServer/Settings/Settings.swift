@@ -2,6 +2,7 @@ import APNsHTTP2
 import APNsProtocol
 import AppBackend
 import Logging
+import SharedAccess
 
 /// What a node was told to do: plain values, checked one by one and against each other. Made by `SettingsLoader`.
 public struct Settings: Hashable, Sendable {
@@ -11,6 +12,8 @@ public struct Settings: Hashable, Sendable {
     public var contentLimit: Int64
     /// How many bytes the contents of one user may have together.
     public var contentQuota: Int64
+    /// The key that seals the secrets of hubs, as Base64; absent means the one in the data directory.
+    public var masterKey: SecretText?
     /// How long what was sent is kept.
     public var retention: RetentionSettings
     public var listening: Listening
@@ -19,6 +22,8 @@ public struct Settings: Hashable, Sendable {
     public var logging: Logging
     public var apns: APNs
     public var notifications: Notifications
+    /// The hub that the app backend sends through in place of this node's own; absent means this node's.
+    public var remoteHub: RemoteHub?
     /// How long one push may take.
     public var pushDeadline: Duration
     /// How long a stopping server waits for what is under way.
@@ -46,6 +51,25 @@ public struct Settings: Hashable, Sendable {
         public var trustedProxies: [AddressRange]
         /// How many connections may be open at once.
         public var connectionLimit: Int
+        /// The HTTPS interface; absent means that there is none.
+        public var tls: TLS?
+        /// The port at the host of `address` for HTTP/2 without TLS; absent means none, 0 any free one.
+        public var priorKnowledgePort: Int?
+    }
+
+    /// The HTTPS interface.
+    public struct TLS: Hashable, Sendable {
+        public var address: Address
+        /// The files of chain and key; absent means a certificate of the local authority.
+        public var files: Files?
+        /// More names for the certificate of the local authority.
+        public var names: [String]
+
+        /// Where chain and key lie, both PEM.
+        public struct Files: Hashable, Sendable {
+            public var certificatePath: String
+            public var keyPath: String
+        }
     }
 
     public struct Logging: Hashable, Sendable {
@@ -77,9 +101,22 @@ public struct Settings: Hashable, Sendable {
         public var key: SecretText
     }
 
+    /// A hub elsewhere.
+    public struct RemoteHub: Hashable, Sendable {
+        /// Where it is and with which key; prints without the key.
+        public var connection: ConnectionString
+        public var name: String
+        /// A PEM file with certificates that vouch for it besides the system's.
+        public var trustRootsPath: String?
+    }
+
     public struct Notifications: Hashable, Sendable {
         public var hubName: String
         /// Always holds `username:`.
+        /// How many sends each hub takes in a second; absent means as many as come.
+        public var hubSendsPerSecond: Int?
+        /// The same for changes of registrations and installations.
+        public var hubWritesPerSecond: Int?
         public var protectedTagPrefixes: [String]
         public var neutralText: String
         /// The picture of a send without a body; absent means the built-in one.

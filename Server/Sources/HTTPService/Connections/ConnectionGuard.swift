@@ -16,6 +16,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private let metrics: ConnectionMetrics
     private let acknowledged: (any Channel) -> EventLoopFuture<UInt64>
     private var progress: ConnectionProgress
+    /// What TLS makes of the bytes; absent where they go to the socket as they are.
+    private let wire: WireCount?
     private var written: UInt64 = 0
     /// Whether the bytes that are being decoded began, continued or ended a request.
     private var understood = false
@@ -23,11 +25,12 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private var context: ChannelHandlerContext?
 
     init(
-        limits: ConnectionLimits, metrics: ConnectionMetrics,
+        limits: ConnectionLimits, metrics: ConnectionMetrics, wire: WireCount? = nil,
         acknowledged: @escaping (any Channel) -> EventLoopFuture<UInt64> = PeerAcknowledgement.bytes
     ) {
         self.limits = limits
         self.metrics = metrics
+        self.wire = wire
         self.acknowledged = acknowledged
         progress = ConnectionProgress(limits: limits)
     }
@@ -154,7 +157,7 @@ extension ConnectionGuard {
     }
 
     private func lookAtWriting(_ context: ChannelHandlerContext) {
-        let left = written - UInt64(clamping: pendingBytes(context))
+        let left = (wire?.written ?? written) - UInt64(clamping: pendingBytes(context))
         acknowledged(context.channel).assumeIsolated().whenSuccess { [weak self] acknowledged in
             guard let self, let context = self.context else { return }
             let stall = self.progress.checkWriting(

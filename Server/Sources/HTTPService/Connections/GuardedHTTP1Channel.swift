@@ -8,21 +8,38 @@ import NIOHTTP1
 struct GuardedHTTP1Channel: ServerChildChannel {
     typealias Value = HTTP1Channel.Value
 
-    let base: HTTP1Channel
-    let limits: ConnectionLimits
-    let allowance: ConnectionAllowance
+    private let base: HTTP1Channel
+    private let limits: ConnectionLimits
+    private let allowance: ConnectionAllowance
+
+    init(responder: @escaping HTTPChannelHandler.Responder, limits: ConnectionLimits, allowance: ConnectionAllowance) {
+        base = HTTP1Channel(responder: responder, configuration: .init(idleTimeout: limits.idleTime))
+        self.limits = limits
+        self.allowance = allowance
+    }
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
-        let isAdmitted = allowance.admit()
-        if isAdmitted { channel.closeFuture.whenComplete { [allowance] _ in allowance.release() } }
-        return channel.eventLoop.makeCompletedFuture {
-            let first: any ChannelHandler =
-                isAdmitted ? ConnectionGuard(limits: limits, metrics: allowance.metrics) : ConnectionRefusal()
-            try channel.pipeline.syncOperations.addHandler(first)
+        guard allowance.admit() else {
+            return channel.eventLoop.makeCompletedFuture {
+                try channel.pipeline.syncOperations.addHandler(ConnectionRefusal())
+            }.flatMap {
+                base.setup(channel: channel, logger: logger)
+            }
+        }
+        channel.closeFuture.whenComplete { [allowance] _ in allowance.release() }
+        return configure(channel, logger: logger)
+    }
+
+    /// Sets up a connection that was let in already; under TLS behind the handlers of TLS.
+    func configure(_ channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+        channel.eventLoop.makeCompletedFuture {
+            let pipeline = channel.pipeline.syncOperations
+            let wire = try? pipeline.handler(type: WireCount.self)
+            try pipeline.addHandler(ConnectionGuard(limits: limits, metrics: allowance.metrics, wire: wire))
         }.flatMap {
             base.setup(channel: channel, logger: logger)
         }.flatMapThrowing { value in
-            if isAdmitted { try Self.addBoundaries(to: channel) }
+            try Self.addBoundaries(to: channel)
             return value
         }
     }
@@ -38,12 +55,8 @@ struct GuardedHTTP1Channel: ServerChildChannel {
 }
 
 extension HTTPServerBuilder {
-    /// An HTTP/1.1 server whose connections keep to limits, as every listener of the product uses.
+    /// An HTTP/1.1 server whose connections keep to limits.
     public static func guarded(_ limits: ConnectionLimits = ConnectionLimits(), allowance: ConnectionAllowance) -> Self {
-        .init { responder in
-            GuardedHTTP1Channel(
-                base: HTTP1Channel(responder: responder, configuration: .init(idleTimeout: limits.idleTime)),
-                limits: limits, allowance: allowance)
-        }
+        .init { responder in GuardedHTTP1Channel(responder: responder, limits: limits, allowance: allowance) }
     }
 }

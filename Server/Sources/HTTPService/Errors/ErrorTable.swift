@@ -13,8 +13,9 @@ public enum ErrorTable {
             .contentTooLarge, .unsupportedContent, .unsupportedMediaType, .rangeNotSatisfiable, .idempotencyMismatch,
             .unknownRoute, .methodNotAllowed, .requestTimeout:
             requestEntry(for: code)
-        case .unauthenticated, .forbidden, .crossSite, .tooManyAttempts, .overloaded, .notFound, .registrationGone, .conflict,
-            .preconditionFailed, .quotaExceeded, .storageUnavailable, .outcomeUnknown, .notReady, .internal:
+        case .unauthenticated, .forbidden, .crossSite, .tooManyAttempts, .tooManyRequests, .overloaded, .notFound,
+            .registrationGone, .conflict, .preconditionFailed, .quotaExceeded, .storageUnavailable, .outcomeUnknown, .notReady,
+            .internal:
             stateEntry(for: code)
         }
     }
@@ -74,6 +75,10 @@ public enum ErrorTable {
             .init(
                 code, .tooManyRequests, "Too many failed attempts.", "Wait as long as Retry-After says.", level: .notice,
                 retryAfter: 30)
+        case .tooManyRequests:
+            .init(
+                code, .tooManyRequests, "Too many calls in this second.", "Wait as long as Retry-After says.", level: .notice,
+                retryAfter: 1)
         case .overloaded:
             .init(
                 code, .serviceUnavailable, "The server has more work than it can queue.", "Repeat after Retry-After.",

@@ -38,7 +38,7 @@ struct RequestFailure {
         case 413: ServiceError(.payloadTooLarge)
         case 415: ServiceError(.unsupportedMediaType)
         case 416: ServiceError(.rangeNotSatisfiable)
-        case 429: ServiceError(.tooManyAttempts)
+        case 429: ServiceError(.tooManyRequests)
         case 503: ServiceError(.overloaded)
         case 400..<500: ServiceError(.invalidField, "the request cannot be read")
         default: ServiceError(.internal)

@@ -28,11 +28,15 @@ public struct RouteTable: Sendable {
         /// Answer with what the path allows.
         case options(template: String, allowed: String)
         case wrongMethod(template: String, allowed: String)
+        /// For the routes that match in their own way.
+        case own(template: String, method: HTTPRequest.Method)
         case unknown
     }
 
     /// The routes in the order of their registration.
     public private(set) var routes: [Route] = []
+    /// Gets what no other route takes.
+    var own: (any OwnRoutes)?
     private var bySegmentCount: [Int: [Int]] = [:]
     private var openEnded: [Int] = []
 
@@ -51,7 +55,10 @@ public struct RouteTable: Sendable {
     }
 
     func match(path: String, method: HTTPRequest.Method) -> Match {
-        guard CanonicalPath.isCanonical(path), let route = route(for: path) else { return .unknown }
+        guard CanonicalPath.isCanonical(path), let route = route(for: path) else {
+            let method = method == .head ? .get : method
+            return own?.template(of: path, method: method).map { .own(template: $0, method: method) } ?? .unknown
+        }
         if route.methods.contains(method) { return .handler(template: route.template, method: method) }
         if method == .head, route.methods.contains(.get) { return .handler(template: route.template, method: .get) }
         if method == .options { return .options(template: route.template, allowed: route.allowed) }

@@ -6,28 +6,29 @@ import ServiceErrors
 
 extension ServiceResponder {
     /// The answer that tells what failed.
-    func errorResponse(to request: Request, _ failure: RequestFailure) -> Response {
+    func errorResponse(to request: Request, _ failure: RequestFailure, match: RouteTable.Match, requestID: String) -> Response {
         let error = failure.error
         let entry = ErrorTable.entry(for: error.code)
-        let rendered = renderer(for: request.uri.path).render(error, entry: entry)
+        let renderer = renderer(for: request.uri.path, match)
+        let rendered = renderer.render(error, entry: entry, requestID: requestID)
         var headers = failure.headers
         headers[.contentType] = rendered.mediaType
         headers[.cacheControl] = "no-store"
         if let seconds = error.retryAfter ?? entry.retryAfter { headers[.retryAfter] = String(max(1, seconds)) }
         switch error.code {
         case .unauthenticated:
-            // RFC 7617, 2.1. The credential of an installation travels as Bearer, but people can only be asked for Basic.
-            headers[.wwwAuthenticate] = #"Basic realm="clarion", charset="UTF-8""#
+            headers[.wwwAuthenticate] = renderer.challenge
         case .methodNotAllowed:
-            if case .wrongMethod(_, let allowed) = table.match(path: request.uri.path, method: request.method) {
-                headers[.allow] = allowed
-            }
+            if case .wrongMethod(_, let allowed) = match { headers[.allow] = allowed }
         default: break
         }
-        return Response(status: entry.status, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: rendered.body)))
+        return Response(
+            status: renderer.status(of: error, entry: entry), headers: headers,
+            body: .init(byteBuffer: ByteBuffer(bytes: rendered.body)))
     }
 
-    private func renderer(for path: String) -> any ErrorRenderer {
+    private func renderer(for path: String, _ match: RouteTable.Match) -> any ErrorRenderer {
+        if case .own = match, let own = table.own { return own.errorRenderer }
         let best = options.errorRenderers
             .filter { path == $0.key || path.hasPrefix($0.key + "/") }
             .max { $0.key.utf8.count < $1.key.utf8.count }

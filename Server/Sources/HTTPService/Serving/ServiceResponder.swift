@@ -11,12 +11,17 @@ public struct ServiceResponder: HTTPResponder {
     public typealias Context = ServiceRequestContext
 
     let routes: RouterResponder<ServiceRequestContext>
+    let ownRoutes: RouterResponder<ServiceRequestContext>
     let table: RouteTable
     let options: ServiceOptions
     private let metrics: RequestMetrics
 
-    init(routes: RouterResponder<ServiceRequestContext>, table: RouteTable, options: ServiceOptions) {
+    init(
+        routes: RouterResponder<ServiceRequestContext>, ownRoutes: RouterResponder<ServiceRequestContext>, table: RouteTable,
+        options: ServiceOptions
+    ) {
         self.routes = routes
+        self.ownRoutes = ownRoutes
         self.table = table
         self.options = options
         metrics = RequestMetrics(factory: options.metrics)
@@ -37,9 +42,10 @@ public struct ServiceResponder: HTTPResponder {
             throw error
         } catch {
             let failed = RequestFailure(error)
-            response = errorResponse(to: request, failed)
+            response = errorResponse(to: request, failed, match: match, requestID: context.requestID)
             failure = failed
         }
+        if case .own = match { table.own?.complete(&response, for: request, context: context) }
         if request.method == .head { response = response.createHeadResponse() }
         finish(&response, context: context, bodyLeft: Self.leavesBody(request, progress, failure))
         let record = RequestRecord(
@@ -55,7 +61,9 @@ public struct ServiceResponder: HTTPResponder {
     ) async throws -> Response {
         switch match {
         case .handler(_, let method):
-            return try await handle(request, method: method, context: context, progress: progress)
+            return try await handle(request, by: routes, method: method, context: context, progress: progress)
+        case .own(_, let method):
+            return try await handle(request, by: ownRoutes, method: method, context: context, progress: progress)
         case .options(_, let allowed):
             return Response(status: .noContent, headers: [.allow: allowed])
         case .wrongMethod:
@@ -66,7 +74,8 @@ public struct ServiceResponder: HTTPResponder {
     }
 
     private func handle(
-        _ request: Request, method: HTTPRequest.Method, context: ServiceRequestContext, progress: BodyProgress
+        _ request: Request, by routes: RouterResponder<ServiceRequestContext>, method: HTTPRequest.Method,
+        context: ServiceRequestContext, progress: BodyProgress
     ) async throws -> Response {
         let promised = request.headers[.contentLength].flatMap { Int($0) }
         var head = request.head
@@ -78,14 +87,17 @@ public struct ServiceResponder: HTTPResponder {
         var context = context
         context.isHead = request.method == .head
         context.deadline = RequestDeadline(at: options.clock.uptime + options.requestDeadline)
-        return try await beforeDeadline(bounded, context: context, progress: progress)
+        return try await beforeDeadline(context, progress, request: bounded) { context in
+            try await routes.respond(to: bounded, context: context)
+        }
     }
 
     private func beforeDeadline(
-        _ request: Request, context: ServiceRequestContext, progress: BodyProgress
+        _ context: ServiceRequestContext, _ progress: BodyProgress, request: Request,
+        handler: @escaping @Sendable (ServiceRequestContext) async throws -> Response
     ) async throws -> Response {
         try await withThrowingTaskGroup(of: Response?.self) { group in
-            group.addTask { try await routes.respond(to: request, context: context) }
+            group.addTask { try await handler(context) }
             group.addTask {
                 try await context.deadline.wait(clock: options.clock)
                 return nil
@@ -129,7 +141,7 @@ extension RouteTable.Match {
     /// The template of the route, for logs and metrics.
     var template: String {
         switch self {
-        case .handler(let template, _), .options(let template, _), .wrongMethod(let template, _): template
+        case .handler(let template, _), .options(let template, _), .wrongMethod(let template, _), .own(let template, _): template
         case .unknown: "unmatched"
         }
     }

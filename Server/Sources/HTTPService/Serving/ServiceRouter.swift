@@ -12,13 +12,15 @@ public final class ServiceRouter: RouterMethods, HTTPResponderBuilder {
     /// The routes so far.
     public private(set) var table = RouteTable()
     private let router = Router(context: ServiceRequestContext.self)
+    /// A router apart, because the other one never tries a second branch.
+    private let ownRouter = Router(context: ServiceRequestContext.self)
     private let options: ServiceOptions
 
     /// Creates a router without routes.
     public init(options: ServiceOptions = ServiceOptions()) {
         self.options = options
-        router.add(middleware: ErrorSeal())
-        if let hosts = options.allowedHosts { router.add(middleware: HostGuard(allowedHosts: hosts)) }
+        add(middleware: ErrorSeal())
+        if let hosts = options.allowedHosts { add(middleware: HostGuard(allowedHosts: hosts)) }
     }
 
     @discardableResult
@@ -33,10 +35,20 @@ public final class ServiceRouter: RouterMethods, HTTPResponderBuilder {
     @discardableResult
     public func add(middleware: any MiddlewareProtocol<Request, Response, ServiceRequestContext>) -> Self {
         router.add(middleware: middleware)
+        ownRouter.add(middleware: middleware)
         return self
     }
 
+    /// Adds routes that match in their own way; they get what no other route takes. At most one such set.
+    public func add(_ routes: some OwnRoutes) {
+        table.own = routes
+        for method in [HTTPRequest.Method.get, .put, .post, .patch, .delete] {
+            ownRouter.on("**", method: method) { request, context in try await routes.respond(to: request, context: context) }
+        }
+    }
+
     public func buildResponder() -> ServiceResponder {
-        ServiceResponder(routes: router.buildResponder(), table: table, options: options)
+        ServiceResponder(
+            routes: router.buildResponder(), ownRoutes: ownRouter.buildResponder(), table: table, options: options)
     }
 }

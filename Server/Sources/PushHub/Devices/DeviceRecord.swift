@@ -1,6 +1,9 @@
 import RichPushModel
 
-/// A device as the hub knows it. A registration and an installation are both this.
+/// One target of a hub: a device's native one or one of its templates.
+///
+/// A registration is one record. An installation is its native record and one more for each of its templates and tiles, which
+/// name it as their `parent` and come, move and go with it.
 public struct DeviceRecord: Hashable, Sendable {
     /// Which of the two protocol forms created the record.
     public enum Kind: String, Sendable { case registration, installation }
@@ -15,6 +18,7 @@ public struct DeviceRecord: Hashable, Sendable {
     /// The APNs topic; absent means the hub's default.
     public var topic: String?
     /// At most 60 (Azure reference 3.1).
+    /// Those of a record with a parent include the parent's and the template's name, and may be more.
     public var tags: [Tag]
     /// The user as a client of the hub protocol named it. It grants nothing.
     public var userID: String?
@@ -28,12 +32,22 @@ public struct DeviceRecord: Hashable, Sendable {
     /// Counts the changes, from 1; the entity tag of the hub protocol.
     public var version: Int64
     public var sliceKey: SliceKey
+    /// What template sends fill in; absent for a native target, which native sends mean.
+    public var template: DeviceTemplate?
+    /// The installation that the record was derived from.
+    public var parent: RecordID?
+    /// As the client gave them; nothing here reads them.
+    public var pushVariables: [String: String]
+    /// Extras of the platform by their wire names, for example `P256DH` or `SecondaryTileName`.
+    public var details: [String: String]
 
     /// Creates a record.
     public init(
         id: RecordID, kind: Kind, platform: Platform = .apns, handle: DeviceHandle?, environment: String? = nil,
         topic: String? = nil, tags: [Tag] = [], userID: String? = nil, createdAt: Timestamp, registeredAt: Timestamp,
-        expiresAt: Timestamp? = nil, parkedAt: Timestamp? = nil, version: Int64 = 1, sliceKey: SliceKey? = nil
+        expiresAt: Timestamp? = nil, parkedAt: Timestamp? = nil, version: Int64 = 1, sliceKey: SliceKey? = nil,
+        template: DeviceTemplate? = nil, parent: RecordID? = nil, pushVariables: [String: String] = [:],
+        details: [String: String] = [:]
     ) {
         self.id = id
         self.kind = kind
@@ -49,5 +63,9 @@ public struct DeviceRecord: Hashable, Sendable {
         self.parkedAt = parkedAt
         self.version = version
         self.sliceKey = sliceKey ?? SliceKey(of: id)
+        self.template = template
+        self.parent = parent
+        self.pushVariables = pushVariables
+        self.details = details
     }
 }

@@ -13,12 +13,22 @@ public struct DeviceUpsert: Hashable, Sendable {
     public var expiresAt: Timestamp?
     /// Whether every other record with the same platform and handle goes in the same transaction (the tutorial's `PUT`).
     public var replacesSameHandle: Bool
+    /// What template sends fill in; absent for a native registration.
+    public var template: DeviceTemplate?
+    public var pushVariables: [String: String]
+    /// Extras of the platform by their wire names.
+    public var details: [String: String]
+    /// Whether the hub's time to live counts when there is no expiry: so it does for what comes by the hub protocol.
+    public var expiresByDefault: Bool
+    /// What has to be so for the change to be made.
+    public var precondition: DevicePrecondition
 
     /// Creates a request.
     public init(
         id: RecordID, kind: DeviceRecord.Kind, platform: Platform = .apns, handle: DeviceHandle?, environment: String? = nil,
         topic: String? = nil, tags: [Tag] = [], userID: String? = nil, expiresAt: Timestamp? = nil,
-        replacesSameHandle: Bool = false
+        replacesSameHandle: Bool = false, template: DeviceTemplate? = nil, pushVariables: [String: String] = [:],
+        details: [String: String] = [:], expiresByDefault: Bool = false, precondition: DevicePrecondition = .none
     ) {
         self.id = id
         self.kind = kind
@@ -30,5 +40,10 @@ public struct DeviceUpsert: Hashable, Sendable {
         self.userID = userID
         self.expiresAt = expiresAt
         self.replacesSameHandle = replacesSameHandle
+        self.template = template
+        self.pushVariables = pushVariables
+        self.details = details
+        self.expiresByDefault = expiresByDefault
+        self.precondition = precondition
     }
 }

@@ -1,4 +1,8 @@
+import Crypto
+
 /// The name of a device record within a hub: a registration id or an installation id, at most 256 bytes of printable ASCII.
+///
+/// The records that belong to an installation have names of their own, `~` and 32 hexadecimal digits, which no client may choose.
 public struct RecordID: Hashable, Sendable, Comparable, CustomStringConvertible {
     public let text: String
 
@@ -9,6 +13,31 @@ public struct RecordID: Hashable, Sendable, Comparable, CustomStringConvertible 
     }
 
     public var description: String { text }
+
+    /// The name of the record of a template or tile of an installation: the same whenever they are.
+    public static func derived(from installation: RecordID, tile: String?, template: String?) -> RecordID {
+        var hash = SHA256()
+        for part in [installation.text, tile.map { "t\($0)" } ?? "", template.map { "n\($0)" } ?? ""] {
+            hash.update(data: Array("\(part.utf8.count):\(part)".utf8))
+        }
+        let digits = Array("0123456789abcdef".unicodeScalars)
+        var text = "~"
+        for byte in hash.finalize().prefix(16) {
+            text.unicodeScalars.append(digits[Int(byte >> 4)])
+            text.unicodeScalars.append(digits[Int(byte & 15)])
+        }
+        return RecordID(trusted: text)
+    }
+
+    private init(trusted text: String) { self.text = text }
+
+    /// Whether the name is one that only the records of installations have.
+    public var isDerived: Bool {
+        text.utf8.count == 33 && text.utf8.first == UInt8(ascii: "~")
+            && text.utf8.dropFirst().allSatisfy { byte in
+                (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
+            }
+    }
 
     public static func < (left: RecordID, right: RecordID) -> Bool { left.text < right.text }
 }

@@ -4,20 +4,23 @@ import TagExpressions
 /// Says of a record whether a send means it. Storage finds candidates by index; this decides.
 public struct AudienceFilter: Sendable {
     private let audience: TagExpression?
+    private let format: SendFormat
     private let dueAt: Timestamp
     private let now: Timestamp
 
     /// Creates a filter for a send; no expression means all.
-    public init(audience: TagExpression?, dueAt: Timestamp, now: Timestamp) {
+    public init(audience: TagExpression?, format: SendFormat = .native(.apns), dueAt: Timestamp, now: Timestamp) {
         self.audience = audience
+        self.format = format
         self.dueAt = dueAt
         self.now = now
     }
 
-    /// Whether the record is in the audience: it has a handle, existed when the send was due, is neither parked nor expired,
-    /// and matches.
+    /// Whether the record is in the audience: it has a handle, existed when the send was due, is of the send's kind,
+    /// neither parked nor expired, and matches. The record has its template if it is one.
     public func means(_ record: DeviceRecord) -> Bool {
         guard record.handle != nil, record.parkedAt == nil, record.createdAt <= dueAt else { return false }
+        guard record.isTarget(of: format) else { return false }
         if let expiresAt = record.expiresAt, expiresAt <= now { return false }
         return audience?.matches(record.matchingTags) ?? true
     }

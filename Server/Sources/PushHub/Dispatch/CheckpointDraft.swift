@@ -34,15 +34,24 @@ struct CheckpointDraft {
     /// Takes in what the outcomes say of devices.
     mutating func learn(_ plan: PagePlan, outcomes: [PushOutcome]) {
         for (outcome, index) in zip(outcomes, plan.sends) {
-            guard let record = plan.targets[index].record, let handle = record.handle else { continue }
+            guard let member = plan.targets[index].member else { continue }
             switch outcome {
-            case .gone(let since) where record.registeredAt < since:
-                checkpoint.forgotten.append(.init(platform: record.platform, handle: handle, since: since))
+            case .gone(let since) where member.registeredAt < since:
+                checkpoint.forgotten.append(.init(platform: member.platform, handle: member.handle, since: since))
+                checkpoint.feedback.append(feedback(member, .gone))
             case .badToken:
-                checkpoint.parked.append(.init(key: record.sliceKey, version: record.version))
+                // Whoever registered the handle of a direct send may have done so a moment ago.
+                if member.record != nil { checkpoint.parked.append(.init(key: member.key, version: member.version)) }
+                checkpoint.feedback.append(feedback(member, .badToken))
             default: break
             }
         }
+    }
+
+    private func feedback(_ member: AudienceMember, _ reason: DeviceFeedback.Reason) -> DeviceFeedback {
+        DeviceFeedback(
+            platform: member.platform, handle: member.handle, record: member.record, installation: member.installation,
+            notification: context.lease.id.notification, reason: reason, notedAt: context.now)
     }
 
     /// Decides what becomes of the lease. `pause` is the trouble that the whole slice has to wait for.
@@ -67,7 +76,12 @@ struct CheckpointDraft {
     }
 
     private mutating func settle(_ target: PagePlan.Target, _ outcome: TargetOutcome) {
-        checkpoint.tallies[outcome, default: 0] += 1
+        let platform = target.member?.platform ?? .apns
+        if platform == .apns {
+            checkpoint.tallies[outcome, default: 0] += 1
+        } else {
+            checkpoint.otherTallies[platform, default: [:]][outcome, default: 0] += 1
+        }
         if target.pending != nil { checkpoint.settled.append(target.key) }
     }
 

@@ -1,30 +1,69 @@
 import RichPushModel
 
 extension PagePlan {
-    /// The batch for the targets in `sends`, in their order; one header set per topic.
+    /// The batch for the targets in `sends`, in their order: one body for each template, and one header set for each template
+    /// and topic.
     func batch(_ message: AcceptedMessage, of slice: SliceID) -> PushBatch {
-        var headers: [PushBatch.Headers] = []
-        var indexOfTopic: [String?: Int] = [:]
-        var batch = PushBatch(hub: slice.hub, bodies: [message.body], headers: [], targets: [])
+        var composition = BatchComposition(message, pushes: pushes, slice: slice)
         for index in sends {
-            guard let record = targets[index].record, let handle = record.handle else { continue }
-            let topic = message.topic ?? record.topic
-            if indexOfTopic[topic] == nil {
-                indexOfTopic[topic] = headers.count
-                headers.append(Self.headers(message, topic: topic))
-            }
-            batch.targets.append(
-                PushBatch.Target(
-                    handle: handle, environment: record.environment, headers: indexOfTopic[topic] ?? 0,
-                    pushID: PushID(notification: slice.notification, record: record.id)))
+            guard let member = targets[index].member else { continue }
+            composition.add(member)
         }
-        batch.headers = headers
-        return batch
+        return composition.batch
+    }
+}
+
+/// A batch in the making.
+private struct BatchComposition {
+    private struct HeaderKey: Hashable {
+        var template: TemplateID?
+        var topic: String?
     }
 
-    private static func headers(_ message: AcceptedMessage, topic: String?) -> PushBatch.Headers {
-        PushBatch.Headers(
-            pushType: message.pushType, priority: message.priority, expiration: message.expiresAt?.seconds,
-            collapseID: message.collapseID, topic: topic)
+    private let message: AcceptedMessage
+    private let pushes: [TemplateID: RenderedPush]
+    private let slice: SliceID
+    private(set) var batch: PushBatch
+    private var bodies: [TemplateID?: Int] = [:]
+    private var headers: [HeaderKey: Int] = [:]
+
+    init(_ message: AcceptedMessage, pushes: [TemplateID: RenderedPush], slice: SliceID) {
+        self.message = message
+        self.pushes = pushes
+        self.slice = slice
+        batch = PushBatch(hub: slice.hub, bodies: [], headers: [], targets: [])
+    }
+
+    mutating func add(_ member: AudienceMember) {
+        let template = message.format == .template ? member.template : nil
+        let push = template.flatMap { pushes[$0] }
+        let body = body(template, push)
+        let headers = header(HeaderKey(template: template, topic: push?.topic ?? message.topic ?? member.topic), push)
+        batch.targets.append(
+            PushBatch.Target(
+                handle: member.handle, environment: member.environment, body: body, headers: headers, pushID: pushID(member)))
+    }
+
+    private mutating func body(_ template: TemplateID?, _ push: RenderedPush?) -> Int {
+        if let known = bodies[template] { return known }
+        batch.bodies.append(push?.body ?? message.body)
+        bodies[template] = batch.bodies.count - 1
+        return batch.bodies.count - 1
+    }
+
+    private mutating func header(_ key: HeaderKey, _ push: RenderedPush?) -> Int {
+        if let known = headers[key] { return known }
+        batch.headers.append(
+            PushBatch.Headers(
+                pushType: push?.pushType ?? message.pushType, priority: push?.priority ?? message.priority,
+                expiration: push.map(\.expiration) ?? message.expiresAt?.seconds,
+                collapseID: push.map(\.collapseID) ?? message.collapseID, topic: key.topic))
+        headers[key] = batch.headers.count - 1
+        return batch.headers.count - 1
+    }
+
+    private func pushID(_ member: AudienceMember) -> PushID {
+        if let record = member.record { return PushID(notification: slice.notification, record: record) }
+        return PushID(notification: slice.notification, handle: member.handle)
     }
 }

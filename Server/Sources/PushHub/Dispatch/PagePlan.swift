@@ -4,8 +4,8 @@ import RichPushModel
 struct PagePlan: Hashable {
     struct Target: Hashable {
         var key: SliceKey
-        /// Absent when the record went since the last try.
-        var record: DeviceRecord?
+        /// Absent when the target went since the last try.
+        var member: AudienceMember?
         /// Present when this is another try.
         var pending: PendingTarget?
         /// Present when nothing is sent to the target.
@@ -15,12 +15,18 @@ struct PagePlan: Hashable {
     var targets: [Target]
     /// How far the walk is after this page; absent for a page of retries.
     var through: SliceKey?
+    /// What is sent for each template.
+    private(set) var pushes: [TemplateID: RenderedPush] = [:]
     /// Whether targets of the page were left for another one.
     private(set) var isLimited = false
 
     /// Plans a page. `horizon` is how long targets are tried when the caller gave no expiry; only who `isOutOfReach`, having
     /// just tried in vain, gives targets up untried: the service may be back since the lease was last in hand.
-    init(_ page: SlicePage, lease: SliceLease, now: Timestamp, horizon: Duration, isOutOfReach: Bool = false) {
+    /// `templates` says what those of the page's targets are filled to.
+    init(
+        _ page: SlicePage, lease: SliceLease, now: Timestamp, horizon: Duration, isOutOfReach: Bool = false,
+        templates: [TemplateID: TemplateRendering] = [:]
+    ) {
         let deadlines = RetryDeadline(expiresAt: page.message.expiresAt, horizon: horizon)
         switch page.work {
         case .wait:
@@ -29,12 +35,29 @@ struct PagePlan: Hashable {
             through = walk.through
             let isOver = deadlines.isOver(stalledSince: isOutOfReach ? lease.stalledSince : nil, at: now)
             targets = walk.candidates.map { candidate in
-                Target(
-                    key: candidate.record.sliceKey, record: candidate.record,
-                    settled: candidate.isSkipped ? .skipped : isOver ? .expired : nil)
+                let isSkipped = candidate.isSkipped || !candidate.member.platform.hasTransport
+                return Target(
+                    key: candidate.member.key, member: candidate.member,
+                    settled: isSkipped ? .skipped : isOver ? .expired : nil)
             }
         case .retries(let due):
             targets = due.map { Self.target($0, isOver: now >= deadlines.deadline(firstAt: $0.target.firstAt)) }
+        }
+        if page.message.format == .template { fill(templates, now) }
+    }
+
+    /// Settles whom no push can be made for; the others share one push for each template.
+    private mutating func fill(_ templates: [TemplateID: TemplateRendering], _ now: Timestamp) {
+        for index in targets.indices where targets[index].settled == nil {
+            guard let id = targets[index].member?.template, let rendering = templates[id] else {
+                targets[index].settled = .invalidFormat
+                continue
+            }
+            switch rendering {
+            case .failed(let outcome): targets[index].settled = outcome
+            case .push(let push) where push.isOver(at: now): targets[index].settled = .expired
+            case .push(let push): pushes[id] = push
+            }
         }
     }
 
@@ -54,8 +77,8 @@ struct PagePlan: Hashable {
 
     private static func target(_ due: SlicePage.DueTarget, isOver: Bool) -> Target {
         let cause = due.target.cause
-        let settled: TargetOutcome? = due.record == nil ? cause.outcomeWithoutRecord : isOver ? cause.lastOutcome : nil
-        return Target(key: due.target.key, record: due.record, pending: due.target, settled: settled)
+        let settled: TargetOutcome? = due.member == nil ? cause.outcomeWithoutRecord : isOver ? cause.lastOutcome : nil
+        return Target(key: due.target.key, member: due.member, pending: due.target, settled: settled)
     }
 }
 
@@ -65,13 +88,15 @@ struct RetryDeadline: Hashable {
     let expiresAt: Timestamp?
     let horizon: Duration
 
-    /// For a target whose first try was at that moment.
-    func deadline(firstAt: Timestamp) -> Timestamp { expiresAt ?? firstAt + horizon }
+    private var isOneTry: Bool { expiresAt == PushMessage.oneTry }
+
+    /// For a target whose first try was at that moment. What is worth one try has had it.
+    func deadline(firstAt: Timestamp) -> Timestamp { isOneTry ? firstAt : expiresAt ?? firstAt + horizon }
 
     /// For targets that were not tried yet. Without an expiry they wait for ever, unless the service has been out of reach
     /// for the whole horizon.
     func isOver(stalledSince: Timestamp?, at now: Timestamp) -> Bool {
-        if let expiresAt { return now >= expiresAt }
+        if let expiresAt, !isOneTry { return now >= expiresAt }
         return stalledSince.map { now >= $0 + horizon } ?? false
     }
 }

@@ -42,7 +42,7 @@ public struct SliceCheckpoint: Hashable, Sendable {
     public var lease: SliceLease
     public var now: Timestamp
     public var disposition: Disposition
-    /// To be added to the tallies.
+    /// To be added to the tallies, for targets of APNs.
     public var tallies: [TargetOutcome: Int] = [:]
     /// Pending rows that are settled.
     public var settled: [SliceKey] = []
@@ -50,6 +50,10 @@ public struct SliceCheckpoint: Hashable, Sendable {
     public var pending: [PendingTarget] = []
     public var forgotten: [Forgotten] = []
     public var parked: [Parked] = []
+    /// The same as `tallies` for targets of other platforms.
+    public var otherTallies: [Platform: [TargetOutcome: Int]] = [:]
+    /// What is told of handles that are of no use any more.
+    public var feedback: [DeviceFeedback] = []
 
     /// Creates a checkpoint that stores nothing but the lease's counters and what becomes of it.
     public init(lease: SliceLease, now: Timestamp, disposition: Disposition) {

@@ -48,26 +48,25 @@ public struct SlicePage: Hashable, Sendable {
     /// A pending row that is due.
     public struct DueTarget: Hashable, Sendable {
         public var target: PendingTarget
-        /// The record as it is now; absent when it is gone or is not meant any more.
-        public var record: DeviceRecord?
+        /// The target as it is now; absent when it is gone or is not meant any more.
+        public var member: AudienceMember?
 
         /// Creates a due target.
-        public init(target: PendingTarget, record: DeviceRecord?) {
+        public init(target: PendingTarget, member: AudienceMember?) {
             self.target = target
-            self.record = record
+            self.member = member
         }
     }
 
-    /// A record that the send means.
+    /// A target that the send means.
     public struct Candidate: Hashable, Sendable {
-        public var record: DeviceRecord
-        /// Whether it is counted, but not sent to: another record with the same handle gets the push, or there is no
-        /// transport for its platform.
+        public var member: AudienceMember
+        /// Whether it is counted, but not sent to, because another record with the same handle gets the push.
         public var isSkipped: Bool
 
         /// Creates a candidate.
-        public init(record: DeviceRecord, isSkipped: Bool) {
-            self.record = record
+        public init(member: AudienceMember, isSkipped: Bool) {
+            self.member = member
             self.isSkipped = isSkipped
         }
     }
@@ -90,6 +89,8 @@ public struct SlicePage: Hashable, Sendable {
     /// The pace of the send, if it has one.
     public var pushesPerSecond: Int?
     public var work: Work
+    /// The templates that targets in `work` have. One that is missing has gone since.
+    public var templates: [TemplateID: DeviceTemplate] = [:]
     /// All pending rows of the slice, those in `work` included.
     public var pendingCount: Int
     /// When the earliest pending row is due, those in `work` left out.
@@ -106,5 +107,16 @@ public struct SlicePage: Hashable, Sendable {
         self.work = work
         self.pendingCount = pendingCount
         self.nextPendingAt = nextPendingAt
+    }
+}
+
+extension SlicePage.Work {
+    /// The templates that the targets have.
+    public var templates: Set<TemplateID> {
+        switch self {
+        case .retries(let due): Set(due.compactMap(\.member?.template))
+        case .walk(let walk): Set(walk.candidates.lazy.compactMap(\.member.template))
+        case .wait: []
+        }
     }
 }

@@ -19,6 +19,8 @@ struct SliceWorker: Sendable {
         var term: LeaseTerm
         /// A paced send gives its slice back after every page, so the turns have to alternate from lease to lease as well.
         var turn: PageRequest.Turn
+        /// What the templates of the send are filled to, each once while the slice is in hand.
+        var templates = TemplateFilling()
         /// Whether the last page of the walk was tried in vain.
         var isOutOfReach = false
         /// How long the pace of the send kept the slice from going on.
@@ -60,7 +62,8 @@ struct SliceWorker: Sendable {
     /// Sends what the page asks for and decides what becomes of it.
     private func dispatch(_ page: SlicePage, _ hold: inout Hold) async throws -> SliceCheckpoint {
         let whole = PagePlan(
-            page, lease: hold.lease, now: clock.now, horizon: settings.retryHorizon, isOutOfReach: hold.isOutOfReach)
+            page, lease: hold.lease, now: clock.now, horizon: settings.retryHorizon, isOutOfReach: hold.isOutOfReach,
+            templates: hold.templates.fill(page))
         guard let plan = paced(whole, page.pushesPerSecond, hold) else {
             // Another slice of the send was faster; nothing was done, and the next look at the pace says how long to wait.
             return SliceCheckpoint(
@@ -68,7 +71,8 @@ struct SliceWorker: Sendable {
         }
         var outcomes: [PushOutcome] = []
         if !plan.sends.isEmpty {
-            let batch = plan.batch(page.message, of: hold.lease.id)
+            var batch = plan.batch(page.message, of: hold.lease.id)
+            batch.isExpress = hold.lease.weight == .single
             let retries = plan.through == nil ? batch.targets.count : 0
             observer?.sending(batch, of: hold.lease.id.notification, retries: retries)
             outcomes = await transport.send(batch)

@@ -9,12 +9,12 @@ enum TargetVerdict: Hashable {
     /// It never left, and nothing is wrong with the target.
     case unsent
 
-    /// Reads the outcome of a push to the record.
-    init(_ outcome: PushOutcome, for record: DeviceRecord) {
+    /// Reads the outcome of a push to the target.
+    init(_ outcome: PushOutcome, for member: AudienceMember) {
         switch outcome {
         case .accepted: self = .settled(.accepted)
         // A record that registered after Apple's moment is alive: the push is lost, the record stays (APNs reference 4).
-        case .gone(let since): self = .settled(record.registeredAt < since ? .gone : .rejected)
+        case .gone(let since): self = .settled(member.registeredAt < since ? .gone : .rejected)
         case .badToken: self = .settled(.badToken)
         case .rejected: self = .settled(.rejected)
         case .unsupported: self = .settled(.skipped)

@@ -1,24 +1,56 @@
 import RichPushModel
 import TagExpressions
 
-/// Keeps the devices of hubs. Errors are `ServiceError` (`storage-unavailable`, `outcome-unknown`).
+/// Keeps the devices of hubs. Errors are `ServiceError` (`storage-unavailable`, `outcome-unknown`, and those of preconditions).
 public protocol DeviceStore: Sendable {
     /// Creates or replaces a record and its tags; returns it as stored. A replaced record keeps `createdAt` and its slice
     /// key, counts `version` up, leaves the parked state, and has `registeredAt` set to now. If the request says so, other
-    /// records with its handle go in the same transaction.
+    /// records with its handle go in the same transaction. What an installation of that name had besides goes, too.
+    /// `conflict` for a record that belongs to an installation.
     func upsert(_ request: DeviceUpsert, in hub: HubID, at now: Timestamp) async throws -> StoredDevice
 
     /// The record, or `nil`.
     func device(_ id: RecordID, in hub: HubID) async throws -> DeviceRecord?
 
-    /// Removes a record; whether there was one.
-    func remove(_ id: RecordID, in hub: HubID) async throws -> Bool
+    /// Removes a record, and with an installation all that belongs to it; whether there was one.
+    func remove(_ id: RecordID, expecting precondition: DevicePrecondition, in hub: HubID) async throws -> Bool
+
+    /// A page of records. The request's limit is at least 1.
+    func devices(_ request: DeviceListRequest, in hub: HubID) async throws -> DevicePage
+
+    /// Creates or replaces an installation: its native record and those derived from it, in one transaction. Derived records
+    /// that stay keep their slice keys; all have the same version, registration time and expiry.
+    func put(_ installation: InstallationUpsert, in hub: HubID, at now: Timestamp) async throws -> DeviceInstallation
+
+    /// The installation, or `nil`; a record of another kind is none.
+    func installation(_ id: RecordID, in hub: HubID) async throws -> DeviceInstallation?
+
+    /// Reads an installation, asks what it is to become and stores that, all in one transaction. The closure may run more
+    /// than once and does nothing else. `nil` when there is no such installation; what the closure throws undoes all.
+    func update(
+        _ id: RecordID, in hub: HubID, at now: Timestamp,
+        _ transform: @escaping @Sendable (DeviceInstallation) throws -> InstallationUpsert
+    ) async throws -> DeviceInstallation?
+
+    /// Records that a send of this format may mean at this moment, at most `limit`, from any place in the order of keys on and
+    /// around its end.
+    func sample(
+        _ audience: TagExpression?, format: SendFormat, in hub: HubID, at now: Timestamp, limit: Int
+    ) async throws -> [DeviceRecord]
+
+    /// Removes records that expired before the moment, at most `limit`; returns how many. Call it again until it returns 0.
+    func sweep(expiredBefore moment: Timestamp, limit: Int) async throws -> Int
 
     /// Records with this handle, lowest slice key first, at most `limit`.
     func devices(with handle: DeviceHandle, platform: Platform, in hub: HubID, limit: Int) async throws -> [DeviceRecord]
 
     /// How many records the hub has.
     func count(in hub: HubID) async throws -> Int
+}
+
+extension DeviceStore {
+    /// Removes a record whatever its version; whether there was one.
+    public func remove(_ id: RecordID, in hub: HubID) async throws -> Bool { try await remove(id, expecting: .none, in: hub) }
 }
 
 /// A record as it was stored, and what went for it.

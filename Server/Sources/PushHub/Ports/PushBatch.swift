@@ -48,12 +48,15 @@ public struct PushBatch: Sendable {
     public var bodies: [[UInt8]]
     public var headers: [Headers]
     public var targets: [Target]
+    /// Somebody waits for these few pushes: they overtake larger batches that wait in the transport.
+    public var isExpress: Bool
 
     /// Creates a batch.
-    public init(hub: HubID, bodies: [[UInt8]], headers: [Headers], targets: [Target]) {
+    public init(hub: HubID, bodies: [[UInt8]], headers: [Headers], targets: [Target], isExpress: Bool = false) {
         self.hub = hub
         self.bodies = bodies
         self.headers = headers
         self.targets = targets
+        self.isExpress = isExpress
     }
 }

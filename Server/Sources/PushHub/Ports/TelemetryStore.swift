@@ -8,7 +8,11 @@ public protocol TelemetryStore: Sendable {
     /// How much there is to dispatch, in all hubs.
     func backlog(at now: Timestamp) async throws -> DispatchBacklog
 
-    /// Removes what ended before the moment, and idempotency keys that are older, at most `limit` of each; returns how many
-    /// rows went. Call it again until it returns 0.
+    /// Feedback after the number, in its order, at most `limit`. A number is given when the row is written, so that one that
+    /// is being written may come after its followers were read.
+    func feedback(after number: Int64, limit: Int, in hub: HubID) async throws -> [DeviceFeedback]
+
+    /// Removes what ended before the moment, and idempotency keys and feedback that are older, at most `limit` of each; returns
+    /// how many rows went. Call it again until it returns 0.
     func sweep(endedBefore moment: Timestamp, limit: Int) async throws -> Int
 }

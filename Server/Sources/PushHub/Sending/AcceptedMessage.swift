@@ -2,9 +2,14 @@ import RichPushModel
 
 /// A message that passed every check; nothing about it is left open.
 public struct AcceptedMessage: Hashable, Sendable {
+    public var format: SendFormat
+    /// For a template send the properties.
     public var body: [UInt8]
+    /// For a template send empty: each template says it, or its result shows it.
     public var pushType: String
+    /// For a template send 0, for the same reason.
     public var priority: Int
+    /// For a template send what the collapse ids of its alerts begin with, if they are to have any.
     public var collapseID: String?
     /// The caller's expiry; it becomes `apns-expiration` and ends the retries.
     public var expiresAt: Timestamp?
@@ -12,9 +17,11 @@ public struct AcceptedMessage: Hashable, Sendable {
 
     /// Creates a message.
     public init(
-        body: [UInt8], pushType: String, priority: Int, collapseID: String? = nil, expiresAt: Timestamp? = nil,
+        body: [UInt8], pushType: String, priority: Int, format: SendFormat = .native(.apns), collapseID: String? = nil,
+        expiresAt: Timestamp? = nil,
         topic: String? = nil
     ) {
+        self.format = format
         self.body = body
         self.pushType = pushType
         self.priority = priority

@@ -18,8 +18,7 @@ public struct AcceptedSend: Hashable, Sendable {
     public var hub: HubID
     public var id: NotificationID
     public var message: AcceptedMessage
-    /// Absent means every device.
-    public var audience: TagExpression?
+    public var recipients: SendRecipients
     public var enqueuedAt: Timestamp
     public var dueAt: Timestamp
     public var slices: SlicePlan
@@ -27,19 +26,32 @@ public struct AcceptedSend: Hashable, Sendable {
     public var pushesPerSecond: Int?
     public var idempotency: Idempotency?
 
-    /// Creates a send.
+    /// Creates a send to everyone, or to who matches.
     public init(
         hub: HubID, id: NotificationID, message: AcceptedMessage, audience: TagExpression?, enqueuedAt: Timestamp,
+        dueAt: Timestamp, slices: SlicePlan, pushesPerSecond: Int? = nil, idempotency: Idempotency? = nil
+    ) {
+        self.init(
+            hub: hub, id: id, message: message, recipients: SendRecipients(audience), enqueuedAt: enqueuedAt, dueAt: dueAt,
+            slices: slices, pushesPerSecond: pushesPerSecond, idempotency: idempotency)
+    }
+
+    /// Creates a send. The slices of a direct send are ranges of positions.
+    public init(
+        hub: HubID, id: NotificationID, message: AcceptedMessage, recipients: SendRecipients, enqueuedAt: Timestamp,
         dueAt: Timestamp, slices: SlicePlan, pushesPerSecond: Int? = nil, idempotency: Idempotency? = nil
     ) {
         self.hub = hub
         self.id = id
         self.message = message
-        self.audience = audience
+        self.recipients = recipients
         self.enqueuedAt = enqueuedAt
         self.dueAt = dueAt
         self.slices = slices
         self.pushesPerSecond = pushesPerSecond
         self.idempotency = idempotency
     }
+
+    /// The expression, if there is one; a direct send has none either.
+    public var audience: TagExpression? { recipients.audience }
 }

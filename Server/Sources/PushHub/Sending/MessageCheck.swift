@@ -1,3 +1,4 @@
+import NotificationTemplates
 import RichPushModel
 import ServiceErrors
 
@@ -15,7 +16,17 @@ struct MessageCheck {
     ]
 
     /// The message with nothing left open. Throws `ServiceError`.
-    func accepted(_ message: PushMessage, id: NotificationID) throws -> AcceptedMessage {
+    func accepted(
+        _ message: PushMessage, as format: SendFormat = .native(.apns), id: NotificationID
+    ) throws -> AcceptedMessage {
+        switch format {
+        case .native(.apns): try accepted(message, id)
+        case .native: try acceptedElsewhere(message, format)
+        case .template: try acceptedProperties(message, id)
+        }
+    }
+
+    private func accepted(_ message: PushMessage, _ id: NotificationID) throws -> AcceptedMessage {
         let pushType = try pushType(of: message)
         try checkSize(message, pushType)
         try checkExpiry(message)
@@ -26,6 +37,39 @@ struct MessageCheck {
             collapseID: message.collapseID ?? (fillsCollapseID && pushType == "alert" ? id.text : nil),
             expiresAt: message.expiresAt, topic: message.topic)
     }
+
+    /// For a push service that this version has no way to: kept as it came.
+    private func acceptedElsewhere(_ message: PushMessage, _ format: SendFormat) throws -> AcceptedMessage {
+        guard !message.body.isEmpty else { throw ServiceError(.invalidField, "the body of the push is empty") }
+        let limit = Self.maximumBody
+        guard message.body.count <= limit else { throw Self.tooLarge(message.body.count, limit: limit) }
+        try checkExpiry(message)
+        return AcceptedMessage(
+            body: message.body, pushType: "", priority: 0, format: format, expiresAt: message.expiresAt)
+    }
+
+    /// The properties of a template send. What its templates make of them is judged one by one when they are filled.
+    private func acceptedProperties(_ message: PushMessage, _ id: NotificationID) throws -> AcceptedMessage {
+        guard message.body.count <= Self.maximumBody else {
+            throw Self.tooLarge(message.body.count, limit: Self.maximumBody)
+        }
+        guard let text = String(validating: message.body, as: UTF8.self) else {
+            throw ServiceError(.malformedJSON, "the template properties are not UTF-8")
+        }
+        do throws(TemplateError) {
+            _ = try TemplateProperties(json: text)
+        } catch {
+            throw ServiceError(.malformedJSON, error.description)
+        }
+        try checkExpiry(message)
+        if let topic = message.topic { try HeaderText.checkTopic(topic) }
+        return AcceptedMessage(
+            body: message.body, pushType: "", priority: 0, format: .template, collapseID: fillsCollapseID ? id.text : nil,
+            expiresAt: message.expiresAt, topic: message.topic)
+    }
+
+    /// Bytes of what a hub takes at most (Azure reference 6.1).
+    private static let maximumBody = 65_536
 
     private func pushType(of message: PushMessage) throws -> String {
         // Size first: nothing larger than a push can be is parsed.
@@ -58,7 +102,7 @@ struct MessageCheck {
     }
 
     private func checkExpiry(_ message: PushMessage) throws {
-        guard let expiresAt = message.expiresAt else { return }
+        guard let expiresAt = message.expiresAt, expiresAt != PushMessage.oneTry else { return }
         if expiresAt <= now { throw ServiceError(.invalidField, "the expiry lies in the past") }
         if expiresAt <= dueAt { throw ServiceError(.invalidField, "the expiry lies before the time at which the send is due") }
     }

@@ -1,4 +1,5 @@
 import RichPushModel
+import TagExpressions
 
 /// Where a send stands and what became of its targets. Each target counts once; in state `completed` the sum of the counts
 /// is the audience.
@@ -9,12 +10,24 @@ public struct NotificationTelemetry: Hashable, Sendable {
     public var dueAt: Timestamp
     public var startedAt: Timestamp?
     public var endedAt: Timestamp?
+    /// Over all platforms.
     public var outcomes: [TargetOutcome: Int]
+    /// The same by platform. A native send has its own platform here, even when it reached nobody.
+    public var platformOutcomes: [Platform: [TargetOutcome: Int]]
+    public var format: SendFormat
+    /// The expression, if the send had one.
+    public var audience: TagExpression?
+    /// Whether it went to handles.
+    public var isDirect: Bool
+    /// What was sent, as it was given; for a template send its properties.
+    public var body: [UInt8]
 
     /// Creates telemetry.
     public init(
         id: NotificationID, state: NotificationState, enqueuedAt: Timestamp, dueAt: Timestamp, startedAt: Timestamp? = nil,
-        endedAt: Timestamp? = nil, outcomes: [TargetOutcome: Int] = [:]
+        endedAt: Timestamp? = nil, outcomes: [TargetOutcome: Int] = [:],
+        platformOutcomes: [Platform: [TargetOutcome: Int]] = [:], format: SendFormat = .native(.apns),
+        audience: TagExpression? = nil, isDirect: Bool = false, body: [UInt8] = []
     ) {
         self.id = id
         self.state = state
@@ -23,5 +36,10 @@ public struct NotificationTelemetry: Hashable, Sendable {
         self.startedAt = startedAt
         self.endedAt = endedAt
         self.outcomes = outcomes
+        self.platformOutcomes = platformOutcomes
+        self.format = format
+        self.audience = audience
+        self.isDirect = isDirect
+        self.body = body
     }
 }

@@ -10,10 +10,14 @@ public struct PushMessage: Hashable, Sendable {
     public var priority: Int?
     /// At most 64 bytes. An alert without one gets one from the notification, so that a repeat replaces.
     public var collapseID: String?
-    /// Becomes `apns-expiration` and ends the retries; absent means retries for 30 minutes and no such header.
+    /// Becomes `apns-expiration` and ends the retries; absent means retries for 30 minutes and no such header. `oneTry` means one
+    /// try, now, and `apns-expiration: 0` (APNs reference 3.2).
     public var expiresAt: Timestamp?
     /// The APNs topic; absent means the device's, else the hub's.
     public var topic: String?
+
+    /// The expiry of a message that is worth one try only: it is not stored for a device that is away.
+    public static let oneTry = Timestamp(milliseconds: 0)
 
     /// Creates a message.
     public init(

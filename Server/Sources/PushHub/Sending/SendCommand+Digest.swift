@@ -3,7 +3,7 @@ import RichPushModel
 
 extension SendCommand {
     /// A digest of all that the command says, the idempotency key aside: a key stands for one content only.
-    var digest: [UInt8] {
+    public var digest: [UInt8] {
         var hash = SHA256()
         var words: [String?] = [
             message.pushType, message.priority.map(String.init), message.collapseID,
@@ -12,6 +12,8 @@ extension SendCommand {
         ]
         // Only if given, so that the digests of sends without it stay what they were before there was such a field.
         if let pushesPerSecond { words.append("pace \(pushesPerSecond)") }
+        if format != .native(.apns) { words.append("format \(format.text)") }
+        if let handles = recipients.handles { words.append("handles \(handles.map(\.text).joined(separator: " "))") }
         for field in [Array(message.body)] + words.map({ $0.map { Array("=\($0)".utf8) } ?? [] }) {
             hash.update(data: Array("\(field.count):".utf8))
             hash.update(data: field)

@@ -4,8 +4,9 @@ import TagExpressions
 /// A send as a caller asks for it.
 public struct SendCommand: Hashable, Sendable {
     public var message: PushMessage
-    /// Who gets it; absent means every device of the hub.
-    public var audience: TagExpression?
+    /// Which targets of a device it means.
+    public var format: SendFormat
+    public var recipients: SendRecipients
     /// When it is due; absent means now.
     public var dueAt: Timestamp?
     /// At most so many pushes of this send leave in a second, 1 to 100,000: it protects what the audience fetches its content
@@ -15,16 +16,33 @@ public struct SendCommand: Hashable, Sendable {
     /// Repeats the answer of an earlier send with the same key and content instead of sending again. 1 to 128 bytes.
     public var idempotencyKey: String?
 
-    /// Creates a command.
+    /// Creates a command to everyone, or to who matches.
     public init(
         message: PushMessage, audience: TagExpression?, dueAt: Timestamp? = nil, pushesPerSecond: Int? = nil,
         idempotencyKey: String? = nil
     ) {
+        self.init(
+            message: message, recipients: SendRecipients(audience), dueAt: dueAt, pushesPerSecond: pushesPerSecond,
+            idempotencyKey: idempotencyKey)
+    }
+
+    /// Creates a command.
+    public init(
+        message: PushMessage, format: SendFormat = .native(.apns), recipients: SendRecipients, dueAt: Timestamp? = nil,
+        pushesPerSecond: Int? = nil, idempotencyKey: String? = nil
+    ) {
         self.message = message
-        self.audience = audience
+        self.format = format
+        self.recipients = recipients
         self.dueAt = dueAt
         self.pushesPerSecond = pushesPerSecond
         self.idempotencyKey = idempotencyKey
+    }
+
+    /// The expression of the recipients, if there is one; a direct send has none either.
+    public var audience: TagExpression? {
+        get { recipients.audience }
+        set { recipients = SendRecipients(newValue) }
     }
 
     /// The values that `pushesPerSecond` may have.

@@ -26,6 +26,12 @@ public struct SlicePlan: Hashable, Sendable {
         ranges = Self.ranges(audience > Self.singleSliceLimit ? Self.split : 1)
     }
 
+    /// The plan for so many handles, by position from 1.
+    public init(handles count: Int) {
+        weight = count > SliceWeight.singleLimit ? .small : .single
+        ranges = [Range(after: SliceKey(0), last: SliceKey(Int64(count)))]
+    }
+
     /// Keys are hashes, so ranges of equal width hold about equally many records.
     private static func ranges(_ count: Int) -> [Range] {
         let width = UInt64.max / UInt64(count)

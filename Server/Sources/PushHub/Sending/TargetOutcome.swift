@@ -8,6 +8,10 @@ public enum TargetOutcome: String, Sendable, CaseIterable {
     case badToken = "bad-token"
     /// The push service refused this push for another reason.
     case rejected
+    /// What a template made of the send is larger than the push service takes.
+    case tooLarge = "too-large"
+    /// What a template made of the send is nothing that the push service takes.
+    case invalidFormat = "invalid-format"
     /// Not known whether it arrived, and no more tries are left.
     case unknown
     /// Its time ran out before it could be sent.

@@ -18,7 +18,7 @@ extension SQLPersonStore {
         while isMore {
             isMore = try await database.writing { connection in
                 let rows = try connection.rows(Self.selectTagged, [.integer(hub.number), .text(tag.folded)])
-                for row in rows { try DeviceRows.remove(try DeviceRows.record(row), in: hub, connection) }
+                for row in rows { try DeviceRows.remove(try DeviceRow(row), in: hub, connection) }
                 return !rows.isEmpty
             }
         }
@@ -44,14 +44,19 @@ extension SQLPersonStore {
         }
     }
 
-    static let hubStatements = [selectTagged, selectSends, updateSend, blankEnded]
+    static let hubStatements = [selectTagged, selectSends, updateSend, blankEnded, deleteFeedback]
 
     private static let selectTagged = SQLStatement(
         composed: """
-            SELECT \(DeviceRows.columns.split(separator: ", ").map { "d.\($0)" }.joined(separator: ", "))
+            SELECT \(DeviceRow.columnsOfD)
             FROM device_tags t JOIN devices d ON d.hub_id = t.hub_id AND d.slice_key = t.slice_key
             WHERE t.hub_id = $1 AND t.tag = $2 LIMIT 100
             """)
+    static let deleteFeedback = SQLStatement(
+        """
+        DELETE FROM feedback WHERE number IN (SELECT f.number FROM bindings b JOIN feedback f ON f.record_id = b.record_id
+            WHERE b.app_id = $1 AND b.user_id = $2 LIMIT $3)
+        """)
     private static let selectSends = SQLStatement(
         """
         SELECT notification_id, audience FROM notifications

@@ -2,19 +2,47 @@ import PushHub
 import RichPushModel
 import TagExpressions
 
-/// Reads the next matching records of a slice, in order of key.
+/// Reads the next matching targets of a slice, in order of key.
+///
+/// The engine leaves out what the send cannot mean, and of the rest only those columns are read that sending needs. Tags are
+/// read and compared only where the index does not answer for the whole expression.
 struct AudienceWalk {
-    let hub: HubID
-    let plan: TagExpression.Plan
-    let filter: AudienceFilter
-    let connection: any SQLConnection
+    /// What the walk has to know of a send.
+    struct Send {
+        var hub: HubID
+        var audience: TagExpression?
+        var format: SendFormat
+        var dueAt: Timestamp
+        var now: Timestamp
+
+        var filter: AudienceFilter { AudienceFilter(audience: audience, format: format, dueAt: dueAt, now: now) }
+    }
+
+    private let send: Send
+    private let plan: TagExpression.Plan
+    private let filter: AudienceFilter
+    /// What the tags of a record have to match; absent where the index has answered that.
+    private let rest: TagExpression?
+    private let connection: any SQLConnection
+
+    init(_ send: Send, _ connection: any SQLConnection) throws {
+        self.send = send
+        self.connection = connection
+        filter = send.filter
+        let plan = try AudienceIndex.plan(send.audience, send.hub, connection)
+        self.plan = plan
+        rest = send.audience.flatMap { $0.isAnswered(by: plan) ? nil : $0 }
+    }
 
     /// Rows read at once.
     private static let chunk = 1_000
 
+    /// What was read of the index.
     private struct Chunk {
-        var rows: [SQLRow]
-        /// Up to where the index was read; nil when there is nothing more in it. An entry without a record counts as read.
+        var candidates: [SlicePage.Candidate] = []
+        /// Rows read.
+        var count = 0
+        /// Up to where the index was read; `nil` when there is nothing more in it.
         var through: SliceKey?
     }
 
@@ -23,91 +51,132 @@ struct AudienceWalk {
         var walk = SlicePage.Walk(candidates: [], through: cursor)
         var scanned = 0
         while scanned < scanLimit, walk.candidates.count < limit {
-            let chunk = try chunk(after: walk.through, last: last)
-            for row in chunk.rows {
-                let record = try DeviceRows.record(row)
-                if filter.means(record) {
-                    walk.candidates.append(.init(record: record, isSkipped: try isSkipped(record, row)))
-                }
-                walk.through = record.sliceKey
-                if walk.candidates.count == limit { return walk }
-            }
+            let chunk = try chunk(after: walk.through, last: last, limit: limit - walk.candidates.count)
+            walk.candidates += chunk.candidates
             guard let through = chunk.through else {
                 walk.through = last
                 return walk
             }
             walk.through = through
-            scanned += Self.chunk
+            scanned += max(chunk.count, 1)
         }
         return walk
     }
 
-    /// The record's column after the usual ones says whether another one with its handle has a lower key.
-    private func isSkipped(_ record: DeviceRecord, _ row: SQLRow) throws -> Bool {
-        guard record.platform == .apns else { return true }
-        guard try row.integer(14) == 1, let handle = record.handle else { return false }
-        let twins = try connection.rows(
-            Self.selectTwins,
-            [.integer(hub.number), .text(record.platform.rawValue), .text(handle.text), .integer(record.sliceKey.number)])
-        return try twins.contains { filter.means(try DeviceRows.record($0)) }
-    }
-
-    private func chunk(after key: SliceKey, last: SliceKey) throws -> Chunk {
-        let limit = SQLValue.integer(Int64(Self.chunk))
-        let range: [SQLValue] = [.integer(hub.number), .integer(key.number), .integer(last.number), limit]
+    private func chunk(after key: SliceKey, last: SliceKey, limit: Int) throws -> Chunk {
+        // With something left to compare, many rows may be read for few that match.
+        let size = rest == nil ? min(limit, Self.chunk) : Self.chunk
+        let range: [SQLValue] = [.integer(send.hub.number), .integer(key.number), .integer(last.number)]
         switch plan {
         case .scan:
-            return try Self.whole(connection.rows(Self.scan, range))
+            return try chunk(of: size, upTo: limit, statements(.scan), range + state + [.integer(Int64(size))])
         case .tags(let tags) where tags.count == 1:
-            return try Self.whole(connection.rows(Self.scanTag, range + [.text(tags.first?.folded ?? "")]))
+            let values = range + state + [.integer(Int64(size)), .text(tags.first?.folded ?? "")]
+            return try chunk(of: size, upTo: limit, statements(.tag), values)
         case .tags(let tags):
-            let keys = try keys(tags, range)
-            let rows = try keys.compactMap { try connection.row(Self.one, [.integer(hub.number), .integer($0)]) }
-            return Chunk(rows: rows, through: keys.count < Self.chunk ? nil : keys.last.map { SliceKey($0) })
+            return try chunk(of: size, upTo: limit, keys: keys(tags, range + [.integer(Int64(size))]))
         }
     }
 
-    private static func whole(_ rows: [SQLRow]) throws -> Chunk {
-        Chunk(rows: rows, through: rows.count < chunk ? nil : try rows.last.map { SliceKey(try $0.integer(13)) })
+    private func chunk(of size: Int, upTo limit: Int, _ statement: SQLStatement, _ values: [SQLValue]) throws -> Chunk {
+        var chunk = Chunk()
+        chunk.candidates.reserveCapacity(min(size, limit))
+        var isCut = false
+        try connection.forEachRow(statement, values) { row in
+            guard !isCut else { return }
+            let key = SliceKey(try row.integer(0))
+            if let candidate = try candidate(key, row) { chunk.candidates.append(candidate) }
+            chunk.count += 1
+            chunk.through = key
+            isCut = chunk.candidates.count == limit
+        }
+        if chunk.count < size, !isCut { chunk.through = nil }
+        return chunk
+    }
+
+    /// Reads records one by one; an entry whose record is gone or is not meant is passed.
+    private func chunk(of size: Int, upTo limit: Int, keys: ArraySlice<Int64>) throws -> Chunk {
+        var chunk = Chunk()
+        let statement = statements(.one)
+        for key in keys {
+            try connection.forEachRow(statement, [.integer(send.hub.number), .integer(key)] + state) { row in
+                if let candidate = try candidate(SliceKey(key), row) { chunk.candidates.append(candidate) }
+            }
+            chunk.count += 1
+            chunk.through = SliceKey(key)
+            if chunk.candidates.count == limit { return chunk }
+        }
+        if keys.count < size { chunk.through = nil }
+        return chunk
     }
 
     /// The lowest keys of all the tags together: each tag gives its lowest, and the lowest of those are the lowest of all.
     private func keys(_ tags: Set<Tag>, _ range: [SQLValue]) throws -> ArraySlice<Int64> {
         var keys: Set<Int64> = []
         for tag in tags {
-            for row in try connection.rows(Self.keysOfTag, range + [.text(tag.folded)]) { keys.insert(try row.integer(0)) }
+            try connection.forEachRow(Self.keysOfTag, range + [.text(tag.folded)]) { keys.insert(try $0.integer(0)) }
         }
-        return keys.sorted().prefix(Self.chunk)
+        guard case .integer(let size)? = range.last else { return [] }
+        return keys.sorted().prefix(Int(size))
     }
 
-    static let all = [scan, scanTag, keysOfTag, one, selectTwins]
+    /// The columns of `AudienceStatements.member`, and those for comparing if there is something to compare.
+    private func candidate(_ key: SliceKey, _ row: any SQLColumns) throws -> SlicePage.Candidate? {
+        if let rest, try !rest.matches(AudienceStatements.matchingTags(row)) { return nil }
+        let member = try AudienceStatements.member(key, row)
+        return .init(member: member, isSkipped: try row.integer(10) == 1 && isTwin(member))
+    }
 
-    /// The columns of a record and whether another one with its handle has a lower key.
-    private static let columns =
-        DeviceRows.columns.split(separator: ", ").map { "d.\($0)" }.joined(separator: ", ") + """
-            , CASE WHEN EXISTS (SELECT 1 FROM devices o WHERE o.hub_id = d.hub_id AND o.platform = d.platform
-                AND o.handle = d.handle AND o.slice_key < d.slice_key) THEN 1 ELSE 0 END
-            """
-    private static let scan = SQLStatement(
-        composed: """
-            SELECT \(columns) FROM devices d WHERE d.hub_id = $1 AND d.slice_key > $2 AND d.slice_key <= $3
-            ORDER BY d.slice_key LIMIT $4
-            """)
-    private static let scanTag = SQLStatement(
-        composed: """
-            SELECT \(columns) FROM device_tags t JOIN devices d ON d.hub_id = t.hub_id AND d.slice_key = t.slice_key
-            WHERE t.hub_id = $1 AND t.tag = $5 AND t.slice_key > $2 AND t.slice_key <= $3 ORDER BY t.slice_key LIMIT $4
-            """)
+    /// Whether another record that the send means has the same handle and form, and a lower key.
+    private func isTwin(_ member: AudienceMember) throws -> Bool {
+        let values: [SQLValue] = [
+            .integer(send.hub.number), .text(member.platform.rawValue), .text(member.handle.text), .integer(member.key.number),
+        ]
+        let twins = try connection.rows(Self.selectTwins, values).map(DeviceRow.init)
+        return try TemplateRows.filled(twins, in: send.hub, connection).contains { filter.means($0) }
+    }
+
+    /// `$4` and on of every statement: what a record has to be to be meant.
+    private var state: [SQLValue] {
+        let moment: [SQLValue] = [.integer(send.dueAt.milliseconds), .integer(send.now.milliseconds)]
+        switch send.format {
+        case .native(let platform): return moment + [.text(platform.rawValue)]
+        case .template: return moment + [.text("")]
+        }
+    }
+
+    private func statements(_ access: AudienceStatements.Access) -> SQLStatement {
+        AudienceStatements.statement(.init(access: access, isTemplate: send.format == .template, hasRest: rest != nil))
+    }
+
+    static let all = AudienceStatements.all + [keysOfTag, selectTwins]
+
     private static let keysOfTag = SQLStatement(
         """
         SELECT slice_key FROM device_tags WHERE hub_id = $1 AND tag = $5 AND slice_key > $2 AND slice_key <= $3
         ORDER BY slice_key LIMIT $4
         """)
-    private static let one = SQLStatement(
-        composed: "SELECT \(columns) FROM devices d WHERE d.hub_id = $1 AND d.slice_key = $2")
+    /// Those before the record itself that have its handle and form.
     private static let selectTwins = SQLStatement(
         composed: """
-            SELECT \(DeviceRows.columns) FROM devices
-            WHERE hub_id = $1 AND platform = $2 AND handle = $3 AND slice_key < $4 ORDER BY slice_key LIMIT 100
+            SELECT \(DeviceRow.columns) FROM devices
+            WHERE +hub_id = $1 AND platform = $2 AND handle = $3 AND slice_key < $4
+                AND form = (SELECT form FROM devices o WHERE o.hub_id = $1 AND o.slice_key = $4)
+            ORDER BY slice_key LIMIT 100
             """)
+}
+
+extension TagExpression {
+    /// Whether the entries of the plan are exactly what the expression means: it is one tag, or tags joined by `||`.
+    fileprivate func isAnswered(by plan: Plan) -> Bool {
+        if case .tags(let tags) = plan { hasOnlyAlternatives && tags == Set(self.tags) } else { false }
+    }
+
+    private var hasOnlyAlternatives: Bool {
+        switch self {
+        case .tag: true
+        case .or(let left, let right): left.hasOnlyAlternatives && right.hasOnlyAlternatives
+        case .not, .and: false
+        }
+    }
 }

@@ -1,32 +1,27 @@
 import PushHub
 import RichPushModel
 
-/// Device records as rows, and the steps on them that several stores take.
+/// The steps on device rows that several stores take.
+///
+/// `+hub_id` keeps an engine that knows no numbers of rows from reading the whole hub by its primary key where a handle, a
+/// parent or a template says so much more.
 enum DeviceRows {
-    /// The columns in the order in which `record` reads them.
-    static let columns = """
-        record_id, kind, platform, handle, environment, topic, tags, user_id, created_at, registered_at, expires_at, parked_at, \
-        version, slice_key
-        """
-
-    /// Reads the columns from the start of a row.
-    static func record(_ row: SQLRow) throws -> DeviceRecord {
-        guard let id = RecordID(try row.text(0)) else { throw SQLFault.unexpectedColumn(0) }
-        guard let kind = DeviceRecord.Kind(rawValue: try row.text(1)) else { throw SQLFault.unexpectedColumn(1) }
-        return DeviceRecord(
-            id: id, kind: kind, platform: Platform(rawValue: try row.text(2)),
-            handle: try row.optionalText(3).map(DeviceHandle.init(canonical:)), environment: try row.optionalText(4),
-            topic: try row.optionalText(5), tags: tags(try row.text(6)), userID: try row.optionalText(7),
-            createdAt: Timestamp(milliseconds: try row.integer(8)), registeredAt: Timestamp(milliseconds: try row.integer(9)),
-            expiresAt: try row.optionalInteger(10).map(Timestamp.init(milliseconds:)),
-            parkedAt: try row.optionalInteger(11).map(Timestamp.init(milliseconds:)), version: try row.integer(12),
-            sliceKey: SliceKey(try row.integer(13)))
+    static func find(_ id: RecordID, in hub: HubID, _ connection: any SQLConnection) throws -> DeviceRow? {
+        var found: DeviceRow?
+        try connection.forEachRow(select, [.integer(hub.number), .text(id.text)]) { found = try DeviceRow($0) }
+        return found
     }
 
-    /// Tags as one column: no tag has a comma.
-    static func text(_ tags: [Tag]) -> String { tags.map(\.text).joined(separator: ",") }
+    static func find(_ key: SliceKey, in hub: HubID, _ connection: any SQLConnection) throws -> DeviceRow? {
+        var found: DeviceRow?
+        try connection.forEachRow(selectByKey, [.integer(hub.number), .integer(key.number)]) { found = try DeviceRow($0) }
+        return found
+    }
 
-    private static func tags(_ text: String) -> [Tag] { text.split(separator: ",").compactMap { Tag.stored(String($0)) } }
+    /// What belongs to an installation besides its native record.
+    static func derived(from id: RecordID, in hub: HubID, _ connection: any SQLConnection) throws -> [DeviceRow] {
+        try connection.rows(selectDerived, [.integer(hub.number), .text(id.text)]).map(DeviceRow.init)
+    }
 
     /// Changes the index entries of a record from those of its old form to those of its new one.
     static func reindex(
@@ -35,6 +30,7 @@ enum DeviceRows {
         guard let key = (new ?? old)?.sliceKey else { return }
         let before = old?.matchingTags ?? []
         let after = new?.matchingTags ?? []
+        guard before != after else { return }
         for tag in before.subtracting(after) {
             try connection.run(deleteTag, [.integer(hub.number), .text(tag.folded), .integer(key.number)])
         }
@@ -43,13 +39,27 @@ enum DeviceRows {
         }
     }
 
-    /// Removes a record and its index entries.
-    static func remove(_ record: DeviceRecord, in hub: HubID, _ connection: any SQLConnection) throws {
-        try reindex(from: record, to: nil, in: hub, connection)
-        try connection.run(delete, [.integer(hub.number), .integer(record.sliceKey.number)])
+    /// Removes a record and its index entries; with an installation, or with a tile, all that belongs to it.
+    static func remove(_ row: DeviceRow, in hub: HubID, _ connection: any SQLConnection) throws {
+        try removeAlone(row, in: hub, connection)
+        for other in try dependents(of: row, in: hub, connection) { try removeAlone(other, in: hub, connection) }
     }
 
-    /// Removes the records that registered the handle before the moment.
+    static func removeAlone(_ row: DeviceRow, in hub: HubID, _ connection: any SQLConnection) throws {
+        try reindex(from: row.record, to: nil, in: hub, connection)
+        try connection.run(delete, [.integer(hub.number), .integer(row.record.sliceKey.number)])
+        if let template = row.templateID { try TemplateRows.release(template, in: hub, connection) }
+    }
+
+    private static func dependents(of row: DeviceRow, in hub: HubID, _ connection: any SQLConnection) throws -> [DeviceRow] {
+        guard row.record.kind == .installation, row.templateID == nil else { return [] }
+        guard let parent = row.record.parent else { return try derived(from: row.record.id, in: hub, connection) }
+        return try derived(from: parent, in: hub, connection).filter {
+            $0.record.tile != nil && $0.record.tile == row.record.tile
+        }
+    }
+
+    /// Removes the records that registered the handle before the moment, and the installations that they are.
     static func forget(_ forgotten: SliceCheckpoint.Forgotten, in hub: HubID, _ connection: any SQLConnection) throws {
         let rows = try connection.rows(
             selectForgotten,
@@ -57,28 +67,45 @@ enum DeviceRows {
                 .integer(hub.number), .text(forgotten.platform.rawValue), .text(forgotten.handle.text),
                 .integer(forgotten.since.milliseconds),
             ])
-        for row in rows { try remove(try record(row), in: hub, connection) }
+        for row in rows { try remove(try DeviceRow(row), in: hub, connection) }
     }
 
-    /// Parks the record unless it has changed since.
+    /// Parks the record, and those of its installation with the same handle, unless it has changed since.
     static func park(
         _ parked: SliceCheckpoint.Parked, at now: Timestamp, in hub: HubID, _ connection: any SQLConnection
     ) throws {
-        try connection.run(
-            park,
-            [.integer(now.milliseconds), .integer(hub.number), .integer(parked.key.number), .integer(parked.version)])
+        guard let row = try find(parked.key, in: hub, connection), row.record.version == parked.version else { return }
+        let time = SQLValue.integer(now.milliseconds)
+        try connection.run(park, [time, .integer(hub.number), .integer(parked.key.number)])
+        guard row.record.kind == .installation, let handle = row.record.handle else { return }
+        let installation = row.record.parent ?? row.record.id
+        let others: [SQLValue] = [time, .integer(hub.number), .text(installation.text), .text(handle.text)]
+        try connection.run(parkNative, others)
+        try connection.run(parkDerived, others)
     }
 
-    static let all = [insertTag, deleteTag, delete, selectForgotten, park]
+    static let all = [
+        insertTag, deleteTag, delete, selectForgotten, park, parkNative, parkDerived, select, selectByKey, selectDerived,
+    ]
 
+    private static let select = SQLStatement(
+        composed: "SELECT \(DeviceRow.columns) FROM devices WHERE hub_id = $1 AND record_id = $2")
+    private static let selectByKey = SQLStatement(
+        composed: "SELECT \(DeviceRow.columns) FROM devices WHERE hub_id = $1 AND slice_key = $2")
+    private static let selectDerived = SQLStatement(
+        composed: "SELECT \(DeviceRow.columns) FROM devices WHERE +hub_id = $1 AND parent = $2 ORDER BY slice_key")
     private static let insertTag = SQLStatement(
         "INSERT INTO device_tags (hub_id, tag, slice_key) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING")
     private static let deleteTag = SQLStatement("DELETE FROM device_tags WHERE hub_id = $1 AND tag = $2 AND slice_key = $3")
     private static let delete = SQLStatement("DELETE FROM devices WHERE hub_id = $1 AND slice_key = $2")
     private static let selectForgotten = SQLStatement(
         composed: """
-            SELECT \(columns) FROM devices WHERE hub_id = $1 AND platform = $2 AND handle = $3 AND registered_at < $4
+            SELECT \(DeviceRow.columns) FROM devices
+            WHERE +hub_id = $1 AND platform = $2 AND handle = $3 AND registered_at < $4
             """)
-    private static let park = SQLStatement(
-        "UPDATE devices SET parked_at = $1 WHERE hub_id = $2 AND slice_key = $3 AND version = $4")
+    private static let park = SQLStatement("UPDATE devices SET parked_at = $1 WHERE hub_id = $2 AND slice_key = $3")
+    private static let parkNative = SQLStatement(
+        "UPDATE devices SET parked_at = $1 WHERE hub_id = $2 AND record_id = $3 AND handle = $4")
+    private static let parkDerived = SQLStatement(
+        "UPDATE devices SET parked_at = $1 WHERE +hub_id = $2 AND parent = $3 AND handle = $4")
 }

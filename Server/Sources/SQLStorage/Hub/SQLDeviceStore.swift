@@ -1,56 +1,92 @@
 import PushHub
 import RichPushModel
+import ServiceErrors
 
 /// The devices of hubs.
 public struct SQLDeviceStore: DeviceStore {
-    private let database: any SQLDatabase
+    let database: any SQLDatabase
 
     /// Creates the store.
     public init(_ database: any SQLDatabase) { self.database = database }
 
     public func upsert(_ request: DeviceUpsert, in hub: HubID, at now: Timestamp) async throws -> StoredDevice {
-        try await database.writing { connection in
-            let replaced = try Self.removeSameHandle(request, hub, connection)
-            let old = try Self.find(request.id, hub, connection)
-            let record = try Self.record(request, old: old, hub, now, connection)
-            try connection.run(old == nil ? Self.insert : Self.update, Self.values(record, hub))
-            try DeviceRows.reindex(from: old, to: record, in: hub, connection)
-            return StoredDevice(record: record, replaced: replaced)
-        }
+        try await database.writing { try Self.upsert(request, in: hub, at: now, $0) }
+    }
+
+    /// The same within a transaction. A refusal leaves nothing written.
+    static func upsert(
+        _ request: DeviceUpsert, in hub: HubID, at now: Timestamp, _ connection: any SQLConnection
+    ) throws -> StoredDevice {
+        let old = try DeviceRows.find(request.id, in: hub, connection)
+        try request.precondition.check(old?.record.version)
+        if let old { try clear(old, for: request, hub, connection) }
+        let replaced = try removeSameHandle(request, hub, connection)
+        let record = try DeviceWriting(hub: hub, connection: connection).put(record(request, over: old, now), over: old)
+        return StoredDevice(record: record, replaced: replaced)
     }
 
     public func device(_ id: RecordID, in hub: HubID) async throws -> DeviceRecord? {
-        try await database.reading { try Self.find(id, hub, $0) }
+        try await database.reading { connection in
+            guard let row = try DeviceRows.find(id, in: hub, connection) else { return nil }
+            return try TemplateRows.filled([row], in: hub, connection).first
+        }
     }
 
-    public func remove(_ id: RecordID, in hub: HubID) async throws -> Bool {
-        try await database.writing { connection in
-            guard let record = try Self.find(id, hub, connection) else { return false }
-            try DeviceRows.remove(record, in: hub, connection)
-            return true
-        }
+    public func remove(_ id: RecordID, expecting precondition: DevicePrecondition, in hub: HubID) async throws -> Bool {
+        try await database.writing { try Self.remove(id, expecting: precondition, in: hub, $0) }
+    }
+
+    /// The same within a transaction. A refusal leaves nothing written.
+    static func remove(
+        _ id: RecordID, expecting precondition: DevicePrecondition, in hub: HubID, _ connection: any SQLConnection
+    ) throws -> Bool {
+        let found = try DeviceRows.find(id, in: hub, connection)
+        try precondition.check(found?.record.version)
+        guard let row = found else { return false }
+        try DeviceRows.remove(row, in: hub, connection)
+        return true
     }
 
     public func devices(
         with handle: DeviceHandle, platform: Platform, in hub: HubID, limit: Int
     ) async throws -> [DeviceRecord] {
-        try await database.reading { connection in
-            try connection.rows(
-                Self.selectByHandle,
-                [.integer(hub.number), .text(platform.rawValue), .text(handle.text), .integer(Int64(limit))]
-            ).map(DeviceRows.record)
-        }
+        let request = DeviceListRequest(.handles([handle], platform: platform), limit: limit)
+        return try await devices(request, in: hub).records
     }
 
     public func count(in hub: HubID) async throws -> Int {
         try await database.reading { Int(try $0.row(Self.count, [.integer(hub.number)])?.integer(0) ?? 0) }
     }
+
+    public func sweep(expiredBefore moment: Timestamp, limit: Int) async throws -> Int {
+        try await database.writing { connection in
+            let values: [SQLValue] = [.integer(moment.milliseconds), .integer(Int64(limit))]
+            let expired = try connection.rows(Self.selectExpired, values).map {
+                (hub: HubID(try $0.integer(0)), key: SliceKey(try $0.integer(1)))
+            }
+            // One of them may go with another.
+            for (hub, key) in expired {
+                if let row = try DeviceRows.find(key, in: hub, connection) { try DeviceRows.remove(row, in: hub, connection) }
+            }
+            return expired.count
+        }
+    }
 }
 
 extension SQLDeviceStore {
-    private static func find(_ id: RecordID, _ hub: HubID, _ connection: any SQLConnection) throws -> DeviceRecord? {
-        try connection.row(select, [.integer(hub.number), .text(id.text)]).map(DeviceRows.record)
+    /// What an installation of that name has besides goes with what the request replaces.
+    private static func clear(
+        _ old: DeviceRow, for request: DeviceUpsert, _ hub: HubID, _ connection: any SQLConnection
+    ) throws {
+        guard old.record.kind == .installation else { return }
+        if old.record.parent != nil { throw Self.belongsToAnInstallation }
+        let derived = try DeviceRows.derived(from: old.record.id, in: hub, connection)
+        if request.kind == .registration, !derived.isEmpty { throw Self.belongsToAnInstallation }
+        for row in derived { try DeviceRows.removeAlone(row, in: hub, connection) }
     }
+
+    private static let belongsToAnInstallation = ServiceError(
+        .conflict, "this record belongs to an installation; change the installation instead")
 
     private static func removeSameHandle(
         _ request: DeviceUpsert, _ hub: HubID, _ connection: any SQLConnection
@@ -59,64 +95,28 @@ extension SQLDeviceStore {
         let others = try connection.rows(
             selectOthers,
             [.integer(hub.number), .text(request.platform.rawValue), .text(handle.text), .text(request.id.text)]
-        ).map(DeviceRows.record)
+        ).map(DeviceRow.init)
         for other in others { try DeviceRows.remove(other, in: hub, connection) }
-        return others.map(\.id)
+        return others.filter { $0.record.parent == nil }.map(\.record.id)
     }
 
-    private static func record(
-        _ request: DeviceUpsert, old: DeviceRecord?, _ hub: HubID, _ now: Timestamp, _ connection: any SQLConnection
-    ) throws -> DeviceRecord {
+    private static func record(_ request: DeviceUpsert, over old: DeviceRow?, _ now: Timestamp) -> DeviceRecord {
         DeviceRecord(
             id: request.id, kind: request.kind, platform: request.platform, handle: request.handle,
             environment: request.environment, topic: request.topic, tags: request.tags, userID: request.userID,
-            createdAt: old?.createdAt ?? now, registeredAt: now, expiresAt: request.expiresAt, version: (old?.version ?? 0) + 1,
-            sliceKey: try old?.sliceKey ?? freeKey(for: request.id, hub, connection))
+            createdAt: old?.record.createdAt ?? now, registeredAt: now, expiresAt: request.expiresAt,
+            version: (old?.record.version ?? 0) + 1, template: request.template, pushVariables: request.pushVariables,
+            details: request.details)
     }
 
-    /// The record's own key, or the next that is free when two ids meet.
-    private static func freeKey(for id: RecordID, _ hub: HubID, _ connection: any SQLConnection) throws -> SliceKey {
-        var key = SliceKey(of: id)
-        while try connection.row(selectKey, [.integer(hub.number), .integer(key.number)]) != nil { key = key.next }
-        return key
-    }
+    static let all = [selectOthers, count, selectExpired] + listStatements
 
-    private static func values(_ record: DeviceRecord, _ hub: HubID) -> [SQLValue] {
-        [
-            .integer(hub.number), .integer(record.sliceKey.number), .text(record.id.text), .text(record.kind.rawValue),
-            .text(record.platform.rawValue), .optional(record.handle?.text), .optional(record.environment),
-            .optional(record.topic), .text(DeviceRows.text(record.tags)), .optional(record.userID),
-            .integer(record.createdAt.milliseconds), .integer(record.registeredAt.milliseconds),
-            .optional(record.expiresAt?.milliseconds), .integer(record.version),
-        ]
-    }
-
-    static let all = [select, selectKey, selectByHandle, selectOthers, count, insert, update]
-
-    private static let select = SQLStatement(
-        composed: "SELECT \(DeviceRows.columns) FROM devices WHERE hub_id = $1 AND record_id = $2")
-    private static let selectKey = SQLStatement("SELECT 1 FROM devices WHERE hub_id = $1 AND slice_key = $2")
-    private static let selectByHandle = SQLStatement(
-        composed: """
-            SELECT \(DeviceRows.columns) FROM devices WHERE hub_id = $1 AND platform = $2 AND handle = $3
-            ORDER BY slice_key LIMIT $4
-            """)
     private static let selectOthers = SQLStatement(
         composed: """
-            SELECT \(DeviceRows.columns) FROM devices
-            WHERE hub_id = $1 AND platform = $2 AND handle = $3 AND record_id <> $4
+            SELECT \(DeviceRow.columns) FROM devices
+            WHERE +hub_id = $1 AND platform = $2 AND handle = $3 AND record_id <> $4
             """)
     private static let count = SQLStatement("SELECT COUNT(*) FROM devices WHERE hub_id = $1")
-    private static let insert = SQLStatement(
-        """
-        INSERT INTO devices (hub_id, slice_key, record_id, kind, platform, handle, environment, topic, tags, user_id, created_at,
-            registered_at, expires_at, version)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
-        """)
-    private static let update = SQLStatement(
-        """
-        UPDATE devices SET record_id = $3, kind = $4, platform = $5, handle = $6, environment = $7, topic = $8, tags = $9,
-            user_id = $10, created_at = $11, registered_at = $12, expires_at = $13, version = $14, parked_at = NULL
-        WHERE hub_id = $1 AND slice_key = $2
-        """)
+    private static let selectExpired = SQLStatement(
+        "SELECT hub_id, slice_key FROM devices WHERE expires_at < $1 ORDER BY expires_at LIMIT $2")
 }

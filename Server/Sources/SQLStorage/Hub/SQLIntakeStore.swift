@@ -34,6 +34,7 @@ public struct SQLIntakeStore: IntakeStore {
             for (number, range) in send.slices.ranges.enumerated() {
                 try connection.run(Self.insertSlice, Self.values(range, number, send))
             }
+            try DirectRows.insert(send, connection)
             return .accepted
         }
     }
@@ -71,6 +72,7 @@ public struct SQLIntakeStore: IntakeStore {
         let freed = try connection.run(deleteFreeSlices, key + [time])
         try connection.run(closeSlices, key + [.integer(Int64(freed))])
         try connection.run(deletePending, key)
+        try connection.run(DirectRows.delete, key)
         return true
     }
 }
@@ -100,6 +102,7 @@ extension SQLIntakeStore {
             .optional(send.message.expiresAt?.milliseconds), .optional(send.audience?.description), .text(state.rawValue),
             .integer(send.enqueuedAt.milliseconds), .integer(send.dueAt.milliseconds),
             .integer(Int64(send.slices.ranges.count)), .optional(send.pushesPerSecond.map(Int64.init)),
+            .text(send.message.format.text), .integer(send.recipients.handles == nil ? 0 : 1),
         ]
     }
 
@@ -117,8 +120,8 @@ extension SQLIntakeStore {
     private static let insert = SQLStatement(
         """
         INSERT INTO notifications (hub_id, notification_id, body, push_type, priority, collapse_id, topic, expires_at, audience,
-            state, enqueued_at, due_at, open_slices, pushes_per_second)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+            state, enqueued_at, due_at, open_slices, pushes_per_second, format, is_direct)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
         """)
     private static let insertSlice = SQLStatement(
         """

@@ -6,17 +6,29 @@ extension SQLSliceQueue {
         try await database.writing { connection in
             let slice = Array(Self.key(checkpoint.lease).prefix(3))
             guard try Self.moveLease(checkpoint, connection) else { return .refused }
-            for (outcome, count) in checkpoint.tallies {
-                try connection.run(Self.addTally, slice + [.text(outcome.rawValue), .integer(Int64(count))])
-            }
+            try Self.addTallies(checkpoint, slice, connection)
             for key in checkpoint.settled { try connection.run(Self.deletePending, slice + [.integer(key.number)]) }
             for target in checkpoint.pending { try connection.run(Self.putPending, slice + Self.values(target)) }
             let hub = checkpoint.lease.id.hub
             for forgotten in checkpoint.forgotten { try DeviceRows.forget(forgotten, in: hub, connection) }
             for parked in checkpoint.parked { try DeviceRows.park(parked, at: checkpoint.now, in: hub, connection) }
+            for feedback in checkpoint.feedback { try FeedbackRows.add(feedback, in: hub, connection) }
             guard checkpoint.disposition == .finish else { return .stored(ended: nil) }
             try connection.run(Self.deleteAllPending, slice)
             return .stored(ended: try Self.endSend(checkpoint, connection))
+        }
+    }
+
+    private static func addTallies(
+        _ checkpoint: SliceCheckpoint, _ slice: [SQLValue], _ connection: any SQLConnection
+    ) throws {
+        var all = checkpoint.otherTallies
+        all[.apns] = checkpoint.tallies
+        for (platform, tallies) in all {
+            for (outcome, count) in tallies {
+                try connection.run(
+                    addTally, slice + [.text(platform.rawValue), .text(outcome.rawValue), .integer(Int64(count))])
+            }
         }
     }
 
@@ -48,6 +60,7 @@ extension SQLSliceQueue {
         let expired = try connection.row(countExpired, key)?.integer(0) ?? 0
         let end: NotificationState = expired > 0 ? .expired : .completed
         try connection.run(markEnded, key + [.text(end.rawValue), .integer(checkpoint.now.milliseconds)])
+        try connection.run(DirectRows.delete, key)
         return end
     }
 
@@ -80,8 +93,8 @@ extension SQLSliceQueue {
         """)
     private static let addTally = SQLStatement(
         """
-        INSERT INTO tallies (hub_id, notification_id, slice, outcome, targets) VALUES ($1, $2, $3, $4, $5)
-        ON CONFLICT (hub_id, notification_id, slice, outcome) DO UPDATE SET targets = tallies.targets + excluded.targets
+        INSERT INTO tallies (hub_id, notification_id, slice, platform, outcome, targets) VALUES ($1, $2, $3, $4, $5, $6)
+        ON CONFLICT (hub_id, notification_id, slice, platform, outcome) DO UPDATE SET targets = tallies.targets + excluded.targets
         """)
     private static let deletePending = SQLStatement(
         "DELETE FROM pending_targets WHERE hub_id = $1 AND notification_id = $2 AND slice = $3 AND slice_key = $4")

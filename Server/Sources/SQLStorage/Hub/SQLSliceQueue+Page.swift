@@ -7,7 +7,6 @@ extension SQLSliceQueue {
         try await database.reading { connection in
             guard let row = try connection.row(Self.selectSend, Self.key(request.lease)) else { return nil }
             let send = try Send(row)
-            let filter = AudienceFilter(audience: send.audience, dueAt: send.dueAt, now: request.now)
             var page = SlicePage(
                 state: send.state, message: send.message, pushesPerSecond: send.pushesPerSecond, work: .wait, pendingCount: 0,
                 nextPendingAt: nil)
@@ -15,34 +14,51 @@ extension SQLSliceQueue {
             page.pendingCount = try Self.countPending(request, connection)
             let canWalk = page.pendingCount < request.pendingLimit && request.lease.cursor < request.lease.last
             let prefersWalk = canWalk && request.turn == .walk
-            if page.pendingCount > 0 { try Self.readPending(request, filter, &page, takesDue: !prefersWalk, connection) }
+            if page.pendingCount > 0 { try Self.readPending(request, send, &page, takesDue: !prefersWalk, connection) }
             if page.work == .wait, canWalk {
-                let hub = request.lease.id.hub
-                let plan = try AudienceIndex.plan(send.audience, hub, connection)
-                let walk = AudienceWalk(hub: hub, plan: plan, filter: filter, connection: connection)
-                page.work = .walk(
-                    try walk.next(
-                        after: request.lease.cursor, last: request.lease.last, limit: request.limit,
-                        scanLimit: request.scanLimit))
+                page.work = .walk(try Self.walk(request, send, connection))
             }
+            page.templates = try Self.templates(page.work, request.lease.id.hub, connection)
             return page
         }
     }
 
+    private static func walk(
+        _ request: PageRequest, _ send: Send, _ connection: any SQLConnection
+    ) throws -> SlicePage.Walk {
+        let (cursor, last, limit) = (request.lease.cursor, request.lease.last, request.limit)
+        guard !send.isDirect else {
+            return try DirectRows.walk(send, request.lease.id, after: cursor, last: last, limit: limit, connection)
+        }
+        return try AudienceWalk(send.audienceSend(request), connection)
+            .next(after: cursor, last: last, limit: limit, scanLimit: request.scanLimit)
+    }
+
+    /// The contents of the templates that the page's targets have.
+    private static func templates(
+        _ work: SlicePage.Work, _ hub: HubID, _ connection: any SQLConnection
+    ) throws -> [TemplateID: DeviceTemplate] {
+        var templates: [TemplateID: DeviceTemplate] = [:]
+        for id in work.templates { templates[id] = try TemplateRows.find(id, in: hub, connection) }
+        return templates
+    }
+
     /// A send as its row has it.
-    private struct Send {
+    struct Send {
         let state: NotificationState
         let message: AcceptedMessage
         let audience: TagExpression?
         let dueAt: Timestamp
         let pushesPerSecond: Int?
+        let isDirect: Bool
 
         init(_ row: SQLRow) throws {
             guard let state = NotificationState(rawValue: try row.text(0)) else { throw SQLFault.unexpectedColumn(0) }
             self.state = state
             message = AcceptedMessage(
                 body: try row.bytes(1), pushType: try row.text(2), priority: Int(try row.integer(3)),
-                collapseID: try row.optionalText(4), expiresAt: try row.optionalInteger(6).map(Timestamp.init(milliseconds:)),
+                format: SendFormat(stored: try row.text(10)), collapseID: try row.optionalText(4),
+                expiresAt: try row.optionalInteger(6).map(Timestamp.init(milliseconds:)),
                 topic: try row.optionalText(5))
             do {
                 audience = try row.optionalText(7).map { text throws(TagExpressionError) in try TagExpression(parsing: text) }
@@ -51,6 +67,12 @@ extension SQLSliceQueue {
             }
             dueAt = Timestamp(milliseconds: try row.integer(8))
             pushesPerSecond = try row.optionalInteger(9).map(Int.init)
+            isDirect = try row.integer(11) != 0
+        }
+
+        func audienceSend(_ request: PageRequest) -> AudienceWalk.Send {
+            AudienceWalk.Send(
+                hub: request.lease.id.hub, audience: audience, format: message.format, dueAt: dueAt, now: request.now)
         }
     }
 
@@ -59,7 +81,7 @@ extension SQLSliceQueue {
     }
 
     private static func readPending(
-        _ request: PageRequest, _ filter: AudienceFilter, _ page: inout SlicePage, takesDue: Bool,
+        _ request: PageRequest, _ send: Send, _ page: inout SlicePage, takesDue: Bool,
         _ connection: any SQLConnection
     ) throws {
         let slice = Array(key(request.lease).prefix(3))
@@ -69,7 +91,7 @@ extension SQLSliceQueue {
         }
         let now = SQLValue.integer(request.now.milliseconds)
         let due = try connection.rows(selectDue, slice + [now, .integer(Int64(request.limit))]).map { row in
-            try dueTarget(row, request.lease.id.hub, filter, connection)
+            try dueTarget(row, request, send, connection)
         }
         if !due.isEmpty { page.work = .retries(due) }
         // More are due than the page takes: they are next.
@@ -83,23 +105,34 @@ extension SQLSliceQueue {
 
     /// The record is read again, and checked again: a phone may have changed hands since the first try.
     private static func dueTarget(
-        _ row: SQLRow, _ hub: HubID, _ filter: AudienceFilter, _ connection: any SQLConnection
+        _ row: SQLRow, _ request: PageRequest, _ send: Send, _ connection: any SQLConnection
     ) throws -> SlicePage.DueTarget {
         let key = try row.integer(0)
         guard let cause = PendingTarget.Cause(rawValue: try row.text(1)) else { throw SQLFault.unexpectedColumn(1) }
         let target = PendingTarget(
             key: SliceKey(key), cause: cause, attempts: Int(try row.integer(2)),
             firstAt: Timestamp(milliseconds: try row.integer(3)), notBefore: Timestamp(milliseconds: try row.integer(4)))
-        let record = try connection.row(selectRecord, [.integer(hub.number), .integer(key)]).map(DeviceRows.record)
-        return SlicePage.DueTarget(target: target, record: record.flatMap { filter.means($0) ? $0 : nil })
+        return SlicePage.DueTarget(target: target, member: try member(target.key, request, send, connection))
     }
 
-    static let pageStatements = [selectSend, countPending, selectDue, selectNextPending, selectRecord]
+    private static func member(
+        _ key: SliceKey, _ request: PageRequest, _ send: Send, _ connection: any SQLConnection
+    ) throws -> AudienceMember? {
+        guard !send.isDirect else { return try DirectRows.member(send, request.lease.id, at: key, connection) }
+        let hub = request.lease.id.hub
+        guard let row = try DeviceRows.find(key, in: hub, connection),
+            let record = try TemplateRows.filled([row], in: hub, connection).first,
+            send.audienceSend(request).filter.means(record)
+        else { return nil }
+        return AudienceMember(record, template: row.templateID)
+    }
+
+    static let pageStatements = [selectSend, countPending, selectDue, selectNextPending]
 
     private static let selectSend = SQLStatement(
         """
         SELECT n.state, n.body, n.push_type, n.priority, n.collapse_id, n.topic, n.expires_at, n.audience, n.due_at,
-            n.pushes_per_second
+            n.pushes_per_second, n.format, n.is_direct
         FROM slices s JOIN notifications n ON n.hub_id = s.hub_id AND n.notification_id = s.notification_id
         WHERE s.hub_id = $1 AND s.notification_id = $2 AND s.slice = $3 AND s.epoch = $4 AND s.owner IS NOT NULL
         """)
@@ -116,6 +149,4 @@ extension SQLSliceQueue {
         SELECT MIN(not_before) FROM pending_targets
         WHERE hub_id = $1 AND notification_id = $2 AND slice = $3 AND not_before > $4
         """)
-    private static let selectRecord = SQLStatement(
-        composed: "SELECT \(DeviceRows.columns) FROM devices WHERE hub_id = $1 AND slice_key = $2")
 }

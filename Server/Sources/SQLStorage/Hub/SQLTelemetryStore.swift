@@ -1,5 +1,6 @@
 import PushHub
 import RichPushModel
+import TagExpressions
 
 /// Where sends stand.
 public struct SQLTelemetryStore: TelemetryStore {
@@ -15,10 +16,16 @@ public struct SQLTelemetryStore: TelemetryStore {
             var telemetry = try Self.telemetry(id, row, now)
             for row in try connection.rows(Self.selectTallies, key) {
                 guard let outcome = TargetOutcome(rawValue: try row.text(0)) else { throw SQLFault.unexpectedColumn(0) }
-                telemetry.outcomes[outcome] = Int(try row.integer(1))
+                let count = Int(try row.integer(1))
+                telemetry.outcomes[outcome, default: 0] += count
+                telemetry.platformOutcomes[Platform(rawValue: try row.text(2)), default: [:]][outcome] = count
             }
             return telemetry
         }
+    }
+
+    public func feedback(after number: Int64, limit: Int, in hub: HubID) async throws -> [DeviceFeedback] {
+        try await database.reading { try FeedbackRows.page(after: number, limit: limit, in: hub, $0) }
     }
 
     public func backlog(at now: Timestamp) async throws -> DispatchBacklog {
@@ -40,30 +47,41 @@ public struct SQLTelemetryStore: TelemetryStore {
         try await database.writing { connection in
             let values: [SQLValue] = [.integer(moment.milliseconds), .integer(Int64(limit))]
             let ended = try connection.rows(Self.deleteEnded, values)
-            for row in ended { try connection.run(Self.deleteTallies, row.values) }
+            for row in ended {
+                try connection.run(Self.deleteTallies, row.values)
+                try connection.run(DirectRows.delete, row.values)
+            }
             return ended.count + (try connection.run(Self.deleteKeys, values))
+                + (try connection.run(FeedbackRows.deleteOld, values))
         }
     }
 
     private static func telemetry(_ id: NotificationID, _ row: SQLRow, _ now: Timestamp) throws -> NotificationTelemetry {
         guard let state = NotificationState(rawValue: try row.text(0)) else { throw SQLFault.unexpectedColumn(0) }
         let dueAt = Timestamp(milliseconds: try row.integer(2))
-        return NotificationTelemetry(
+        let format = SendFormat(stored: try row.text(5))
+        var telemetry = NotificationTelemetry(
             id: id, state: state == .scheduled && dueAt <= now ? .accepted : state,
             enqueuedAt: Timestamp(milliseconds: try row.integer(1)), dueAt: dueAt,
             startedAt: try row.optionalInteger(3).map(Timestamp.init(milliseconds:)),
-            endedAt: try row.optionalInteger(4).map(Timestamp.init(milliseconds:)))
+            endedAt: try row.optionalInteger(4).map(Timestamp.init(milliseconds:)), format: format,
+            isDirect: try row.integer(6) != 0, body: try row.bytes(8))
+        if case .native(let platform) = format { telemetry.platformOutcomes[platform] = [:] }
+        telemetry.audience = try row.optionalText(7).flatMap { try? TagExpression(parsing: $0) }
+        return telemetry
     }
 
     static let all = [select, selectTallies, selectBacklog, deleteEnded, deleteTallies, deleteKeys]
 
     private static let select = SQLStatement(
         """
-        SELECT state, enqueued_at, due_at, started_at, ended_at FROM notifications WHERE hub_id = $1 AND notification_id = $2
+        SELECT state, enqueued_at, due_at, started_at, ended_at, format, is_direct, audience, body FROM notifications
+        WHERE hub_id = $1 AND notification_id = $2
         """)
     private static let selectTallies = SQLStatement(
         """
-        SELECT outcome, CAST(SUM(targets) AS BIGINT) FROM tallies WHERE hub_id = $1 AND notification_id = $2 GROUP BY outcome
+        SELECT outcome, CAST(SUM(targets) AS BIGINT), platform FROM tallies WHERE hub_id = $1 AND notification_id = $2
+        GROUP BY platform, outcome
         """)
     private static let selectBacklog = SQLStatement(
         """

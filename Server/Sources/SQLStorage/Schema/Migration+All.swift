@@ -5,5 +5,8 @@ extension Migration {
         .backendTables,
         .retention,
         .pace,
+        .hubRules,
+        .hubProtocol,
+        .jobs,
     ]
 }

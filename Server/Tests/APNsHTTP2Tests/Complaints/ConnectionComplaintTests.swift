@@ -24,9 +24,68 @@ struct ConnectionComplaintTests {
         #expect(queued.outcome(0)?.isAccepted == true)
     }
 
-    @Test("complaint 2: there is a deadline without asking for one")
-    func defaultDeadline() throws {
-        #expect(APNsClientTiming().pushDeadline == .seconds(30))
+    @Test("complaint 1: a connection that answers PING and no request gets none any more, and may still answer what it has")
+    func wedged() throws {
+        let rig = try PoolRig()
+        let link = try rig.warmLink()
+        let stuck = rig.submit(1)
+        for probe in 1...2 {
+            rig.advance(.seconds(10))
+            try link.say(.frame(0x6, flags: 0x1, [0, 0, 0, 0, 0, 0, 0, UInt8(probe)]))
+        }
+        let next = rig.submit(1)
+        #expect(rig.links.count == 2)
+        let other = try #require(rig.links.last)
+        try other.say(.streamLimit(1))
+        try other.say(.success(1))
+        #expect(next.outcome(0)?.isAccepted == true && stuck.outcome(0) == nil)
+        try link.say(.success(3))
+        #expect(stuck.outcome(0)?.isAccepted == true)
+        #expect(!link.channel.isActive)
+    }
+
+    @Test("complaint 1: a connection that allows no stream, or gives no credit back, does not keep pushes waiting for ever")
+    func unfit() throws {
+        let rig = try PoolRig()
+        let first = rig.submit([Pushes.push()], deadline: .minutes(5))
+        let closed = try #require(rig.links.last)
+        try closed.say(.streamLimit(0))
+        rig.advance(.seconds(31))
+        #expect(rig.links.count == 2 && !closed.channel.isActive)
+        let other = try #require(rig.links.last)
+        try other.say(.streamLimit(1000))
+        try other.say(.success(1))
+        #expect(first.outcome(0)?.isAccepted == true)
+        // The answers come, the credit does not.
+        let large = rig.submit([Pushes.push(size: 65_515)], deadline: .minutes(5))
+        try other.say(.success(3))
+        #expect(large.outcome(0)?.isAccepted == true)
+        let next = rig.submit([Pushes.push()], deadline: .minutes(5))
+        rig.advance(.seconds(1))
+        #expect(rig.links.count == 3)
+        let last = try #require(rig.links.last)
+        try last.say(.streamLimit(1))
+        try last.say(.success(1))
+        #expect(next.outcome(0)?.isAccepted == true)
+        rig.advance(.seconds(31))
+        #expect(!other.channel.isActive && last.channel.isActive)
+    }
+
+    @Test("complaint 1: requests whose callers gave up say nothing about a connection")
+    func cancelled() throws {
+        let rig = try PoolRig()
+        let link = try rig.warmLink()
+        let group = (0..<500).map { _ in rig.submit(1) }
+        for submission in group { rig.pool.cancel(submission) }
+        rig.advance(.minutes(1))
+        #expect(group.allSatisfy { $0.outcome(0) == .unknown(.cancelled) })
+        #expect(link.channel.isActive)
+        _ = rig.submit(1)
+        #expect(rig.links.count == 1)
+    }
+
+    @Test("complaint 2: there is a deadline without asking for one, also for what was sent")
+    func deadlineOnTheWire() throws {
         let rig = try PoolRig()
         let link = try rig.warmLink()
         let submission = rig.submit(1)
@@ -147,6 +206,50 @@ struct ConnectionComplaintTests {
         let submission = rig.submit(5000)
         #expect(submission.outcomeList.filter { $0 == .notSent(.queueFull) }.count == 4900)
         #expect(rig.metrics.queued == 100)
+    }
+
+    @Test("complaint 18: large bodies do not wait for credit while another connection could carry them")
+    func windowLimited() throws {
+        let rig = try PoolRig(limits: APNsClientLimits(connections: 4))
+        let first = try rig.warmLink()
+        first.hasSpoken = true
+        // Four windows of 65,535 bytes hold 64 of them; credit never comes.
+        let submission = rig.submit(60, size: 3900)
+        var written = 0
+        for _ in 0..<50 {
+            rig.advance(.milliseconds(100))
+            for link in rig.links {
+                if !link.hasSpoken { try link.say(.streamLimit(1000)) }
+                try link.exchange()
+                let requests = link.server.takeRequests()
+                #expect(requests.allSatisfy { $0.isComplete })
+                written += requests.count
+                // The first answer ends the warm-up, and there is no other.
+                if let stream = requests.first?.stream, !link.hasSpoken {
+                    link.hasSpoken = true
+                    try link.say(.success(stream))
+                }
+            }
+        }
+        #expect(rig.links.count == 4)
+        #expect(written == 60)
+        #expect(submission.outcomeList.count { $0?.isAccepted == true } == 3)
+    }
+
+    @Test("complaint 24: a client that found nobody for long goes on soon after somebody is there")
+    func recovers() throws {
+        let rig = try PoolRig()
+        rig.isReachable = false
+        let lost = rig.submit([Pushes.push()], deadline: .minutes(30))
+        rig.advance(.minutes(31))
+        #expect(lost.outcome(0) == .notSent(.unreachable))
+        rig.isReachable = true
+        let next = rig.submit([Pushes.push()], deadline: .minutes(3))
+        for _ in 0..<61 where rig.links.isEmpty { rig.advance(.seconds(1)) }
+        let link = try #require(rig.links.last)
+        try link.say(.streamLimit(1))
+        try link.say(.success(1))
+        #expect(next.outcome(0)?.isAccepted == true)
     }
 
     @Test("complaint 21: no limit can be set so that nothing ever moves")

@@ -78,6 +78,10 @@ struct EmulatorAdministrationTests {
             (#"{"kind":"refuseStream"}"#, .refuseStream), (#"{"kind":"shutdown"}"#, .shutdown),
             (#"{"kind":"resetStream","code":11}"#, .resetStreamWithCode(11, processed: true)),
             (#"{"kind":"streamLimit","streams":1}"#, .streamLimit(1)),
+            (
+                #"{"kind":"settings","streams":2,"initialWindowSize":0,"maximumFrameSize":20000}"#,
+                .settings(SettingsChange(streams: 2, initialWindowSize: 0, maximumFrameSize: 20_000))
+            ),
             (#"{"kind":"closeConnection"}"#, .closeConnection(processed: true)),
             (#"{"kind":"resetConnection","processed":false}"#, .resetConnection(processed: false)),
             (
@@ -99,7 +103,8 @@ struct EmulatorAdministrationTests {
         arguments: [
             #"{"kind":"explode"}"#, #"{"status":200,"reason":"x"}"#, #"{"status":503}"#, #"{"kind":"delay"}"#,
             #"{"kind":"goAway","lastStream":"never"}"#, #"{"kind":"refuseStream","count":0}"#,
-            #"{"kind":"refuseStream","every":0}"#, #"{"kind":"refuseStream","after":-1}"#,
+            #"{"kind":"refuseStream","every":0}"#, #"{"kind":"settings"}"#, #"{"kind":"settings","maximumFrameSize":1}"#,
+            #"{"kind":"refuseStream","after":-1}"#,
         ])
     func badFaults(json: String) async throws {
         try await withAdministration { _, client in

@@ -146,5 +146,7 @@ private struct StubTelemetry: TelemetryStore {
         return backlog
     }
 
+    func feedback(after number: Int64, limit: Int, in hub: HubID) async throws -> [DeviceFeedback] { [] }
+
     func sweep(endedBefore moment: Timestamp, limit: Int) async throws -> Int { 0 }
 }

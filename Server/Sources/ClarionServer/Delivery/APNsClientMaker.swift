@@ -1,0 +1,71 @@
+import APNsDelivery
+import APNsHTTP2
+import APNsProtocol
+import Logging
+import NIOCore
+import PushHub
+import RichPushModel
+import ServiceErrors
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Makes clients of APNs: host, trust and proxy as the settings say, the credential as the caller says.
+struct APNsClientMaker: Sendable {
+    let settings: Settings
+    let clock: any ServiceClock
+    let group: any EventLoopGroup
+    let observer: (any APNsClientObserver)?
+    let logger: Logger
+
+    /// The way out for a hub with a credential of its own.
+    func transport(_ credential: HubAPNsCredential) throws -> HubTransports.Made {
+        let environment: APNsEnvironment = credential.environment == .sandbox ? .sandbox : .production
+        let topic: String
+        let client: APNsClient
+        switch credential.identity {
+        case .token(let key, let keyID, let teamID):
+            topic = credential.topic ?? ""
+            client = try self.client(.token(tokens(key: key, keyID: keyID, teamID: teamID)), environment)
+        case .certificate:
+            let certificate = try HubCertificate(credential)
+            topic = certificate.topic
+            client = try self.client(.certificate(chain: certificate.chainPEM, privateKey: certificate.keyPEM), environment)
+        }
+        let transport = APNsPushTransport(
+            clients: [environment: client], defaultEnvironment: environment, defaultTopic: topic, logger: logger)
+        return HubTransports.Made(transport: transport) { await client.shutdown() }
+    }
+
+    func tokens(key: String, keyID: String, teamID: String) throws -> ProviderTokenCache {
+        do throws(ProviderTokenKeyFault) {
+            return ProviderTokenCache(key: try ProviderTokenKey(pem: key, keyID: keyID, teamID: teamID), clock: clock)
+        } catch {
+            throw ServiceError(.notReady, "apns-key: \(error)")
+        }
+    }
+
+    func client(_ credential: APNsClientConfiguration.Credential, _ environment: APNsEnvironment) throws -> APNsClient {
+        do {
+            var configuration = APNsClientConfiguration(
+                environment: environment, credential: credential,
+                endpoint: settings.apns.host.map { APNsClientConfiguration.Endpoint(host: $0, port: settings.apns.port) },
+                transport: .tls(try Self.trust(settings.apns)), proxy: settings.apns.proxy)
+            configuration.timing.pushDeadline = settings.pushDeadline
+            return try APNsClient(configuration: configuration, eventLoopGroup: group, logger: logger, observer: observer)
+        } catch let fault as APNsConfigurationFault {
+            throw ServiceError(.notReady, "the APNs client cannot be made: \(fault)")
+        }
+    }
+
+    private static func trust(_ apns: Settings.APNs) throws -> APNsClientConfiguration.Trust {
+        guard let path = apns.trustRootsPath else { return .system }
+        guard let pem = try? String(contentsOfFile: path, encoding: .utf8) else {
+            throw ServiceError(.notReady, "apns-trust-roots-path: \(path) cannot be read")
+        }
+        return .additional(pem: pem)
+    }
+}

@@ -1,0 +1,43 @@
+import APNsDelivery
+import APNsHTTP2
+import APNsProtocol
+import Logging
+import NIOCore
+import PushHub
+import RichPushModel
+
+/// The way to APNs as the settings and the hubs' own credentials describe it.
+struct NodeDelivery: Sendable {
+    /// Absent when no credential is set: then a hub without one of its own keeps what it is told to send until its time is up.
+    let client: APNsClient?
+    /// Chooses by hub.
+    let transport: HubTransports
+    /// Absent with the client.
+    let tokens: ProviderTokenCache?
+
+    /// Makes client and transport. Throws `ServiceError` with a sentence for the operator.
+    init(
+        _ settings: Settings, catalog: HubCatalog, clock: any ServiceClock, group: any EventLoopGroup,
+        observer: (any APNsClientObserver)?, logger: Logger
+    ) throws {
+        let clients = APNsClientMaker(settings: settings, clock: clock, group: group, observer: observer, logger: logger)
+        let node: any PushTransport
+        if let credential = settings.apns.credential {
+            let environment = settings.apns.environment
+            let tokens = try clients.tokens(key: credential.key.reveal(), keyID: credential.keyID, teamID: credential.teamID)
+            let client = try clients.client(.token(tokens), environment)
+            self.client = client
+            self.tokens = tokens
+            node = APNsPushTransport(
+                clients: [environment: client], defaultEnvironment: environment, defaultTopic: credential.topic, logger: logger)
+        } else {
+            client = nil
+            tokens = nil
+            node = APNsPushTransport(
+                clients: [:], defaultEnvironment: settings.apns.environment, defaultTopic: "", logger: logger)
+        }
+        transport = HubTransports(catalog: catalog, node: node, clock: clock, logger: logger) { credential in
+            try clients.transport(credential)
+        }
+    }
+}

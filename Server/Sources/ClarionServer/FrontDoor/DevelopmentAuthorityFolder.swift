@@ -1,0 +1,86 @@
+import RichPushModel
+import ServiceErrors
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Where a node keeps its development authority: `tls` in the data directory, made at the first start.
+struct DevelopmentAuthorityFolder: Sendable {
+    let authority: DevelopmentAuthority
+    /// What clients are told to trust.
+    let authorityPath: String
+
+    /// Reads the folder, or fills it. Throws `ServiceError` with a sentence for the operator.
+    init(dataDirectory: String, now: Timestamp) throws {
+        let folder = dataDirectory + "/tls"
+        try NodeStorage.makeDirectory(folder)
+        authorityPath = folder + "/authority.pem"
+        let keyPath = folder + "/authority-key.pem"
+        // The key comes first: a certificate without one would be shown to people and sign nothing.
+        let keyPEM = try Self.text(at: keyPath)
+        let certificatePEM = try Self.text(at: authorityPath)
+        if let keyPEM, let certificatePEM {
+            guard let kept = DevelopmentAuthority(certificatePEM: certificatePEM, keyPEM: keyPEM) else {
+                throw ServiceError(
+                    .notReady,
+                    "\(authorityPath) and \(keyPath) are no authority; remove both to get a new one, which clients then have to trust"
+                )
+            }
+            authority = kept
+            return
+        }
+        guard certificatePEM == nil, keyPEM == nil else {
+            throw ServiceError(
+                .notReady, "of \(authorityPath) and \(keyPath) one is missing; remove the other to get a new authority")
+        }
+        let made = try DevelopmentAuthority.create(now: now)
+        guard try PrivateFile.create(made.keyPEM + "\n", at: keyPath),
+            try PrivateFile.create(made.certificatePEM + "\n", at: authorityPath)
+        else { throw ServiceError(.notReady, "another process is making \(authorityPath); start again") }
+        // The certificate is for everybody.
+        chmod(authorityPath, 0o644)
+        authority = made
+    }
+
+    private static func text(at path: String) throws -> String? {
+        guard FileManager.default.fileExists(atPath: path) else { return nil }
+        guard let data = FileManager.default.contents(atPath: path), let text = String(validating: data, as: UTF8.self) else {
+            throw ServiceError(.notReady, "\(path) cannot be read")
+        }
+        return text
+    }
+
+    /// The names of this machine, and those that the settings add.
+    static func names(_ tls: Settings.TLS) -> [String] {
+        var buffer = [CChar](repeating: 0, count: 256)
+        let own =
+            gethostname(&buffer, buffer.count - 1) == 0
+            ? String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self) : ""
+        let isName = !own.isEmpty && own.utf8.count <= 253 && own.utf8.allSatisfy(Self.isNameByte)
+        let isWildcard = ["0.0.0.0", "::"].contains(tls.address.host)
+        var names: [String] = []
+        for name in ["localhost", "127.0.0.1", "::1"] + (isName ? [own] : []) + (isWildcard ? [] : [tls.address.host]) + tls.names
+        where !names.contains(name) {
+            names.append(name)
+        }
+        return names
+    }
+
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
+        }
+    }
+}

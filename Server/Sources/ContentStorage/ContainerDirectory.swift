@@ -1,0 +1,129 @@
+import PushHub
+import RichPushModel
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Where the files of containers lie: `{hub number}/{container}/{name}`, the name with `%2F` for each slash, and `incoming/` for
+/// uploads under way. Its calls block.
+struct ContainerDirectory: Sendable {
+    let root: String
+
+    /// Makes the directories, removes uploads that were cut off, and counts the bytes of all files.
+    func prepare() throws -> Int64 {
+        for path in [root, incoming] { try make(path) }
+        for name in try names(in: incoming) { _ = unlink("\(incoming)/\(name)") }
+        var total: Int64 = 0
+        for container in try containers() {
+            for name in try names(in: container) { total += try size(of: "\(container)/\(name)") ?? 0 }
+        }
+        return total
+    }
+
+    /// The path of a file.
+    func path(_ blob: BlobReference) -> String { "\(folder(blob.container, of: blob.hub))/\(Self.encoded(blob.name.text))" }
+
+    func folder(_ container: ContainerName, of hub: HubID) -> String { "\(root)/\(hub.number)/\(container.text)" }
+
+    /// A new name for an upload.
+    func upload() -> String {
+        "\(incoming)/\(String(UInt64.random(in: .min ... .max), radix: 16))-\(String(UInt64.random(in: .min ... .max), radix: 16))"
+    }
+
+    /// Makes the folder of a container.
+    func makeFolder(_ container: ContainerName, of hub: HubID) throws {
+        try make("\(root)/\(hub.number)")
+        try make(folder(container, of: hub))
+    }
+
+    /// The size of a file, `nil` when there is none.
+    func size(of path: String) throws -> Int64? { try information(path).map { Int64($0.st_size) } }
+
+    /// The files of a container.
+    func files(_ container: ContainerName, of hub: HubID) throws -> [BlobInformation] {
+        let folder = folder(container, of: hub)
+        return try names(in: folder).compactMap { file in
+            guard let name = BlobName(file.replacing("%2F", with: "/")), let found = try information("\(folder)/\(file)") else {
+                return nil
+            }
+            return BlobInformation(name: name, size: Int64(found.st_size), writtenAt: FileAge.written(found))
+        }
+    }
+
+    /// Removes a file; its size, or `nil` when there was none.
+    func remove(_ path: String) throws -> Int64? {
+        let size = try size(of: path)
+        guard unlink(path) == 0 else {
+            guard errno == ENOENT else { throw FileFault.last("unlink") }
+            return nil
+        }
+        return size ?? 0
+    }
+
+    /// Removes what was last written before the moment, and empty folders; how many files and bytes went.
+    func sweep(writtenBefore moment: Timestamp) throws -> (files: Int, bytes: Int64) {
+        var swept = (files: 0, bytes: Int64(0))
+        for container in try containers() {
+            for name in try names(in: container) {
+                let path = "\(container)/\(name)"
+                guard let found = try information(path), FileAge.written(found) < moment else { continue }
+                if let size = try remove(path) {
+                    swept.files += 1
+                    swept.bytes += size
+                }
+            }
+            // Fails for a folder in which something lies, as it should.
+            _ = rmdir(container)
+        }
+        return swept
+    }
+
+    private var incoming: String { "\(root)/incoming" }
+
+    /// The folders of all containers.
+    private func containers() throws -> [String] {
+        var folders: [String] = []
+        for hub in try names(in: root) where Int64(hub) != nil {
+            folders += try names(in: "\(root)/\(hub)").filter { ContainerName($0) != nil }.map { "\(root)/\(hub)/\($0)" }
+        }
+        return folders
+    }
+
+    private func information(_ path: String) throws -> stat? {
+        var information = stat()
+        guard lstat(path, &information) == 0 else {
+            guard errno == ENOENT else { throw FileFault.last("lstat") }
+            return nil
+        }
+        return information.st_mode & S_IFMT == S_IFREG ? information : nil
+    }
+
+    private func make(_ path: String) throws {
+        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw FileFault.last("mkdir") }
+    }
+
+    /// What lies in a folder, without the folder itself and its parent; nothing when there is no folder.
+    private func names(in path: String) throws -> [String] {
+        guard let directory = opendir(path) else {
+            guard errno == ENOENT else { throw FileFault.last("opendir") }
+            return []
+        }
+        defer { _ = closedir(directory) }
+        var names: [String] = []
+        while let entry = readdir(directory) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+
+    /// No name has a percent sign of its own.
+    private static func encoded(_ name: String) -> String { name.replacing("/", with: "%2F") }
+}

@@ -1,0 +1,114 @@
+import NIOConcurrencyHelpers
+import NIOPosix
+import PushHub
+import RichPushModel
+import ServiceErrors
+
+/// The files of jobs and feedback on the local disk, bounded altogether. All file work runs on a thread pool of blocking threads.
+public final class DiskContainerStore: ContainerStore {
+    private let directory: ContainerDirectory
+    private let threads: NIOThreadPool
+    private let space: ContainerSpace
+    private let uploads: UploadSlots
+
+    /// Opens a store, creating its directories (mode 0700). One process may use a root at a time.
+    ///
+    /// - Parameters:
+    ///   - maximumBytes: the bound of all files together.
+    ///   - maximumUploads: bounds the open files of uploads.
+    public init(
+        root: String, maximumBytes: Int64, threads: NIOThreadPool = .singleton, maximumUploads: Int = 32
+    ) throws {
+        directory = ContainerDirectory(root: root)
+        self.threads = threads
+        space = ContainerSpace(limit: maximumBytes, used: try directory.prepare())
+        uploads = UploadSlots(capacity: maximumUploads)
+    }
+
+    /// The bytes of all files, those of uploads under way included.
+    public var usedBytes: Int64 { space.used }
+
+    public func put(_ blob: BlobReference, limit: Int64) async throws -> any BlobUpload {
+        guard let slot = uploads.take() else { throw ServiceError(.overloaded, "too many uploads are running", retryAfter: 5) }
+        let (directory, space, threads) = (directory, space, threads)
+        return try await threads.storing {
+            try DiskBlobUpload(blob, in: directory, space, limit: limit, slot: slot, threads: threads)
+        }
+    }
+
+    public func append(to blob: BlobReference, at offset: Int64) async throws -> any BlobAppending {
+        let (directory, space, threads) = (directory, space, threads)
+        return try await threads.storing {
+            try directory.makeFolder(blob.container, of: blob.hub)
+            let path = directory.path(blob)
+            let before = try directory.size(of: path) ?? 0
+            let file = try OpenFile.appending(path, at: offset)
+            space.change(by: offset - before)
+            return DiskBlobAppending(file: file, space: space, threads: threads)
+        }
+    }
+
+    public func open(_ blob: BlobReference) async throws -> (any BlobReading)? {
+        let (path, threads) = (directory.path(blob), threads)
+        return try await threads.storing {
+            guard let file = try OpenFile.reading(path) else { return nil }
+            return DiskBlobReading(file: file, size: try file.size(), writtenAt: try file.writtenAt(), threads: threads)
+        }
+    }
+
+    public func list(
+        _ container: ContainerName, of hub: HubID, prefix: String, after name: BlobName?, limit: Int
+    ) async throws -> [BlobInformation] {
+        let directory = directory
+        return try await threads.storing {
+            let files = try directory.files(container, of: hub).filter { file in
+                file.name.text.hasPrefix(prefix) && name.map { file.name > $0 } ?? true
+            }
+            return Array(files.sorted { $0.name < $1.name }.prefix(limit))
+        }
+    }
+
+    public func remove(_ blob: BlobReference) async throws -> Bool {
+        let (directory, space) = (directory, space)
+        return try await threads.storing {
+            guard let size = try directory.remove(directory.path(blob)) else { return false }
+            space.change(by: -size)
+            return true
+        }
+    }
+
+    public func sweep(writtenBefore moment: Timestamp) async throws -> Int {
+        let (directory, space) = (directory, space)
+        return try await threads.storing {
+            let swept = try directory.sweep(writtenBefore: moment)
+            space.change(by: -swept.bytes)
+            return swept.files
+        }
+    }
+}
+
+/// A file that is being read.
+struct DiskBlobReading: BlobReading {
+    let file: OpenFile
+    let size: Int64
+    let writtenAt: Timestamp
+    let threads: NIOThreadPool
+
+    func read(at offset: Int64, count: Int) async throws -> [UInt8] {
+        try await threads.storing { try file.read(at: offset, count: count) }
+    }
+}
+
+/// A file that grows.
+struct DiskBlobAppending: BlobAppending {
+    let file: OpenFile
+    let space: ContainerSpace
+    let threads: NIOThreadPool
+
+    func write(_ chunk: [UInt8]) async throws {
+        try space.take(Int64(chunk.count))
+        try await threads.storing { try file.write(chunk) }
+    }
+
+    func synchronize() async throws { try await threads.storing { try file.synchronize() } }
+}

@@ -1,0 +1,47 @@
+import HTTPService
+import HTTPTypes
+import HubProtocol
+import RichPushModel
+import ServiceErrors
+
+/// Errors as the hub protocol has them (Azure reference 6.2): a small XML body whose detail clients show to people.
+struct HubErrorRenderer: ErrorRenderer {
+    let clock: any ServiceClock
+
+    var challenge: String { "SharedAccessSignature" }
+
+    func render(_ error: ServiceError, entry: ErrorTableEntry, requestID: String) -> (mediaType: String, body: [UInt8]) {
+        let body = ErrorBody(
+            code: status(of: error, entry: entry).code, detail: error.detail ?? entry.title,
+            subCode: Self.subCode(error.code), trackingID: requestID, at: clock.now)
+        return ("application/xml; charset=utf-8", Array(body.answer().utf8))
+    }
+
+    /// A valid token without the right it needs is 401 as bad tokens are: two clients take 403 for throttling and try again
+    /// (Azure reference 0, point 14). A full quota is their 403.
+    func status(of error: ServiceError, entry: ErrorTableEntry) -> HTTPResponse.Status {
+        switch error.code {
+        case .forbidden: .unauthorized
+        case .idempotencyMismatch: .conflict
+        default: entry.status
+        }
+    }
+
+    /// The number that .NET looks for in the detail; those of tokens stand there already.
+    private static func subCode(_ code: ServiceErrorCode) -> Int? {
+        switch code {
+        case .unauthenticated: nil
+        case .forbidden: 40100
+        case .notFound, .unknownRoute: 40400
+        case .methodNotAllowed: 40500
+        case .conflict: 40900
+        case .registrationGone: 41000
+        case .tooManyRequests, .tooManyAttempts: 42900
+        case .quotaExceeded: 40300
+        case .payloadTooLarge, .contentTooLarge, .preconditionFailed, .requestTimeout: nil
+        case .storageUnavailable, .outcomeUnknown, .notReady, .overloaded: 50004
+        case .internal: 50000
+        default: 40000
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import HTTPService
+import HTTPTypes
+import HubProtocol
+import Hummingbird
+import PushHub
+import RichPushModel
+import ServiceErrors
+import SharedAccess
+
+/// A request of somebody who holds a key with the right that it needs.
+struct HubCall: Sendable {
+    let request: Request
+    let context: ServiceRequestContext
+    let route: HubRoute
+    /// Absent for the list of hubs and for a hub that does not exist.
+    let served: ServedHub?
+    let grant: AccessGrant
+    /// Whether the key is one for all hubs.
+    let isForAllHubs: Bool
+    let options: HubHTTPOptions
+
+    var now: Timestamp { options.clock.now }
+    var limits: HubLimits { options.limits }
+    var query: HubProtocol.QueryParameters { HubProtocol.QueryParameters(request.uri.query) }
+
+    /// The hub. Throws `not-found` with the words that clients know.
+    func hub() throws(ServiceError) -> NotificationHub {
+        guard let served else { throw ServiceError(.notFound, "No service is hosted at the specified address.") }
+        return served.hub
+    }
+
+    /// The record id in the path.
+    func recordID() throws(ServiceError) -> RecordID {
+        guard let id = route.id.flatMap({ RecordID($0) }) else {
+            throw ServiceError(.invalidField, "an id has 1 to 256 characters of printable ASCII without blanks")
+        }
+        return id
+    }
+
+    /// Builds the URLs of the answer (Azure reference 0, point 7).
+    var location: LocationHeader {
+        LocationHeader(
+            authority: request.head.authority, fallback: options.publicHosts.first ?? "localhost", route: route,
+            apiVersion: query.apiVersion)
+    }
+
+    var headers: HeaderList {
+        HeaderList(request.headers.map { HeaderField($0.name.rawName, $0.value) })
+    }
+
+    var ifMatch: IfMatch? { IfMatch(header: request.headers[.ifMatch]) }
+
+    /// Whether a collection of exactly one header has to be left out: the JavaScript client throws at one (Azure reference 2.1).
+    var omitsSingleHeader: Bool { request.headers[.userAgent]?.hasPrefix("azsdk-js") ?? false }
+
+    func body(limit: Int) async throws -> [UInt8] { try await request.readBody(limit: limit) }
+
+    /// Refuses tags with a protected prefix to a key that stands in apps: who could set them would receive what is meant for
+    /// another person.
+    func checkTags(_ tags: some Sequence<Tag>) throws(ServiceError) {
+        guard !grant.allows(anyOf: [.manage]), served?.trustsDeviceKeys != true else { return }
+        for tag in tags {
+            if let prefix = options.protectedTagPrefixes.first(where: { tag.folded.hasPrefix($0) }) {
+                throw ServiceError(.forbidden, "Manage claim is required for tags that begin with \(prefix)")
+            }
+        }
+    }
+
+    /// Whether a text can be repeated in an answer's header.
+    static func isTrackingID(_ text: String) -> Bool {
+        (1...128).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    }
+}

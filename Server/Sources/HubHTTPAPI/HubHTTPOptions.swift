@@ -1,0 +1,48 @@
+import HubProtocol
+import PushHub
+import RichPushModel
+
+/// What the hub's HTTP interface needs besides the hubs.
+public struct HubHTTPOptions: Sendable {
+    public var clock: any ServiceClock
+    /// The bounds of every request.
+    public var limits: HubLimits
+    /// Names of this server besides those in `Host`, for tokens made for the name in front of a proxy; with or without port.
+    public var publicHosts: [String]
+    /// Prefixes of tags that a key with nothing but the right Listen cannot set, in lower case.
+    public var protectedTagPrefixes: [String]
+    /// First segments of paths that are no hubs, in lower case.
+    public var reservedNames: Set<String>
+    /// At most so many sends for each hub in a second; `nil` is as many as come.
+    public var sendsPerSecond: Int?
+    /// At most so many changes of registrations and installations for each hub in a second; `nil` is as many as come.
+    public var writesPerSecond: Int?
+    /// What test sends go through.
+    public var transport: any PushTransport
+    /// Jobs and their files; without them those resources do not exist.
+    public var files: HubFiles?
+
+    /// Creates options.
+    public init(
+        clock: any ServiceClock = .system, limits: HubLimits = HubLimits(), publicHosts: [String] = [],
+        protectedTagPrefixes: [String] = ["username:"], reservedNames: Set<String> = Self.reservedNames,
+        sendsPerSecond: Int? = nil, writesPerSecond: Int? = nil, transport: any PushTransport,
+        files: HubFiles? = nil
+    ) {
+        self.clock = clock
+        self.limits = limits
+        self.publicHosts = publicHosts
+        self.protectedTagPrefixes = protectedTagPrefixes.map { $0.lowercased() }
+        self.reservedNames = reservedNames
+        self.sendsPerSecond = sendsPerSecond
+        self.writesPerSecond = writesPerSecond
+        self.transport = transport
+        self.files = files
+    }
+
+    /// The names that no hub may have (design of the paths), and what browsers ask every server for.
+    public static let reservedNames: Set<String> = [
+        "api", "apps", "phone", "console", "livez", "readyz", "metrics", "docs", "emulator", "favicon.ico", "robots.txt",
+        "apple-touch-icon.png", "apple-touch-icon-precomposed.png", ".well-known",
+    ]
+}

@@ -1,0 +1,88 @@
+import HTTPService
+import HTTPTypes
+import HubProtocol
+import Hummingbird
+import PushHub
+import RichPushModel
+import ServiceErrors
+import SharedAccess
+
+/// The hub protocol over HTTP: every request is matched, its signature checked, its right looked up, and only then read.
+public struct HubRoutes: Sendable {
+    let directory: HubDirectory
+    let options: HubHTTPOptions
+    let sends: RequestThrottle<HubID>
+    let writes: RequestThrottle<HubID>
+
+    /// Creates the routes of all hubs of a directory.
+    public init(directory: HubDirectory, options: HubHTTPOptions) {
+        self.directory = directory
+        self.options = options
+        sends = RequestThrottle(perSecond: options.sendsPerSecond, clock: options.clock)
+        writes = RequestThrottle(perSecond: options.writesPerSecond, clock: options.clock)
+    }
+}
+
+extension HubRoutes: OwnRoutes {
+    public var errorRenderer: any ErrorRenderer { HubErrorRenderer(clock: options.clock) }
+
+    public func template(of path: String, method: HTTPRequest.Method) -> String? {
+        if ContainerPath.matches(path) { return containerTemplate(path) }
+        return switch HubRoute.match(method: method.rawValue, path: path) {
+        case .route(let route): isReserved(path) ? nil : route.operation.template
+        case .methodNotAllowed: isReserved(path) ? nil : "/{hub}"
+        case .unknownPath: nil
+        }
+    }
+
+    public func respond(to request: Request, context: ServiceRequestContext) async throws -> Response {
+        if ContainerPath.matches(request.uri.path) { return try await answerContainer(request, context) }
+        guard case .route(let route) = HubRoute.match(method: request.method.rawValue, path: request.uri.path) else {
+            throw ServiceError(.methodNotAllowed)
+        }
+        let call = try await admitted(request, route, context)
+        do {
+            return try await answer(call)
+        } catch let fault as HubRequestFault {
+            throw ServiceError(fault.kind == .tooLarge ? .payloadTooLarge : .invalidField, fault.description)
+        } catch let fault as HubDocumentError {
+            throw ServiceError(fault.isTooLarge ? .payloadTooLarge : .invalidField, fault.description)
+        }
+    }
+
+    public func complete(_ response: inout Response, for request: Request, context: ServiceRequestContext) {
+        let given = request.headers[.trackingID].flatMap { HubCall.isTrackingID($0) ? $0 : nil }
+        response.headers[.trackingID] = given ?? context.requestID
+        response.headers[.correlationRequestID] = context.requestID
+    }
+
+    private func isReserved(_ path: String) -> Bool {
+        guard let first = path.split(separator: "/", maxSplits: 1).first else { return false }
+        return options.reservedNames.contains(first.lowercased())
+    }
+
+    private func answer(_ call: HubCall) async throws -> Response {
+        switch call.route.operation {
+        case .createRegistration, .createRegistrationID, .registration, .putRegistration, .deleteRegistration:
+            try await answerRegistration(call)
+        case .registrations, .registrationsByTag:
+            try await answerList(call)
+        case .putInstallation, .installation, .patchInstallation, .deleteInstallation:
+            try await answerInstallation(call)
+        case .send, .sendBatch, .schedule, .cancelSchedule:
+            try await answerSend(call)
+        case .telemetry:
+            try await answerTelemetry(call)
+        case .feedbackContainer, .submitJob, .jobs, .job:
+            try await answerFiles(call)
+        case .putHub, .hub, .deleteHub, .hubs:
+            try await answerManagement(call)
+        }
+    }
+}
+
+extension HTTPField.Name {
+    static let trackingID = HTTPField.Name(SendHeaders.trackingIDName) ?? .via
+    static let correlationRequestID = HTTPField.Name("x-ms-correlation-request-id") ?? .via
+    static let continuationToken = HTTPField.Name(ContinuationToken.headerName) ?? .via
+}

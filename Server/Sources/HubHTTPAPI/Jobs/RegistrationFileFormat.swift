@@ -1,0 +1,78 @@
+import HubProtocol
+import PushHub
+import ServiceErrors
+
+/// Registrations as lines of XML and feedback as documents, as the protocol has them in files (Azure reference 2.11 and 2.12).
+public struct RegistrationFileFormat: HubFileFormat {
+    /// Creates the format.
+    public init() {}
+
+    public func line(for record: DeviceRecord) -> String { RegistrationLines.line(RegistrationDescription(record)) }
+
+    public func line(forRemoved id: RecordID) -> String { RegistrationLines.line(naming: id.text) }
+
+    public func line(failed line: [UInt8]?, number: Int, reason: String) -> String {
+        RegistrationLines.line(line, remark: "line \(number): \(reason)")
+    }
+
+    public func change(in line: [UInt8], for kind: HubJob.Kind) throws -> RegistrationChange? {
+        do {
+            return try Self.change(in: line, kind)
+        } catch let fault as HubDocumentError {
+            if fault.isEmpty { return nil }
+            throw ServiceError(.invalidField, fault.description)
+        }
+    }
+
+    public func document(for feedback: DeviceFeedback) -> String {
+        let owner: PnsFeedback.Owner? =
+            if let installation = feedback.installation {
+                .installation(installation.text)
+            } else {
+                feedback.record.map { .registration($0.text) }
+            }
+        return PnsFeedback(
+            time: feedback.notedAt, systemError: feedback.reason.wireName,
+            platform: NotificationFormat(platform: feedback.platform)?.rawValue ?? feedback.platform.rawValue,
+            handle: feedback.handle.text, owner: owner, notificationID: feedback.notification.text
+        ).document()
+    }
+
+    private static func change(in line: [UInt8], _ kind: HubJob.Kind) throws -> RegistrationChange {
+        if kind == .importDelete { return .remove(try id(try RegistrationLines.readID(line)), expecting: .exists) }
+        let description = try RegistrationLines.read(line)
+        if description.tags.contains(where: { $0.hasPrefix("$") }) {
+            throw ServiceError(
+                .invalidField, "the registration is part of an installation, which comes with the installation's own upsert")
+        }
+        if description.registrationID == nil, kind == .importUpdate {
+            throw ServiceError(.invalidField, "the line has no RegistrationId")
+        }
+        let id = try description.registrationID.map(id) ?? RegistrationName.randomID()
+        var request = try description.upsert(id: id, precondition: precondition(kind))
+        request.expiresAt = description.expirationTime
+        return .put(request)
+    }
+
+    private static func id(_ text: String) throws(ServiceError) -> RecordID {
+        guard let id = RecordID(text) else { throw ServiceError(.invalidField, "RegistrationId is not an id") }
+        return id
+    }
+
+    private static func precondition(_ kind: HubJob.Kind) -> DevicePrecondition {
+        switch kind {
+        case .importCreate: .absent
+        case .importUpdate: .exists
+        case .importUpsert, .importDelete, .export: .none
+        }
+    }
+}
+
+extension DeviceFeedback.Reason {
+    fileprivate var wireName: String {
+        switch self {
+        case .gone: TargetOutcome.gone.wireName
+        case .badToken: TargetOutcome.badToken.wireName
+        }
+    }
+}

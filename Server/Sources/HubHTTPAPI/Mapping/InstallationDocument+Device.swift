@@ -1,0 +1,99 @@
+import HubProtocol
+import PushHub
+import RichPushModel
+import ServiceErrors
+
+extension InstallationDocument {
+    /// Keys of `InstallationUpsert.details`.
+    private enum Detail {
+        static let p256dh = "P256DH"
+        static let auth = "Auth"
+        /// Present when the browser's channel was written as an object: it goes back as it came.
+        static let isObject = "PushChannelIsObject"
+    }
+
+    /// What the installation asks the hub to keep. Throws `invalid-field` that names the member.
+    func upsert() throws -> InstallationUpsert {
+        guard let id = RecordID(installationID) else {
+            throw ServiceError(.invalidField, "installationId has 1 to 256 characters of printable ASCII without blanks")
+        }
+        return InstallationUpsert(
+            id: id, platform: platform, handle: try handle(pushChannel.handle, of: "pushChannel"), userID: userID,
+            expiresAt: expirationTime, tags: try WireTags.read(tags), pushVariables: pushVariables, details: details,
+            templates: try Self.templates(templates), tiles: try tiles())
+    }
+
+    private func handle(_ text: String, of member: String) throws -> DeviceHandle {
+        guard let handle = DeviceHandle(text, platform: platform) else {
+            throw ServiceError(.invalidField, "\(member) is not a handle of platform \(platform.rawValue)")
+        }
+        return handle
+    }
+
+    private var details: [String: String] {
+        guard case .browser(let channel) = pushChannel else { return [:] }
+        var details = [Detail.p256dh: channel.p256dh, Detail.auth: channel.auth]
+        if channel.isObject { details[Detail.isObject] = "true" }
+        return details
+    }
+
+    private static func templates(_ templates: [InstallationTemplate]) throws -> [String: InstallationUpsert.Template] {
+        try templates.reduce(into: [:]) { result, template in
+            result[template.name] = InstallationUpsert.Template(
+                DeviceTemplate(
+                    name: template.name, body: template.body,
+                    headers: template.headers.map { .init(name: $0.name, value: $0.value) }, expiry: template.expiry),
+                tags: try WireTags.read(template.tags))
+        }
+    }
+
+    private func tiles() throws -> [String: InstallationUpsert.Tile] {
+        try secondaryTiles.reduce(into: [:]) { result, tile in
+            result[tile.name] = InstallationUpsert.Tile(
+                handle: try handle(tile.pushChannel, of: "secondaryTiles"), tags: try WireTags.read(tile.tags),
+                templates: try Self.templates(tile.templates))
+        }
+    }
+}
+
+extension InstallationDocument {
+    /// The document of a stored installation. Templates and tiles come in the order of their names.
+    init(_ installation: DeviceInstallation) {
+        let content = installation.content
+        self.init(
+            installationID: content.id.text, userID: content.userID, platform: content.platform,
+            pushChannel: Self.channel(content), pushChannelExpired: installation.isHandleExpired,
+            expirationTime: content.expiresAt, tags: content.tags.map(\.text), pushVariables: content.pushVariables,
+            templates: Self.documents(content.templates),
+            secondaryTiles: content.tiles.sorted { $0.key < $1.key }.map { name, tile in
+                SecondaryTile(
+                    name: name, pushChannel: tile.handle.text, tags: tile.tags.map(\.text),
+                    templates: Self.documents(tile.templates))
+            })
+    }
+
+    private static func channel(_ content: InstallationUpsert) -> PushChannel {
+        let handle = content.handle?.text ?? ""
+        guard let p256dh = content.details[Detail.p256dh], let auth = content.details[Detail.auth] else { return .handle(handle) }
+        return .browser(
+            BrowserChannel(endpoint: handle, p256dh: p256dh, auth: auth, isObject: content.details[Detail.isObject] != nil))
+    }
+
+    private static func documents(_ templates: [String: InstallationUpsert.Template]) -> [InstallationTemplate] {
+        templates.sorted { $0.key < $1.key }.map { name, template in
+            InstallationTemplate(
+                name: name, body: template.template.body,
+                headers: template.template.headers.map { HeaderField($0.name, $0.value) }, expiry: template.template.expiry,
+                tags: template.tags.map(\.text))
+        }
+    }
+}
+
+extension InstallationUpsert {
+    /// Every tag of the installation, its templates and its tiles.
+    var allTags: [Tag] {
+        var all = tags + templates.values.flatMap(\.tags)
+        for tile in tiles.values { all += tile.tags + tile.templates.values.flatMap(\.tags) }
+        return all
+    }
+}

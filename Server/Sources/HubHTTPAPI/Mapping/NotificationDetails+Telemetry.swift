@@ -1,0 +1,110 @@
+import HubProtocol
+import PushHub
+import RichPushModel
+
+extension NotificationDetails {
+    /// What the protocol says of a send; `nil` for a cancelled one, of which there is no word that suits every client
+    /// (Azure reference 2.9).
+    init?(_ telemetry: NotificationTelemetry, location: String) {
+        guard let state = State(telemetry.state) else { return nil }
+        self.init(
+            id: telemetry.id.text, location: location, state: state, enqueueTime: telemetry.enqueuedAt,
+            startTime: telemetry.startedAt, endTime: telemetry.endedAt,
+            body: String(decoding: telemetry.body, as: UTF8.self), tags: telemetry.audience?.description,
+            targetPlatforms: telemetry.targetPlatforms, outcomes: telemetry.outcomeCounts)
+    }
+}
+
+extension NotificationDetails.State {
+    fileprivate init?(_ state: NotificationState) {
+        switch state {
+        case .scheduled: self = .scheduled
+        case .accepted: self = .enqueued
+        case .dispatching: self = .processing
+        // Pollers end at Completed and Abandoned only; the counts say what did not arrive.
+        case .completed, .expired: self = .completed
+        case .failed: self = .abandoned
+        case .cancelled: return nil
+        }
+    }
+}
+
+extension NotificationTelemetry {
+    /// The words of Azure reference 2.9.
+    fileprivate var targetPlatforms: [String] {
+        switch format {
+        case .native(let platform): [NotificationFormat(platform: platform)?.rawValue ?? platform.rawValue]
+        case .template:
+            ["template"]
+                + platformOutcomes.keys.compactMap { NotificationFormat(platform: $0)?.rawValue }.sorted().map { $0 + "template" }
+        }
+    }
+
+    fileprivate var outcomeCounts: [OutcomeCounts] {
+        var counts = platformOutcomes.compactMap { platform, outcomes in
+            OutcomeCounts.Service(platform).map { OutcomeCounts($0, Self.named(outcomes, isFinal: state.isFinal)) }
+        }
+        counts.removeAll { $0.outcomes.isEmpty }
+        return counts
+    }
+
+    /// Counts by the protocol's names. A send that ended and had nobody says so.
+    private static func named(_ outcomes: [TargetOutcome: Int], isFinal: Bool) -> [OutcomeCounts.Outcome] {
+        let found = TargetOutcome.allCases.compactMap { outcome in
+            outcomes[outcome].flatMap { $0 > 0 ? OutcomeCounts.Outcome(name: outcome.wireName, count: $0) : nil }
+        }
+        return found.isEmpty && isFinal ? [OutcomeCounts.Outcome(name: "NoTargets", count: 0)] : found
+    }
+}
+
+extension TargetOutcome {
+    /// The outcome's name in telemetry (Azure reference 2.9).
+    var wireName: String {
+        switch self {
+        case .accepted: "Success"
+        case .gone: "ExpiredChannel"
+        case .badToken: "WrongToken"
+        case .rejected: "PnsInterfaceError"
+        case .tooLarge: "InvalidNotificationSize"
+        case .invalidFormat: "InvalidNotificationFormat"
+        case .unknown: "UnknownError"
+        case .expired: "AbandonedNotificationMessages"
+        case .skipped: "Skipped"
+        }
+    }
+
+    /// A sentence for the answer to a test send (Azure reference 2.10).
+    func sentence(reason: String?) -> String {
+        let words =
+            switch self {
+            case .accepted: "The Push Notification was successfully sent to the Push Notification System"
+            case .gone: "The device is not registered with the Push Notification System any more"
+            case .badToken: "The Token obtained from the Token Provider is wrong"
+            case .rejected: "The Push Notification System refused the notification"
+            case .tooLarge: "The notification is larger than the Push Notification System takes"
+            case .invalidFormat: "The template made nothing that the Push Notification System takes"
+            case .unknown: "It is not known whether the Push Notification System took the notification"
+            case .expired: "The time of the notification ran out before it could be sent"
+            case .skipped:
+                "The notification was not sent: another registration of the device gets it, or nothing sends to its platform"
+            }
+        return reason.map { "\(words) (\($0))" } ?? words
+    }
+}
+
+extension OutcomeCounts.Service {
+    fileprivate init?(_ platform: Platform) {
+        switch platform {
+        case .apns: self = .apns
+        case .mpns: self = .mpns
+        case .wns: self = .wns
+        case .gcm: self = .gcm
+        case .adm: self = .adm
+        case .fcmv1: self = .fcmV1
+        case .baidu: self = .baidu
+        case .browser: self = .browser
+        case .xiaomi: self = .xiaomi
+        default: return nil
+        }
+    }
+}

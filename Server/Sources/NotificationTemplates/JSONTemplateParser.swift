@@ -1,0 +1,144 @@
+/// Reads a JSON body once (RFC 8259) and cuts it into the pieces that stay and the places that properties fill.
+///
+/// Like the parser of the service's own requests it refuses a name twice in one object, because the value that was checked and the
+/// value that a phone uses could be two.
+struct JSONTemplateParser {
+    private var cursor: JSONCursor
+    private var segments: [TemplateSegment] = []
+    /// Where the text begins that is in no segment yet.
+    private var pending = 0
+
+    private init(_ text: String) { cursor = JSONCursor(text) }
+
+    static func parse(_ text: String) throws(TemplateFault) -> [TemplateSegment] {
+        var parser = JSONTemplateParser(text)
+        parser.cursor.skipBlanks()
+        guard parser.cursor.peek != nil else { throw TemplateFault(.empty, at: nil) }
+        guard parser.cursor.peek == UInt8(ascii: "{") else { throw parser.cursor.fault(.expectedObject) }
+        try parser.object(depth: 1)
+        parser.cursor.skipBlanks()
+        guard parser.cursor.peek == nil else { throw parser.cursor.fault(.expectedEnd) }
+        parser.flush(to: parser.cursor.position)
+        return parser.segments
+    }
+
+    private mutating func value(depth: Int) throws(TemplateFault) {
+        switch cursor.peek {
+        case UInt8(ascii: "{"): try object(depth: depth + 1)
+        case UInt8(ascii: "["): try list(depth: depth + 1)
+        default: try cursor.plainValue()
+        }
+    }
+
+    private mutating func list(depth: Int) throws(TemplateFault) {
+        try enter(depth)
+        if cursor.take("]") { return }
+        repeat {
+            cursor.skipBlanks()
+            if cursor.peek == UInt8(ascii: "\"") { try element() } else { try value(depth: depth) }
+            cursor.skipBlanks()
+        } while cursor.take(",")
+        guard cursor.take("]") else { throw cursor.fault(.expectedCommaOrBracket) }
+    }
+
+    /// A string in a list.
+    private mutating func element() throws(TemplateFault) {
+        let start = cursor.position
+        guard let expression = try ExpressionParser.parse(try cursor.string()) else { return }
+        guard let property = expression.bareProperty else { return keep(expression, from: start) }
+        flush(to: start)
+        segments.append(.element(property))
+        pending = cursor.position
+    }
+
+    /// A string with an expression; its quotes stay.
+    private mutating func keep(_ expression: TemplateExpression, from start: Int) {
+        flush(to: start + 1)
+        segments.append(.text(expression))
+        pending = cursor.position - 1
+    }
+
+    private mutating func enter(_ depth: Int) throws(TemplateFault) {
+        guard depth <= TemplateLimits.depth else { throw cursor.fault(.tooDeep(limit: TemplateLimits.depth)) }
+        cursor.position += 1
+        cursor.skipBlanks()
+    }
+
+    private mutating func flush(to end: Int) {
+        if pending < end { segments.append(.literal(pending..<end)) }
+        pending = end
+    }
+}
+
+extension JSONTemplateParser {
+    /// What is known of the members of an object that were read.
+    private struct Members {
+        var names: Set<[UInt8]> = []
+        var hasOptional = false
+        var hasRequired = false
+        /// The comma or, for the first one, the end of the brace.
+        var start: Int
+    }
+
+    private mutating func object(depth: Int) throws(TemplateFault) {
+        let brace = cursor.position + 1
+        try enter(depth)
+        if cursor.take("}") { return }
+        var members = Members(start: brace)
+        while true {
+            try member(of: &members, depth: depth)
+            cursor.skipBlanks()
+            members.start = cursor.position
+            guard cursor.take(",") else { break }
+        }
+        guard cursor.take("}") else { throw cursor.fault(.expectedCommaOrBrace) }
+    }
+
+    private mutating func member(of members: inout Members, depth: Int) throws(TemplateFault) {
+        cursor.skipBlanks()
+        guard cursor.peek == UInt8(ascii: "\"") else { throw cursor.fault(.expectedName) }
+        let start = cursor.position
+        let name = Array(try cursor.string().string.utf8)
+        guard members.names.insert(name).inserted else { throw cursor.fault(.duplicateName, at: start) }
+        cursor.skipBlanks()
+        guard cursor.take(":") else { throw cursor.fault(.expectedColon) }
+        cursor.skipBlanks()
+        guard cursor.peek == UInt8(ascii: "\"") else {
+            require(&members)
+            return try value(depth: depth)
+        }
+        let quote = cursor.position
+        let expression = try ExpressionParser.parse(try cursor.string())
+        if let property = expression?.bareProperty { return leaveOpen(property, at: quote, in: &members) }
+        require(&members)
+        if let expression { keep(expression, from: quote) }
+    }
+
+    /// A member that is always there. If all before it may be left out, so may the comma.
+    private mutating func require(_ members: inout Members) {
+        if members.hasOptional, !members.hasRequired {
+            flush(to: members.start)
+            segments.append(.comma)
+            pending = members.start + 1
+        }
+        members.hasRequired = true
+    }
+
+    /// A member whose value may be absent.
+    private mutating func leaveOpen(
+        _ property: TemplateExpression.Property, at quote: Int, in members: inout Members
+    ) {
+        let isFirst = !members.hasRequired && !members.hasOptional
+        flush(to: members.start)
+        let end = cursor.position
+        cursor.skipBlanks()
+        segments.append(
+            .member(
+                TemplateSegment.Member(
+                    comma: isFirst ? .never : members.hasRequired ? .always : .ifAnyBefore,
+                    name: (isFirst ? members.start : members.start + 1)..<quote, property: property,
+                    tail: end..<cursor.position)))
+        pending = cursor.position
+        members.hasOptional = true
+    }
+}

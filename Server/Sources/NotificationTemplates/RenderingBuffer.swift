@@ -1,0 +1,97 @@
+/// Collects the bytes of a filled template and stops at the limit, so that a small template with a large property in many places
+/// costs no more than the limit.
+struct RenderingBuffer {
+    /// Where values are written.
+    enum Escaping: Hashable, Sendable {
+        /// Within the quotes of a JSON string.
+        case json
+        /// In an XML attribute or text.
+        case xml
+        case none
+    }
+
+    private(set) var bytes: [UInt8] = []
+    private let escaping: Escaping
+    private let limit: Int
+
+    init(escaping: Escaping, limit: Int, expected: Int) {
+        self.escaping = escaping
+        self.limit = limit
+        bytes.reserveCapacity(min(limit, expected))
+    }
+
+    /// Appends what is written as it is.
+    mutating func append(_ run: some Collection<UInt8>) throws(TemplateRenderingError) {
+        guard run.count <= limit - bytes.count else { throw .tooLarge(limit: limit) }
+        bytes.append(contentsOf: run)
+    }
+
+    mutating func append(_ byte: UInt8) throws(TemplateRenderingError) {
+        guard bytes.count < limit else { throw .tooLarge(limit: limit) }
+        bytes.append(byte)
+    }
+
+    /// Appends a value, escaped for where it stands.
+    mutating func append(escaping text: Substring) throws(TemplateRenderingError) {
+        switch escaping {
+        case .none: try append(text.utf8)
+        case .json: for byte in text.utf8 { try append(json: byte) }
+        case .xml: for scalar in text.unicodeScalars { try append(xml: scalar) }
+        }
+    }
+
+    /// Appends a value as a component of a URI (RFC 3986): all but unreserved characters as `%` and two digits. Its result
+    /// needs no escaping anywhere.
+    mutating func append(percentEncoding text: String) throws(TemplateRenderingError) {
+        for byte in text.utf8 {
+            if Self.isUnreserved(byte) {
+                try append(byte)
+            } else {
+                try append([UInt8(ascii: "%"), Self.digit(byte >> 4), Self.digit(byte & 0xF)])
+            }
+        }
+    }
+
+    private mutating func append(json byte: UInt8) throws(TemplateRenderingError) {
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"): try append([UInt8(ascii: "\\"), byte])
+        case 0x08: try append("\\b".utf8)
+        case 0x09: try append("\\t".utf8)
+        case 0x0A: try append("\\n".utf8)
+        case 0x0C: try append("\\f".utf8)
+        case 0x0D: try append("\\r".utf8)
+        case 0..<0x20:
+            try append("\\u00".utf8)
+            try append([Self.digit(byte >> 4), Self.digit(byte & 0xF)])
+        default: try append(byte)
+        }
+    }
+
+    /// Line ends are written as numbers, because a reader would change them otherwise (XML 1.0, 2.11 and 3.3.3). Characters that
+    /// XML cannot carry become the replacement character.
+    private mutating func append(xml scalar: Unicode.Scalar) throws(TemplateRenderingError) {
+        switch scalar {
+        case "&": try append("&amp;".utf8)
+        case "<": try append("&lt;".utf8)
+        case ">": try append("&gt;".utf8)
+        case "\"": try append("&quot;".utf8)
+        case "'": try append("&apos;".utf8)
+        case "\t": try append("&#9;".utf8)
+        case "\n": try append("&#10;".utf8)
+        case "\r": try append("&#13;".utf8)
+        case "\u{0}"..<" ", "\u{FFFE}", "\u{FFFF}": try append("\u{FFFD}".utf8)
+        default: try append(UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
+        }
+    }
+
+    private static func isUnreserved(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"):
+            true
+        default: false
+        }
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10 }
+}

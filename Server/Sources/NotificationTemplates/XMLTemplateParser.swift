@@ -1,0 +1,149 @@
+/// Reads an XML body once and cuts it into the pieces that stay and the places that properties fill: the values of attributes and the
+/// text of elements without children (Azure reference 4.2).
+///
+/// It checks that the body is well formed (XML 1.0, without document types, so nothing can be defined or fetched). Whatever stands
+/// between the tags of an element whose text is an expression, `CDATA` and comments included, gives way to the value.
+struct XMLTemplateParser {
+    var cursor: XMLCursor
+    private var segments: [TemplateSegment] = []
+    /// Where the text begins that is in no segment yet.
+    private var pending = 0
+    private var open: [Element] = []
+
+    /// An element whose end tag was not read yet.
+    private struct Element {
+        let name: Range<Int>
+        /// Where its content begins.
+        let content: Int
+        var text: PositionedText
+        var hasChildren = false
+    }
+
+    private init(_ body: String) { cursor = XMLCursor(body) }
+
+    static func parse(_ body: String) throws(TemplateFault) -> [TemplateSegment] {
+        var parser = XMLTemplateParser(body)
+        try parser.document()
+        parser.flush(to: parser.cursor.position)
+        return parser.segments
+    }
+
+    private mutating func document() throws(TemplateFault) {
+        if cursor.starts(with: "\u{FEFF}") { cursor.position += 3 }
+        if cursor.starts(with: "<?xml ") { try cursor.skip(past: "?>") }
+        try outsideRoot()
+        guard cursor.peek != nil else { throw cursor.fault(.expectedElement) }
+        try startTag()
+        while !open.isEmpty { try content() }
+        try outsideRoot()
+        guard cursor.peek == nil else { throw cursor.fault(.textOutsideRoot) }
+    }
+
+    /// Blanks, comments and processing instructions before and after the root.
+    private mutating func outsideRoot() throws(TemplateFault) {
+        while true {
+            cursor.skipBlanks()
+            guard try cursor.skipMiscellaneous() else { return }
+        }
+    }
+
+    private mutating func content() throws(TemplateFault) {
+        guard let byte = cursor.peek else {
+            throw cursor.fault(.unterminatedMarkup, at: open.last.map { $0.name.lowerBound - 1 })
+        }
+        switch byte {
+        case UInt8(ascii: "<"):
+            if try cursor.skipMiscellaneous() { return }
+            if cursor.starts(with: "</") { return try endTag() }
+            if cursor.starts(with: "<![CDATA[") { return try characterData() }
+            open[open.count - 1].hasChildren = true
+            try startTag()
+        default: try cursor.character(into: &open[open.count - 1].text)
+        }
+    }
+
+    private mutating func characterData() throws(TemplateFault) {
+        let start = cursor.position + 9
+        try cursor.skip(past: "]]>")
+        let end = cursor.position
+        cursor.position = start
+        while cursor.position < end - 3 { try cursor.literalCharacter(into: &open[open.count - 1].text) }
+        cursor.position = end
+    }
+
+    private mutating func endTag() throws(TemplateFault) {
+        let start = cursor.position
+        guard var element = open.popLast() else { throw cursor.fault(.mismatchedTag) }
+        cursor.position += 2
+        let name = try cursor.name()
+        guard cursor.bytes[name].elementsEqual(cursor.bytes[element.name]) else { throw cursor.fault(.mismatchedTag, at: start) }
+        cursor.skipBlanks()
+        guard cursor.take(">") else { throw cursor.fault(.malformedTag) }
+        element.text.end = start
+        guard !element.hasChildren, let expression = try ExpressionParser.parse(element.text) else { return }
+        keep(expression, element.content..<start)
+    }
+
+    private mutating func keep(_ expression: TemplateExpression, _ range: Range<Int>) {
+        flush(to: range.lowerBound)
+        segments.append(.text(expression))
+        pending = range.upperBound
+    }
+
+    private mutating func flush(to end: Int) {
+        if pending < end { segments.append(.literal(pending..<end)) }
+        pending = end
+    }
+}
+
+extension XMLTemplateParser {
+    private mutating func startTag() throws(TemplateFault) {
+        let start = cursor.position
+        guard cursor.take("<") else { throw cursor.fault(open.isEmpty ? .expectedElement : .malformedTag) }
+        if cursor.peek == UInt8(ascii: "!") { throw cursor.fault(.documentType, at: start) }
+        let name = try cursor.name()
+        try attributes()
+        if cursor.take("/") {
+            guard cursor.take(">") else { throw cursor.fault(.malformedTag) }
+            return
+        }
+        guard cursor.take(">") else { throw cursor.fault(.malformedTag) }
+        guard open.count < TemplateLimits.depth else { throw cursor.fault(.tooDeep(limit: TemplateLimits.depth), at: start) }
+        open.append(Element(name: name, content: cursor.position, text: PositionedText(end: cursor.position)))
+    }
+
+    private mutating func attributes() throws(TemplateFault) {
+        var names: Set<[UInt8]> = []
+        while true {
+            let end = cursor.position
+            cursor.skipBlanks()
+            guard let byte = cursor.peek, byte != UInt8(ascii: ">"), byte != UInt8(ascii: "/") else { return }
+            guard cursor.position > end else { throw cursor.fault(.malformedTag) }
+            let name = try cursor.name()
+            guard names.insert(Array(cursor.bytes[name])).inserted else {
+                throw cursor.fault(.duplicateAttribute, at: name.lowerBound)
+            }
+            cursor.skipBlanks()
+            guard cursor.take("=") else { throw cursor.fault(.malformedAttribute) }
+            cursor.skipBlanks()
+            try attributeValue()
+        }
+    }
+
+    private mutating func attributeValue() throws(TemplateFault) {
+        guard let quote = cursor.peek, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else {
+            throw cursor.fault(.malformedAttribute)
+        }
+        cursor.position += 1
+        let start = cursor.position
+        var text = PositionedText(end: start)
+        while let byte = cursor.peek, byte != quote {
+            guard byte != UInt8(ascii: "<") else { throw cursor.fault(.malformedAttribute) }
+            try cursor.character(into: &text)
+        }
+        let end = cursor.position
+        guard cursor.take(quote) else { throw cursor.fault(.unterminatedMarkup, at: start - 1) }
+        text.end = end
+        if let expression = try ExpressionParser.parse(text) { keep(expression, start..<end) }
+    }
+}

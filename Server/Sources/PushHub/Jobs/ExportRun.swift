@@ -1,0 +1,39 @@
+/// Writes every registration of a hub to a file, page by page in the order of keys. Installations are none: they come with the
+/// next start of their app. A registration that comes or goes meanwhile may be in the
+/// file or not; one that does neither is in it once.
+struct ExportRun {
+    private let jobs: HubJobs
+    private let lease: JobLease
+
+    init(_ jobs: HubJobs, _ lease: JobLease) {
+        self.jobs = jobs
+        self.lease = lease
+    }
+
+    /// Whether the job came to its end; `false` when somebody else works on it now.
+    func run() async throws -> Bool {
+        var progress = lease.job.progress
+        let files = try await JobFiles(lease.job, jobs.containers, &progress)
+        while true {
+            try Task.checkCancellation()
+            let request = DeviceListRequest(.all, after: progress.cursor, limit: jobs.settings.pageSize)
+            let page = try await jobs.devices.devices(request, in: lease.job.hub)
+            var lines = ""
+            let registrations = page.records.filter { $0.kind == .registration }
+            for record in registrations { lines += jobs.format.line(for: record) }
+            progress.pendingOutput = lines
+            try await files.write(&progress)
+            progress.succeeded += Int64(registrations.count)
+            progress.done += Int64(page.records.count)
+            progress.cursor = page.next ?? .last
+            let isOver = page.next == nil
+            guard try await commit(progress, isOver: isOver) else { return false }
+            if isOver { return true }
+        }
+    }
+
+    private func commit(_ progress: JobProgress, isOver: Bool) async throws -> Bool {
+        try await jobs.store.checkpoint(
+            lease, progress, state: isOver ? .completed : .running, failure: nil, until: jobs.deadline, at: jobs.clock.now)
+    }
+}

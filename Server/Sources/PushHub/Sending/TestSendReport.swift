@@ -1,0 +1,36 @@
+import RichPushModel
+
+/// What became of a test send, device by device (Azure reference 2.10).
+public struct TestSendReport: Hashable, Sendable {
+    /// One device.
+    public struct Result: Hashable, Sendable {
+        public var platform: Platform
+        public var handle: DeviceHandle
+        /// Absent for a direct send.
+        public var record: RecordID?
+        public var outcome: TargetOutcome
+        /// The push service's word, if it said one.
+        public var reason: String?
+
+        /// Creates a result.
+        public init(platform: Platform, handle: DeviceHandle, record: RecordID?, outcome: TargetOutcome, reason: String? = nil) {
+            self.platform = platform
+            self.handle = handle
+            self.record = record
+            self.outcome = outcome
+            self.reason = reason
+        }
+    }
+
+    public var id: NotificationID
+    public var results: [Result]
+
+    /// Creates a report.
+    public init(id: NotificationID, results: [Result]) {
+        self.id = id
+        self.results = results
+    }
+
+    /// How many the push service took.
+    public var successes: Int { results.count { $0.outcome == .accepted } }
+}

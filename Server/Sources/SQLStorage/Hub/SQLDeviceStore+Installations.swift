@@ -1,0 +1,66 @@
+import PushHub
+import RichPushModel
+
+extension SQLDeviceStore {
+    public func put(_ installation: InstallationUpsert, in hub: HubID, at now: Timestamp) async throws -> DeviceInstallation {
+        try await database.writing { try Self.store(installation, hub, now, $0) }
+    }
+
+    public func installation(_ id: RecordID, in hub: HubID) async throws -> DeviceInstallation? {
+        try await database.reading { try Self.read(id, hub, $0) }
+    }
+
+    public func update(
+        _ id: RecordID, in hub: HubID, at now: Timestamp,
+        _ transform: @escaping @Sendable (DeviceInstallation) throws -> InstallationUpsert
+    ) async throws -> DeviceInstallation? {
+        try await database.writing { connection in
+            guard let current = try Self.read(id, hub, connection) else { return nil }
+            return try Self.store(try transform(current), hub, now, connection)
+        }
+    }
+
+    private static func read(_ id: RecordID, _ hub: HubID, _ connection: any SQLConnection) throws -> DeviceInstallation? {
+        guard let native = try DeviceRows.find(id, in: hub, connection), native.isInstallation else { return nil }
+        let derived = try DeviceRows.derived(from: id, in: hub, connection)
+        let records = try TemplateRows.filled(derived, in: hub, connection)
+        return DeviceInstallation(native: native.record, derived: Array(zip(records, derived.map(\.ownTags))))
+    }
+
+    private static func store(
+        _ installation: InstallationUpsert, _ hub: HubID, _ now: Timestamp, _ connection: any SQLConnection
+    ) throws -> DeviceInstallation {
+        let old = try DeviceRows.find(installation.id, in: hub, connection)
+        var derived: [RecordID: DeviceRow] = [:]
+        if old?.isInstallation == true {
+            for row in try DeviceRows.derived(from: installation.id, in: hub, connection) { derived[row.record.id] = row }
+        }
+        let plan = plan(installation, over: old?.record, now)
+        // What goes makes room first, so that a handle never counts as shared with a record that is about to go.
+        let kept = Set(plan.parts.map(\.record.id))
+        for row in derived.values where !kept.contains(row.record.id) { try DeviceRows.removeAlone(row, in: hub, connection) }
+        let writing = DeviceWriting(hub: hub, connection: connection)
+        for part in plan.parts {
+            var record = part.record
+            let before = record.parent == nil ? old : derived[record.id]
+            record.createdAt = before?.record.createdAt ?? now
+            _ = try writing.put(record, ownTags: part.ownTags, over: before)
+        }
+        return DeviceInstallation(
+            native: plan.parts[0].record, derived: plan.parts.dropFirst().map { ($0.record, $0.ownTags ?? []) })
+    }
+
+    /// A handle that differs is confirmed; one that does not keeps what is known of it unless the caller says otherwise.
+    private static func plan(_ installation: InstallationUpsert, over old: DeviceRecord?, _ now: Timestamp) -> InstallationPlan {
+        let isSame = old?.handle == installation.handle && old?.platform == installation.platform
+        let known = installation.confirmsHandle || !isSame ? nil : old
+        return InstallationPlan(
+            installation, createdAt: old?.createdAt ?? now, registeredAt: known?.registeredAt ?? now, parkedAt: known?.parkedAt,
+            version: (old?.version ?? 0) + 1)
+    }
+}
+
+extension DeviceRow {
+    /// Whether this is the native record of an installation.
+    fileprivate var isInstallation: Bool { record.kind == .installation && record.parent == nil }
+}

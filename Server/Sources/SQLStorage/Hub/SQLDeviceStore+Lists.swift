@@ -1,0 +1,81 @@
+import PushHub
+import RichPushModel
+import TagExpressions
+
+extension SQLDeviceStore {
+    public func devices(_ request: DeviceListRequest, in hub: HubID) async throws -> DevicePage {
+        try await database.reading { connection in
+            // One more than asked for says whether there is a next page.
+            let rows = try Self.rows(request, limit: request.limit + 1, hub, connection)
+            let page = Array(rows.prefix(request.limit))
+            return DevicePage(
+                records: try TemplateRows.filled(page, in: hub, connection),
+                next: rows.count > request.limit ? page.last?.record.sliceKey : nil)
+        }
+    }
+
+    private static func rows(
+        _ request: DeviceListRequest, limit: Int, _ hub: HubID, _ connection: any SQLConnection
+    ) throws -> [DeviceRow] {
+        let range: [SQLValue] = [.integer(hub.number), .integer(request.after.number), .integer(Int64(limit))]
+        switch request.selection {
+        case .all:
+            return try connection.rows(listAll, range).map(DeviceRow.init)
+        case .tag(let tag):
+            return try connection.rows(listTag, range + [.text(tag.folded)]).map(DeviceRow.init)
+        case .handles(let handles, let platform):
+            var rows: [DeviceRow] = []
+            for handle in Set(handles) {
+                let values = range + [.text(handle.text), .text(platform?.rawValue ?? "")]
+                rows += try connection.rows(listHandle, values).map(DeviceRow.init)
+            }
+            return Array(rows.sorted { $0.record.sliceKey < $1.record.sliceKey }.prefix(limit))
+        }
+    }
+
+    public func sample(
+        _ audience: TagExpression?, format: SendFormat, in hub: HubID, at now: Timestamp, limit: Int
+    ) async throws -> [DeviceRecord] {
+        let start = SliceKey(.random(in: .min ... .max))
+        return try await database.reading { connection in
+            let send = AudienceWalk.Send(hub: hub, audience: audience, format: format, dueAt: now, now: now)
+            let walk = try AudienceWalk(send, connection)
+            var keys: [SliceKey] = []
+            for (after, last) in [(start, SliceKey.last), (SliceKey.beforeAll, start)] where keys.count < limit {
+                keys += try Self.keys(walk, after: after, last: last, limit: limit - keys.count)
+            }
+            let rows = try keys.compactMap { try DeviceRows.find($0, in: hub, connection) }
+            return try TemplateRows.filled(rows, in: hub, connection)
+        }
+    }
+
+    private static func keys(_ walk: AudienceWalk, after: SliceKey, last: SliceKey, limit: Int) throws -> [SliceKey] {
+        var keys: [SliceKey] = []
+        var cursor = after
+        while cursor < last, keys.count < limit {
+            let piece = try walk.next(after: cursor, last: last, limit: limit - keys.count, scanLimit: 10_000)
+            keys += piece.candidates.filter { !$0.isSkipped }.map(\.member.key)
+            cursor = piece.through
+        }
+        return keys
+    }
+
+    static let listStatements = [listAll, listTag, listHandle]
+
+    private static let listAll = SQLStatement(
+        composed: """
+            SELECT \(DeviceRow.columns) FROM devices
+            WHERE hub_id = $1 AND slice_key > $2 AND handle IS NOT NULL ORDER BY slice_key LIMIT $3
+            """)
+    private static let listTag = SQLStatement(
+        composed: """
+            SELECT \(DeviceRow.columnsOfD) FROM device_tags t
+            JOIN devices d ON d.hub_id = t.hub_id AND d.slice_key = t.slice_key
+            WHERE t.hub_id = $1 AND t.slice_key > $2 AND t.tag = $4 AND d.handle IS NOT NULL ORDER BY t.slice_key LIMIT $3
+            """)
+    private static let listHandle = SQLStatement(
+        composed: """
+            SELECT \(DeviceRow.columns) FROM devices
+            WHERE +hub_id = $1 AND slice_key > $2 AND handle = $4 AND ($5 = '' OR platform = $5) ORDER BY slice_key LIMIT $3
+            """)
+}

@@ -1,0 +1,64 @@
+import PushHub
+
+/// Templates, each content once for a hub. The row goes with the last record that refers to it.
+enum TemplateRows {
+    /// Headers keep their order, so they are part of the content as they stand.
+    static func id(of template: DeviceTemplate) -> TemplateID {
+        let headers = template.headers.flatMap { [$0.name, $0.value] }
+        return TemplateID(
+            ContentHash.number(of: [template.name, template.body, template.expiry, template.priority] + headers))
+    }
+
+    /// Stores the content unless it is there.
+    static func put(_ template: DeviceTemplate, in hub: HubID, _ connection: any SQLConnection) throws -> TemplateID {
+        let id = id(of: template)
+        let headers = try TextMap.text(pairs: template.headers.map { [$0.name, $0.value] })
+        try connection.run(
+            insert,
+            [
+                .integer(hub.number), .integer(id.number), .optional(template.name), .text(template.body), .text(headers),
+                .optional(template.expiry), .optional(template.priority),
+            ])
+        return id
+    }
+
+    static func find(_ id: TemplateID, in hub: HubID, _ connection: any SQLConnection) throws -> DeviceTemplate? {
+        guard let row = try connection.row(select, [.integer(hub.number), .integer(id.number)]) else { return nil }
+        return DeviceTemplate(
+            name: try row.optionalText(0), body: try row.text(1),
+            headers: try TextMap.pairs(try row.text(2)).map { .init(name: $0[0], value: $0[1]) },
+            expiry: try row.optionalText(3), priority: try row.optionalText(4))
+    }
+
+    /// The records with their templates, each content read once.
+    static func filled(_ rows: [DeviceRow], in hub: HubID, _ connection: any SQLConnection) throws -> [DeviceRecord] {
+        var known: [TemplateID: DeviceTemplate] = [:]
+        return try rows.map { row in
+            var record = row.record
+            guard let id = row.templateID else { return record }
+            if known[id] == nil { known[id] = try find(id, in: hub, connection) }
+            record.template = known[id]
+            return record
+        }
+    }
+
+    /// Removes the content if no record refers to it any more.
+    static func release(_ id: TemplateID, in hub: HubID, _ connection: any SQLConnection) throws {
+        try connection.run(deleteUnused, [.integer(hub.number), .integer(id.number)])
+    }
+
+    static let all = [insert, select, deleteUnused]
+
+    private static let insert = SQLStatement(
+        """
+        INSERT INTO device_templates (hub_id, template_id, name, body, headers, expiry, priority)
+        VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (hub_id, template_id) DO NOTHING
+        """)
+    private static let select = SQLStatement(
+        "SELECT name, body, headers, expiry, priority FROM device_templates WHERE hub_id = $1 AND template_id = $2")
+    private static let deleteUnused = SQLStatement(
+        """
+        DELETE FROM device_templates WHERE hub_id = $1 AND template_id = $2
+            AND NOT EXISTS (SELECT 1 FROM devices d WHERE +d.hub_id = $1 AND d.template_id = $2)
+        """)
+}

@@ -1,0 +1,143 @@
+import PushHub
+import RichPushModel
+import ServiceErrors
+import TagExpressions
+import Testing
+
+/// What a `DeviceStore` promises of lists, preconditions and samples.
+public enum DeviceListPromises {
+    /// Every promise.
+    public static let all: [StoragePromise<HubStorage>] = [
+        pages, byTag, byHandle, otherPlatforms, preconditions, removalPreconditions, samples,
+    ]
+
+    private static func fill(_ storage: HubStorage, _ count: Int) async throws {
+        for number in 0..<count {
+            let tags = ["all"] + (number % 3 == 0 ? ["Third"] : [])
+            let request = try Sample.device("d\(number)", handle: number, tags: tags)
+            _ = try await storage.devices.upsert(request, in: Sample.hub, at: Sample.start)
+        }
+    }
+
+    private static func pages(_ storage: HubStorage, _ selection: DeviceListRequest.Selection, limit: Int) async throws
+        -> [[DeviceRecord]]
+    {
+        var pages: [[DeviceRecord]] = []
+        var after = SliceKey.beforeAll
+        while true {
+            let page = try await storage.devices.devices(DeviceListRequest(selection, after: after, limit: limit), in: Sample.hub)
+            pages.append(page.records)
+            guard let next = page.next else { return pages }
+            after = next
+        }
+    }
+
+    private static let pages = StoragePromise<HubStorage>("a list passes every record once, in order, and ends with a full page")
+    {
+        storage in
+        try await fill(storage, 12)
+        let nowhere = DeviceUpsert(id: try Sample.record("silent"), kind: .installation, handle: nil)
+        _ = try await storage.devices.upsert(nowhere, in: Sample.hub, at: Sample.start)
+        for (limit, count) in [(5, 3), (6, 2), (12, 1), (100, 1), (1, 12)] {
+            let found = try await pages(storage, .all, limit: limit)
+            let keys = found.flatMap { $0 }.map(\.sliceKey)
+            #expect(found.count == count && keys.count == 12 && keys == keys.sorted() && Set(keys).count == 12, "\(limit)")
+        }
+        #expect(try await storage.devices.devices(DeviceListRequest(.all), in: Sample.otherHub).records.isEmpty)
+    }
+
+    private static let byTag = StoragePromise<HubStorage>("a list by tag ignores case and pages as well") { storage in
+        try await fill(storage, 10)
+        let tag = try #require(Tag("tHIRD"))
+        let found = try await pages(storage, .tag(tag), limit: 2)
+        #expect(found.map(\.count) == [2, 2])
+        #expect(Set(found.flatMap { $0 }.map(\.id.text)) == ["d0", "d3", "d6", "d9"])
+        #expect(try await pages(storage, .tag(try #require(Tag("none"))), limit: 2) == [[]])
+    }
+
+    private static let byHandle = StoragePromise<HubStorage>("a list by handle takes several spellings, any platform or one") {
+        storage in
+        try await fill(storage, 3)
+        _ = try await storage.devices.upsert(try Sample.device("twin", handle: 1), in: Sample.hub, at: Sample.start)
+        let url = DeviceHandle(canonical: "https://example.test/a%20b")
+        let request = DeviceUpsert(id: try Sample.record("pc"), kind: .registration, platform: .wns, handle: url)
+        _ = try await storage.devices.upsert(request, in: Sample.hub, at: Sample.start)
+        let handles = [url, Sample.handle(1), url]
+        #expect(
+            Set(try await pages(storage, .handles(handles, platform: nil), limit: 9)[0].map(\.id.text)) == ["pc", "d1", "twin"])
+        #expect(try await pages(storage, .handles(handles, platform: .wns), limit: 9)[0].map(\.id.text) == ["pc"])
+        #expect(try await pages(storage, .handles(handles, platform: nil), limit: 2).map(\.count) == [2, 1])
+    }
+
+    private static let otherPlatforms = StoragePromise<HubStorage>("registrations of every platform come back as they were given")
+    {
+        storage in
+        for platform in Platform.known {
+            let template = DeviceTemplate(name: nil, body: "{\"a\":\"$(ø)\"}")
+            let request = DeviceUpsert(
+                id: try Sample.record("\(platform.rawValue)-1"), kind: .registration, platform: platform,
+                handle: DeviceHandle(canonical: "ÆØÅ \(platform.rawValue)"), tags: Sample.tags(["x"]),
+                template: template, pushVariables: ["a": "ø"], details: ["P256DH": "k", "Auth": "ü"])
+            let stored = try await storage.devices.upsert(request, in: Sample.hub, at: Sample.start).record
+            let read = try #require(try await storage.devices.device(request.id, in: Sample.hub))
+            #expect(read == stored && read.template == template && read.details == request.details)
+            #expect(read.pushVariables == ["a": "ø"] && read.platform == platform && read.handle == request.handle)
+        }
+    }
+
+    private static let preconditions = StoragePromise<HubStorage>("a change is made only if the record is as expected") {
+        storage in
+        var request = try Sample.device("a", handle: 1)
+        func code(_ precondition: DevicePrecondition) async throws -> ServiceErrorCode? {
+            request.precondition = precondition
+            do {
+                _ = try await storage.devices.upsert(request, in: Sample.hub, at: Sample.start)
+                return nil
+            } catch let error as ServiceError { return error.code }
+        }
+        #expect(try await code(.exists) == .notFound)
+        #expect(try await code(.version(1)) == .notFound)
+        #expect(try await code(.absent) == nil)
+        #expect(try await code(.absent) == .conflict)
+        #expect(try await code(.version(1)) == nil)
+        #expect(try await code(.version(1)) == .preconditionFailed)
+        #expect(try await code(.exists) == nil)
+        #expect(try await storage.devices.device(request.id, in: Sample.hub)?.version == 3)
+    }
+
+    private static let removalPreconditions = StoragePromise<HubStorage>("a record is removed only if it is as expected") {
+        storage in
+        let request = try Sample.device("a", handle: 1)
+        _ = try await storage.devices.upsert(request, in: Sample.hub, at: Sample.start)
+        let mismatch = await #expect(throws: ServiceError.self) {
+            _ = try await storage.devices.remove(request.id, expecting: .version(2), in: Sample.hub)
+        }
+        #expect(mismatch?.code == .preconditionFailed)
+        #expect(try await storage.devices.remove(request.id, expecting: .version(1), in: Sample.hub))
+        let missing = await #expect(throws: ServiceError.self) {
+            _ = try await storage.devices.remove(request.id, expecting: .exists, in: Sample.hub)
+        }
+        #expect(missing?.code == .notFound)
+    }
+
+    private static let samples = StoragePromise<HubStorage>("a sample has only whom the send would reach, each once") { storage in
+        try await fill(storage, 20)
+        let template = DeviceUpsert(
+            id: try Sample.record("t"), kind: .registration, handle: Sample.handle(70), tags: Sample.tags(["all"]),
+            template: DeviceTemplate(name: "n", body: "{}"))
+        _ = try await storage.devices.upsert(template, in: Sample.hub, at: Sample.start)
+        for (audience, format, limit, count) in [
+            (nil, SendFormat.native(.apns), 100, 20), ("third", .native(.apns), 100, 7),
+            ("all && !third", .native(.apns), 10, 10),
+            (nil, .template, 10, 1), (nil, .native(.gcm), 10, 0), (nil, .native(.apns), 0, 0),
+        ] as [(String?, SendFormat, Int, Int)] {
+            let expression = try audience.map { try TagExpression(parsing: $0) }
+            for _ in 1...5 {
+                let found = try await storage.devices.sample(
+                    expression, format: format, in: Sample.hub, at: Sample.start, limit: limit)
+                #expect(found.count == count && Set(found.map(\.id)).count == count, "\(audience ?? "all") \(format.text)")
+                #expect(found.allSatisfy { $0.isTarget(of: format) && (expression?.matches($0.matchingTags) ?? true) })
+            }
+        }
+    }
+}

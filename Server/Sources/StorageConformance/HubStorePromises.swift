@@ -1,0 +1,161 @@
+import PushHub
+import RichPushModel
+import SharedAccess
+import Testing
+
+/// What every store of hubs promises.
+public enum HubStorePromises {
+    /// All of them.
+    public static let all: [StoragePromise<HubStorage>] = [
+        createsOnce, ignoresCase, pages, updates, replacesRules, keepsRulesApart, countsVersions, removesAtOnce,
+        neverGivesAnIDTwice,
+        clears, ensuresWithoutRules,
+    ]
+
+    private static func name(_ text: String) throws -> HubName { try #require(HubName(text)) }
+
+    private static func rule(_ name: String, _ rights: Set<AccessRight> = [.listen]) -> SealedAccessRule {
+        SealedAccessRule(
+            name: name, rights: rights, primary: "sealed \(name) 1", secondary: "sealed \(name) 2", createdAt: Sample.start,
+            updatedAt: Sample.start)
+    }
+
+    private static func hub(_ text: String) throws -> NewHub {
+        NewHub(
+            name: try name(text),
+            details: HubDetails(userMetadata: "of \(text)", registrationLifetime: .seconds(86_400), allowsProtectedTags: true),
+            sealedAPNs: "sealed credential", rules: [rule("b"), rule("a", [.send, .manage])])
+    }
+
+    private static let createsOnce = StoragePromise<HubStorage>("a hub is created once and comes back as it was given") {
+        storage in
+        let made = try #require(try await storage.hubs.create(try hub("News.App"), at: Sample.start))
+        #expect(made.name.text == "News.App" && made.version == 1 && made.createdAt == Sample.start)
+        #expect(made.details.userMetadata == "of News.App" && made.details.registrationLifetime == .seconds(86_400))
+        #expect(made.details.allowsProtectedTags && made.sealedAPNs == "sealed credential")
+        #expect(try await storage.hubs.record(named: try name("News.App")) == made)
+        #expect(try await storage.hubs.record(of: made.id) == made)
+        #expect(try await storage.hubs.rules(of: made.id).map(\.name) == ["a", "b"])
+        #expect(try await storage.hubs.create(try hub("News.App"), at: Sample.time(1)) == nil)
+    }
+
+    private static let ignoresCase = StoragePromise<HubStorage>("names that differ in case are one name, kept as first spelled") {
+        storage in
+        let made = try await storage.hubs.create(try hub("News"), at: Sample.start)
+        #expect(try await storage.hubs.create(try hub("nEWS"), at: Sample.start) == nil)
+        #expect(try await storage.hubs.record(named: try name("NEWS"))?.name.text == "News")
+        #expect(try await storage.hubs.hub(named: "news") == made?.id)
+        #expect(try await storage.hubs.ensureHub(named: "news", at: Sample.start) == made?.id)
+    }
+
+    private static let pages = StoragePromise<HubStorage>("hubs are listed by name, page by page") { storage in
+        for text in ["c", "A", "b", "D"] { _ = try await storage.hubs.create(try hub(text), at: Sample.start) }
+        let first = try await storage.hubs.records(after: nil, limit: 3)
+        #expect(first.map(\.name.text) == ["A", "b", "c"])
+        #expect(try await storage.hubs.records(after: first.last?.name, limit: 3).map(\.name.text) == ["D"])
+    }
+
+    private static let updates = StoragePromise<HubStorage>("an update changes what it names and nothing else") { storage in
+        let made = try #require(try await storage.hubs.create(try hub("news"), at: Sample.start))
+        let renamed = try await storage.hubs.update(
+            made.id, with: StoredHubChange(details: HubDetails(userMetadata: "new")), at: Sample.time(5))
+        #expect(renamed?.details == HubDetails(userMetadata: "new") && renamed?.sealedAPNs == "sealed credential")
+        #expect(renamed?.version == 2 && renamed?.updatedAt == Sample.time(5) && renamed?.createdAt == Sample.start)
+        #expect(try await storage.hubs.rules(of: made.id).count == 2)
+        let other = try await storage.hubs.update(made.id, with: StoredHubChange(credential: .set("other")), at: Sample.time(6))
+        #expect(other?.sealedAPNs == "other" && other?.details.userMetadata == "new")
+        #expect(
+            try await storage.hubs.update(made.id, with: StoredHubChange(credential: .remove), at: Sample.time(7))?.sealedAPNs
+                == nil)
+        #expect(try await storage.hubs.update(HubID(99), with: StoredHubChange(), at: Sample.start) == nil)
+    }
+
+    private static let replacesRules = StoragePromise<HubStorage>("an update with rules replaces all rules of that hub") {
+        storage in
+        let one = try #require(try await storage.hubs.create(try hub("one"), at: Sample.start))
+        let two = try #require(try await storage.hubs.create(try hub("two"), at: Sample.start))
+        _ = try await storage.hubs.update(one.id, with: StoredHubChange(rules: [rule("c", [.manage])]), at: Sample.time(1))
+        #expect(try await storage.hubs.rules(of: one.id) == [rule("c", [.manage])])
+        #expect(try await storage.hubs.rules(of: two.id).count == 2)
+    }
+
+    private static let keepsRulesApart = StoragePromise<HubStorage>("rules of a hub, of another and of all hubs do not mix") {
+        storage in
+        let made = try #require(try await storage.hubs.create(try hub("news"), at: Sample.start))
+        #expect(try await storage.hubs.put(rule("root", [.manage]), of: nil, at: Sample.start))
+        #expect(try await storage.hubs.rules(of: nil).map(\.name) == ["root"])
+        #expect(try await storage.hubs.rules(of: made.id).map(\.name) == ["a", "b"])
+        var changed = rule("a", [.listen])
+        changed.primary = "another"
+        #expect(try await storage.hubs.put(changed, of: made.id, at: Sample.time(1)))
+        #expect(try await storage.hubs.rules(of: made.id).first?.primary == "another")
+        #expect(try await storage.hubs.removeRule(named: "a", of: nil, at: Sample.start) == false)
+        #expect(try await storage.hubs.removeRule(named: "a", of: made.id, at: Sample.start))
+        #expect(try await storage.hubs.rules(of: made.id).map(\.name) == ["b"])
+        #expect(try await storage.hubs.put(rule("a"), of: HubID(99), at: Sample.start) == false)
+    }
+
+    private static let countsVersions = StoragePromise<HubStorage>("each change of a rule counts the hub's version up") {
+        storage in
+        let made = try #require(try await storage.hubs.create(try hub("news"), at: Sample.start))
+        _ = try await storage.hubs.put(rule("c"), of: made.id, at: Sample.time(1))
+        _ = try await storage.hubs.removeRule(named: "a", of: made.id, at: Sample.time(2))
+        _ = try await storage.hubs.removeRule(named: "a", of: made.id, at: Sample.time(3))
+        let found = try await storage.hubs.record(of: made.id)
+        #expect(found?.version == 3 && found?.updatedAt == Sample.time(2))
+    }
+
+    private static let removesAtOnce = StoragePromise<HubStorage>("a removed hub is gone at once with its rules and credential") {
+        storage in
+        let made = try #require(try await storage.hubs.create(try hub("news"), at: Sample.start))
+        #expect(try await storage.hubs.removeHub(named: try name("NEWS"), at: Sample.time(9)) == made.id)
+        #expect(try await storage.hubs.removeHub(named: try name("news"), at: Sample.time(9)) == nil)
+        #expect(try await storage.hubs.record(named: made.name) == nil)
+        #expect(try await storage.hubs.record(of: made.id) == nil)
+        #expect(try await storage.hubs.rules(of: made.id).isEmpty)
+        #expect(try await storage.hubs.records(after: nil, limit: 10).isEmpty)
+        #expect(try await storage.hubs.update(made.id, with: StoredHubChange(), at: Sample.start) == nil)
+        #expect(try await storage.hubs.put(rule("x"), of: made.id, at: Sample.start) == false)
+        #expect(try await storage.hubs.removedHubs() == [RemovedHub(id: made.id, removedAt: Sample.time(9))])
+        try await storage.hubs.forget(made.id)
+        #expect(try await storage.hubs.removedHubs().isEmpty)
+    }
+
+    private static let neverGivesAnIDTwice = StoragePromise<HubStorage>("the id of a removed hub is never given again") {
+        storage in
+        let first = try #require(try await storage.hubs.create(try hub("news"), at: Sample.start))
+        _ = try await storage.hubs.removeHub(named: first.name, at: Sample.start)
+        try await storage.hubs.forget(first.id)
+        let second = try #require(try await storage.hubs.create(try hub("news"), at: Sample.start))
+        #expect(second.id > first.id)
+    }
+
+    private static let clears = StoragePromise<HubStorage>("what a hub holds is deleted in pieces, and nothing of another hub") {
+        storage in
+        let made = try #require(try await storage.hubs.create(try hub("news"), at: Sample.start))
+        let other = try #require(try await storage.hubs.create(try hub("other"), at: Sample.start))
+        for id in [made.id, other.id] {
+            for number in 1...7 {
+                _ = try await storage.devices.upsert(
+                    try Sample.device("d\(number)", handle: number, tags: ["a", "b"]), in: id, at: Sample.start)
+            }
+            _ = try await storage.intake.accept(try Sample.send(hub: id, key: .init(key: "k", digest: [1])))
+        }
+        var steps = 0
+        while try await storage.hubs.clear(made.id, limit: 3) > 0 { steps += 1 }
+        #expect(steps > 2)
+        #expect(try await storage.devices.count(in: made.id) == 0)
+        #expect(try await storage.devices.count(in: other.id) == 7)
+        let leases = try await storage.queue.lease(Sample.lease(10, at: Sample.time(1)))
+        #expect(leases.map(\.id.hub) == [other.id])
+    }
+
+    private static let ensuresWithoutRules = StoragePromise<HubStorage>(
+        "a hub that is made sure of has no rules and keeps its name"
+    ) { storage in
+        let id = try await storage.hubs.ensureHub(named: "hub", at: Sample.start)
+        #expect(try await storage.hubs.rules(of: id).isEmpty)
+        #expect(try await storage.hubs.record(of: id)?.name.text == "hub")
+        #expect(try await storage.hubs.record(of: id)?.updatedAt == Sample.start)
+    }
+}

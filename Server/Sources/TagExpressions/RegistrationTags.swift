@@ -1,0 +1,61 @@
+import RichPushModel
+
+/// The tags of a registration or of an installation, as a client of the hub protocol sends them (Azure reference 3.1).
+///
+/// Tags that differ in case only count once; the first spelling stays.
+public struct RegistrationTags: Hashable, Sendable {
+    /// The most tags that a list may have.
+    public static let limit = 60
+
+    /// The tags that the client chose, in its order.
+    public let tags: [Tag]
+
+    /// `$InstallationId:{…}` and `$UserId:{…}`, at most one of each. The hub adds these by itself, so a client that stores what it
+    /// read sends them back. They give no right: whoever keeps the list takes the values from the record, never from here.
+    public let addresses: [Tag]
+
+    /// Reads the comma-separated list of a registration: blanks around a tag and empty places mean nothing.
+    public init(separatedByCommas text: String) throws(RegistrationTagsError) {
+        let parts = text.split(separator: ",").map { part in
+            let scalars = part.unicodeScalars
+            let start = scalars.drop { $0.properties.isWhitespace }
+            let end = start.reversed().drop { $0.properties.isWhitespace }.count
+            return String(start.prefix(end))
+        }
+        try self.init(parts.filter { !$0.isEmpty })
+    }
+
+    /// Reads the list of an installation, each tag a text of its own.
+    public init(_ texts: [String]) throws(RegistrationTagsError) {
+        var tags: [Tag] = []
+        var addresses: [Tag] = []
+        var seen: Set<Tag> = []
+        for (index, text) in texts.enumerated() {
+            let mistake: RegistrationTagsError.Reason? =
+                if let tag = Tag(text) {
+                    Self.add(tag, to: &tags, unlessIn: &seen)
+                } else if let address = Tag.addressing(text) {
+                    Self.addAddress(address, to: &addresses)
+                } else {
+                    text.hasPrefix("$") ? .malformedAddress : .malformedTag
+                }
+            if let mistake { throw RegistrationTagsError(mistake, at: index + 1) }
+        }
+        self.tags = tags
+        self.addresses = addresses
+    }
+
+    private static func add(_ tag: Tag, to tags: inout [Tag], unlessIn seen: inout Set<Tag>) -> RegistrationTagsError.Reason? {
+        guard seen.insert(tag).inserted else { return nil }
+        tags.append(tag)
+        return tags.count > limit ? .tooManyTags : nil
+    }
+
+    private static func addAddress(_ address: Tag, to addresses: inout [Tag]) -> RegistrationTagsError.Reason? {
+        func kind(_ tag: Tag) -> Substring { tag.folded.prefix { $0 != ":" } }
+        guard !addresses.contains(address) else { return nil }
+        guard !addresses.contains(where: { kind($0) == kind(address) }) else { return .repeatedAddress }
+        addresses.append(address)
+        return nil
+    }
+}

@@ -1,0 +1,36 @@
+import ArgumentParser
+import ClarionServer
+import PushHub
+
+struct HubCreateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "create", abstract: "Create a hub with a key for apps (Listen) and one for backends (all rights).")
+
+    @Argument(help: "1 to 260 letters, digits, '.', '-' and '_', unique without regard to case.")
+    var name: HubName
+
+    @Option(help: "Free text, kept with the hub.")
+    var metadata: String?
+
+    @Option(help: "How many days a registration lives that is not renewed; else for ever.")
+    var registrationDays: Int?
+
+    @Flag(help: "Lets the key for apps claim tags such as username: that only a backend should set.")
+    var allowProtectedTags = false
+
+    @OptionGroup var node: NodeArguments
+
+    func validate() throws {
+        guard registrationDays.map({ (1...36_500).contains($0) }) ?? true else {
+            throw ValidationError("--registration-days is a number from 1 to 36500")
+        }
+    }
+
+    func run() async throws {
+        let details = HubDetails(
+            userMetadata: metadata, registrationLifetime: registrationDays.map { .seconds($0 * 86_400) },
+            allowsProtectedTags: allowProtectedTags)
+        try await node.hubs().create(name, details: details)
+        print("created hub \(name); clarion hub connection-string \(name) --host … prints what clients need")
+    }
+}

@@ -1,0 +1,79 @@
+import APNsEmulation
+import APNsHTTP2
+import APNsProtocol
+import Testing
+
+@Suite("The client when the local APNs changes its settings", .timeLimit(.minutes(1)))
+struct SettingsChangeTests {
+    private func pushes(_ service: LocalService, _ count: Int, size: Int) -> [APNsPush] {
+        let text = String(repeating: "x", count: size)
+        return service.tokens(count).map { service.push($0, payload: #"{"aps":{"alert":"\#(text)"}}"#) }
+    }
+
+    /// Sends while the settings change at requests in the middle; all must arrive, once, and nothing may be complained of.
+    private func send(_ changes: [SettingsChange], pushes count: Int = 600, size: Int = 1_500) async throws {
+        try await LocalService.run(limits: APNsClientLimits(connections: 1)) { service in
+            for change in changes { service.apns.inject(.settings(change), afterRequests: count / (changes.count + 1)) }
+            let outcomes = await service.client.send(pushes(service, count, size: size))
+            #expect(outcomes.filter(\.isAccepted).count == count)
+            #expect(service.apns.acceptanceCounts.values.allSatisfy { $0 == 1 })
+            #expect(service.apns.complaints.isEmpty, "\(service.apns.complaints)")
+            #expect(service.client.metrics.connected == 1 && service.client.metrics.unknown == 0)
+        }
+    }
+
+    @Test("a smaller stream window, in the middle of bodies, slows them and loses none")
+    func smallerWindow() async throws {
+        try await send([SettingsChange(initialWindowSize: 700), SettingsChange(initialWindowSize: 100)])
+    }
+
+    @Test("windows and limits go up and down while pushes are under way")
+    func upAndDown() async throws {
+        try await send([
+            SettingsChange(streams: 3), SettingsChange(initialWindowSize: 500), SettingsChange(streams: 500),
+            SettingsChange(streams: 2, initialWindowSize: 65_535, maximumFrameSize: 32_768), SettingsChange(streams: 1_000),
+        ])
+    }
+
+    @Test("with a window of nothing the headers go and the bodies wait, until there is a window again")
+    func noWindow() async throws {
+        try await LocalService.run(limits: APNsClientLimits(connections: 1)) { service in
+            #expect(await service.client.send(service.pushes(1)).first?.isAccepted == true)
+            service.apns.announce(SettingsChange(initialWindowSize: 0))
+            // The next request carries the proof that the client has read the settings: it stays open.
+            let waiting = Task { await service.client.send(pushes(service, 20, size: 100)) }
+            await service.expect { $0.inFlight > 0 }
+            #expect(service.apns.recordedExchanges.count <= 21)
+            service.apns.announce(SettingsChange(initialWindowSize: 65_535))
+            #expect(await waiting.value.filter(\.isAccepted).count == 20)
+            #expect(service.apns.complaints.isEmpty, "\(service.apns.complaints)")
+        }
+    }
+
+    @Test("frames are as large as the server takes now, and no larger")
+    func frameSize() async throws {
+        try await LocalService.run(limits: APNsClientLimits(connections: 1), frames: 10_000) { service in
+            func largestFrame() -> Int {
+                service.apns.recordedFrames.filter { $0.name == "DATA" && $0.direction == .received }.map(\.length).max() ?? 0
+            }
+            let large = pushes(service, 1, size: 40_000)
+            #expect(await service.client.send(large).first?.reason == .payloadTooLarge)
+            #expect(largestFrame() == 16_384)
+            service.apns.inject(.settings(SettingsChange(maximumFrameSize: 20_000)))
+            #expect(await service.client.send(service.pushes(1)).first?.isAccepted == true)
+            #expect(await service.client.send(large).first?.reason == .payloadTooLarge)
+            #expect(largestFrame() == 20_000)
+        }
+    }
+
+    @Test("at a distance, with Apple's windows, no credit is spent before it can have arrived")
+    func distance() async throws {
+        var rules = EmulationRules()
+        rules.creditDelay = .milliseconds(30)
+        try await LocalService.run(rules: rules, limits: APNsClientLimits(connections: 2)) { service in
+            let outcomes = await service.whileTimePasses { await service.client.send(pushes(service, 300, size: 3_500)) }
+            #expect(outcomes.filter(\.isAccepted).count == 300)
+            #expect(service.apns.complaints.isEmpty, "\(service.apns.complaints)")
+        }
+    }
+}

@@ -1,0 +1,173 @@
+import ClarionTesting
+import Foundation
+import Logging
+import RichPushModel
+import ServiceErrors
+import Synchronization
+import Testing
+
+@testable import ClarionServer
+
+@Suite("The listeners of a node")
+struct FrontDoorNodeTests {
+    private static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    private func withFolder(_ body: (String) async throws -> Void) async throws {
+        let folder = NSTemporaryDirectory() + "clarion-door-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try await body(folder)
+    }
+
+    private func settings(_ folder: String) throws -> Settings {
+        let text = "listen-port: 0\ntls-listen-port: 0\nprior-knowledge-port: 0\ntls-names: [push.example.test]\n"
+        var settings = try #require(SettingsFixture(file: text).read().settings)
+        settings.dataDirectory = folder
+        return settings
+    }
+
+    /// Runs a node until the body returns; the body gets the port of each listener.
+    private func running(
+        _ settings: Settings, _ body: (ServerNode, [NodeListener: Int]) async throws -> Void
+    ) async throws {
+        let (ports, continuation) = AsyncStream.makeStream(of: (NodeListener, Int).self)
+        var options = NodeOptions()
+        options.onListening = { continuation.yield(($0, $1)) }
+        let node = try await ServerNode.make(settings, options: options, logger: Self.quiet)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await node.run() }
+            var found: [NodeListener: Int] = [:]
+            for await (listener, port) in ports {
+                found[listener] = port
+                if found.count == NodeListener.allCases.count { break }
+            }
+            try await body(node, found)
+            group.cancelAll()
+            while let result = await group.nextResult() { _ = result }
+        }
+    }
+
+    /// Status and version of an answer, or nothing when there is none.
+    private func curl(_ folder: String, _ arguments: [String]) async throws -> String {
+        let output = folder + "/curl-\(UUID().uuidString)"
+        let process = try ChildProcess(
+            ChildProcess.Command(
+                "curl",
+                ["-s", "--max-time", "20", "--noproxy", "*", "-o", "/dev/null", "-w", "%{http_code} %{http_version}"] + arguments,
+                output: output))
+        _ = await process.exitStatus()
+        return try String(contentsOfFile: output, encoding: .utf8)
+    }
+
+    @Test("one node answers in HTTP/1.1, in both versions over TLS with its own authority, and in HTTP/2 by prior knowledge")
+    func all() async throws {
+        try await withFolder { folder in
+            let settings = try settings(folder)
+            try await running(settings) { node, ports in
+                let authority = try #require(node.developmentAuthorityPath)
+                let (plain, tls, known) = (ports[.plain] ?? 0, ports[.tls] ?? 0, ports[.priorKnowledge] ?? 0)
+                #expect(try await curl(folder, ["http://127.0.0.1:\(plain)/livez"]) == "200 1.1")
+                for host in ["127.0.0.1", "localhost"] {
+                    let url = "https://\(host):\(tls)/livez"
+                    #expect(try await curl(folder, ["--cacert", authority, "--http2", url]) == "200 2")
+                    #expect(try await curl(folder, ["--cacert", authority, "--http1.1", url]) == "200 1.1")
+                }
+                let named = ["--resolve", "push.example.test:\(tls):127.0.0.1", "--cacert", authority]
+                #expect(try await curl(folder, named + ["https://push.example.test:\(tls)/livez"]) == "200 2")
+                #expect(try await curl(folder, ["https://127.0.0.1:\(tls)/livez"]).hasPrefix("000"))
+                #expect(try await curl(folder, ["--http2-prior-knowledge", "http://127.0.0.1:\(known)/livez"]) == "200 2")
+                // A name that is not this machine's, pointed at it by somebody else.
+                let stranger = ["--resolve", "evil.test:\(plain):127.0.0.1", "http://evil.test:\(plain)/livez"]
+                #expect(try await curl(folder, stranger) == "403 1.1")
+            }
+        }
+    }
+
+    @Test("certificate and key of the settings are used, and read again when they change")
+    func files() async throws {
+        try await withFolder { folder in
+            let now = SystemClock().now
+            let (first, second) = (try DevelopmentAuthority.create(now: now), try DevelopmentAuthority.create(now: now))
+            let files = Settings.TLS.Files(certificatePath: folder + "/chain.pem", keyPath: folder + "/key.pem")
+            func write(_ authority: DevelopmentAuthority) throws {
+                let issued = try authority.issue(names: ["127.0.0.1"], now: now)
+                try issued.chainPEM.write(toFile: files.certificatePath, atomically: true, encoding: .utf8)
+                try issued.keyPEM.write(toFile: files.keyPath, atomically: true, encoding: .utf8)
+            }
+            try first.certificatePEM.write(toFile: folder + "/first.pem", atomically: true, encoding: .utf8)
+            try second.certificatePEM.write(toFile: folder + "/second.pem", atomically: true, encoding: .utf8)
+            try write(first)
+            var settings = try settings(folder)
+            settings.listening.tls?.files = files
+            try await running(settings) { node, ports in
+                #expect(node.developmentAuthorityPath == nil)
+                let url = "https://127.0.0.1:\(ports[.tls] ?? 0)/livez"
+                #expect(try await curl(folder, ["--cacert", folder + "/first.pem", url]) == "200 2")
+                try write(second)
+                node.reloadCertificate()
+                #expect(try await curl(folder, ["--cacert", folder + "/second.pem", url]) == "200 2")
+                #expect(try await curl(folder, ["--cacert", folder + "/first.pem", url]).hasPrefix("000"))
+                try "no key".write(toFile: files.keyPath, atomically: true, encoding: .utf8)
+                node.reloadCertificate()
+                #expect(try await curl(folder, ["--cacert", folder + "/second.pem", url]) == "200 2")
+            }
+        }
+    }
+
+    @Test("changed files are noticed by themselves, and a certificate of the development authority is renewed in time")
+    func renewal() async throws {
+        try await withFolder { folder in
+            var settings = try settings(folder)
+            let files = Settings.TLS.Files(certificatePath: folder + "/chain.pem", keyPath: folder + "/key.pem")
+            let issued = try DevelopmentAuthority.create(now: SystemClock().now).issue(
+                names: ["127.0.0.1"], now: SystemClock().now)
+            try issued.chainPEM.write(toFile: files.certificatePath, atomically: true, encoding: .utf8)
+            try issued.keyPEM.write(toFile: files.keyPath, atomically: true, encoding: .utf8)
+            for usesFiles in [true, false] {
+                settings.listening.tls?.files = usesFiles ? files : nil
+                let (clock, notes) = (ManualClock(), Notes())
+                let door = try FrontDoorIdentity(
+                    settings, try #require(settings.listening.tls), clock: clock,
+                    logger: Logger(label: "test") { _ in NotesHandler(notes: notes) })
+                await withTaskGroup(of: Void.self) { group in
+                    group.addTask { await door.run() }
+                    func turn(_ duration: Duration) async {
+                        while clock.sleeperCount == 0 { await Task.yield() }
+                        clock.advance(by: duration)
+                        while clock.sleeperCount == 0 { await Task.yield() }
+                    }
+                    await turn(FrontDoorIdentity.interval)
+                    #expect(notes.all.isEmpty)
+                    if usesFiles {
+                        try? (issued.chainPEM + "\n").write(toFile: files.certificatePath, atomically: true, encoding: .utf8)
+                    }
+                    await turn(usesFiles ? FrontDoorIdentity.interval : FrontDoorIdentity.renewal)
+                    #expect(notes.all == ["The certificate of the HTTPS interface was replaced"])
+                    await turn(FrontDoorIdentity.interval)
+                    #expect(notes.all.count == 1)
+                    group.cancelAll()
+                }
+            }
+        }
+    }
+}
+
+/// The messages of a log.
+private final class Notes: Sendable {
+    private let messages = Mutex<[String]>([])
+    var all: [String] { messages.withLock { $0 } }
+    func add(_ message: String) { messages.withLock { $0.append(message) } }
+}
+
+private struct NotesHandler: LogHandler {
+    let notes: Notes
+    var logLevel = Logger.Level.info
+    var metadata: Logger.Metadata = [:]
+
+    subscript(metadataKey key: String) -> Logger.MetadataValue? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) { notes.add(event.message.description) }
+}

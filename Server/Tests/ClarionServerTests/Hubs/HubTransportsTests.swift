@@ -1,0 +1,120 @@
+import ClarionTesting
+import Foundation
+import Logging
+import PushHub
+import RichPushModel
+import SQLStorage
+import ServiceErrors
+import SharedAccess
+import Synchronization
+import Testing
+
+@testable import ClarionServer
+
+@Suite("Pushes go out with the credential of their hub")
+struct HubTransportsTests {
+    /// Remembers which way a batch took.
+    private final class Ways: Sendable {
+        private let words = Mutex<[String]>([])
+        var all: [String] { words.withLock { $0 } }
+        func note(_ word: String) { words.withLock { $0.append(word) } }
+    }
+
+    private struct Way: PushTransport {
+        let name: String
+        let ways: Ways
+
+        func send(_ batch: PushBatch) async -> [PushOutcome] {
+            ways.note(name)
+            return batch.targets.map { _ in .accepted }
+        }
+    }
+
+    private static func credential(_ topic: String) -> HubAPNsCredential {
+        HubAPNsCredential(
+            identity: .token(key: "key", keyID: "KEYKEYKEY0", teamID: "TEAMTEAM00"), topic: topic, environment: .production)
+    }
+
+    private static func batch(_ hub: HubID) -> PushBatch {
+        let target = PushBatch.Target(handle: DeviceHandle(canonical: String(repeating: "A", count: 64)), pushID: PushID(UUID()))
+        return PushBatch(hub: hub, bodies: [[]], headers: [], targets: [target, target])
+    }
+
+    private func withTransports(
+        _ body: (HubTransports, HubRegistry, HubCatalog, Ways, ManualClock) async throws -> Void
+    ) async throws {
+        let folder = NSTemporaryDirectory() + "clarion-ways-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        var settings = try #require(SettingsFixture().read().settings)
+        settings.dataDirectory = folder
+        let clock = ManualClock()
+        let storage = try await NodeStorage.open(settings, access: .server, clock: clock)
+        defer { try? storage.database.close() }
+        let catalog = HubCatalog(store: SQLHubStore(storage.database), box: storage.box, clock: clock)
+        let ways = Ways()
+        let transports = HubTransports(
+            catalog: catalog, node: Way(name: "node", ways: ways), clock: clock,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        ) { credential in
+            guard let topic = credential.topic, topic != "bad" else { throw ServiceError(.invalidField, "no topic") }
+            return HubTransports.Made(transport: Way(name: topic, ways: ways)) { ways.note("closed \(topic)") }
+        }
+        try await body(transports, storage.hubs, catalog, ways, clock)
+    }
+
+    @Test("a hub with a credential uses it, one without uses the node's, and a change counts after five seconds")
+    func choice() async throws {
+        try await withTransports { transports, registry, _, ways, clock in
+            let own = try await registry.create(try HubRegistry.name("own-key"), HubDefinition(apns: Self.credential("first")))
+            let plain = try await registry.create(try HubRegistry.name("plain"))
+            #expect(await transports.send(Self.batch(own.id)) == [.accepted, .accepted])
+            _ = await transports.send(Self.batch(plain.id))
+            _ = await transports.send(Self.batch(HubID(1)))
+            #expect(ways.all == ["first", "node", "node"])
+            _ = try await registry.update(own.name, with: HubChange(apns: .set(Self.credential("second"))))
+            _ = await transports.send(Self.batch(own.id))
+            clock.advance(by: .seconds(5))
+            _ = await transports.send(Self.batch(own.id))
+            _ = try await registry.update(own.name, with: HubChange(apns: .remove))
+            clock.advance(by: .seconds(5))
+            _ = await transports.send(Self.batch(own.id))
+            #expect(ways.all == ["first", "node", "node", "first", "second", "node"])
+        }
+    }
+
+    @Test("a credential that cannot be used is the operator's to mend, and stops no other hub")
+    func unusable() async throws {
+        try await withTransports { transports, registry, _, ways, _ in
+            let bad = try await registry.create(try HubRegistry.name("bad"), HubDefinition(apns: Self.credential("bad")))
+            let good = try await registry.create(try HubRegistry.name("good"), HubDefinition(apns: Self.credential("good")))
+            let outcomes = await transports.send(Self.batch(bad.id))
+            #expect(outcomes.count == 2)
+            for outcome in outcomes {
+                guard case .misconfigured = outcome else {
+                    Issue.record("\(outcome)")
+                    continue
+                }
+            }
+            #expect(await transports.send(Self.batch(good.id)) == [.accepted, .accepted])
+            #expect(ways.all == ["good"])
+        }
+    }
+
+    @Test("what nobody needs any more is closed, and everything at the end")
+    func closing() async throws {
+        try await withTransports { transports, registry, _, ways, clock in
+            let one = try await registry.create(try HubRegistry.name("one"), HubDefinition(apns: Self.credential("one")))
+            let two = try await registry.create(try HubRegistry.name("two"), HubDefinition(apns: Self.credential("two")))
+            _ = await transports.send(Self.batch(one.id))
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await transports.run() }
+                while clock.sleeperCount == 0 { await Task.yield() }
+                clock.advance(by: HubTransports.idleTime)
+                while !ways.all.contains("closed one") { await Task.yield() }
+                _ = await transports.send(Self.batch(two.id))
+                group.cancelAll()
+            }
+            #expect(ways.all == ["one", "closed one", "two", "closed two"])
+        }
+    }
+}

@@ -1,0 +1,137 @@
+import ClarionTesting
+import Foundation
+import HTTPService
+import HTTPTypes
+import HubHTTPAPI
+import Hummingbird
+import HummingbirdTesting
+import Logging
+import NIOConcurrencyHelpers
+import NIOCore
+import PushHub
+import RichPushModel
+import SQLStorage
+import SQLiteDatabase
+import SharedAccess
+
+/// The hub protocol over real storage in a temporary folder, called without a socket.
+final class HubUnderTest: Sendable {
+    static let authority = "push.example.test:8443"
+    /// The key of the reference's worked example and of the recordings (1.3).
+    static let fullKey = "c2VjcmV0LWtleS1mb3ItZXhhbXBsZXMtMDEyMzQ1Njc4OTA="
+    static let listenKey = "bGlzdGVuLWtleS1mb3ItZXhhbXBsZXMtMDEyMzQ1Njc4OTA="
+
+    static let rootRule = "RootManageSharedAccessKey"
+    static let rootKey = "cm9vdC1rZXktZm9yLWV4YW1wbGVzLTAxMjM0NTY3ODkwMTI="
+
+    let clock: ManualClock
+    let registry: HubRegistry
+    let transport = AcceptingTransport()
+    private let folder: String
+    private let database: SQLiteDatabase
+    private let application: Application<AddressedResponder>
+
+    init(
+        hubs names: [String] = ["demo"], start: Timestamp = Timestamp(seconds: 1_795_220_000),
+        options change: (inout HubHTTPOptions) -> Void = { _ in }
+    ) async throws {
+        folder = NSTemporaryDirectory() + "clarion-protocol-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        database = try SQLiteDatabase(path: folder + "/clarion.sqlite", access: .server)
+        clock = ManualClock(start: start)
+        try await SchemaMigrator().migrate(database, at: start)
+        let stores = NotificationHub.Stores(
+            devices: SQLDeviceStore(database), intake: SQLIntakeStore(database), telemetry: SQLTelemetryStore(database))
+        let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let box = SecretBox(.random())
+        let store = SQLHubStore(database)
+        registry = HubRegistry(store: store, box: box, clock: clock)
+        for name in names { _ = try await registry.create(try HubRegistry.name(name), HubDefinition(rules: Self.rules)) }
+        try await registry.put(
+            AccessRule(name: Self.rootRule, rights: Set(AccessRight.allCases), primary: Self.key(Self.rootKey)), of: nil)
+        let serviceClock = clock
+        let directory = HubDirectory(
+            catalog: HubCatalog(store: store, box: box, clock: clock), registry: registry
+        ) { NotificationHub(id: $0.id, stores: stores, clock: serviceClock, logger: quiet) }
+        var options = HubHTTPOptions(clock: clock, transport: transport)
+        change(&options)
+        let router = ServiceRouter(options: ServiceOptions(clock: clock))
+        router.get("/api/notifications") { _, _ in "api" }
+        router.add(HubRoutes(directory: directory, options: options))
+        application = Application(responder: AddressedResponder(base: router.buildResponder()), logger: quiet)
+    }
+
+    deinit {
+        try? database.close()
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    private static var rules: [AccessRule] {
+        [
+            AccessRule(name: AccessRule.fullName, rights: Set(AccessRight.allCases), primary: key(fullKey)),
+            AccessRule(name: AccessRule.listenName, rights: [.listen], primary: key(listenKey)),
+        ]
+    }
+
+    private static func key(_ text: String) -> SharedAccessKey { SharedAccessKey(text) ?? .random() }
+
+    /// Sends a request as it is.
+    func call(_ request: ClientRequest) async throws -> ClientAnswer {
+        guard let method = HTTPRequest.Method(rawValue: request.method) else { throw ClientAnswer.Unreadable("no method") }
+        var fields = HTTPFields()
+        for (name, value) in request.headers {
+            guard let name = HTTPField.Name(name) else { throw ClientAnswer.Unreadable("no header name: \(name)") }
+            fields.append(HTTPField(name: name, value: value))
+        }
+        let headers = fields
+        let body = request.body.isEmpty ? nil : ByteBuffer(string: request.body)
+        let response = try await application.test(.router) { client in
+            try await client.executeRequest(uri: request.target, method: method, headers: headers, body: body)
+        }
+        return ClientAnswer(
+            status: response.status.code,
+            headers: Dictionary(
+                response.headers.map { ($0.name.canonicalName, $0.value) }, uniquingKeysWith: { first, _ in first }),
+            body: String(buffer: response.body))
+    }
+
+    /// Sends a request with what the client adds: its fixed headers and its signature, made with the full key unless `listens`.
+    func call(_ client: HubClient, _ request: ClientRequest, listens: Bool = false) async throws -> ClientAnswer {
+        var signed = request
+        let token = try client.authorization(
+            url: Self.url(request.target), key: listens ? Self.listenKey : Self.fullKey,
+            rule: listens ? AccessRule.listenName : AccessRule.fullName, now: clock.now.seconds)
+        signed.headers += [("Host", Self.authority), ("Authorization", token)] + client.fixedHeaders
+        return try await call(signed)
+    }
+
+    static func url(_ target: String) -> String { "https://\(authority)\(target)" }
+}
+
+/// A push service that takes everything.
+final class AcceptingTransport: PushTransport {
+    private let batches = NIOLockedValueBox<[PushBatch]>([])
+
+    var sent: [PushBatch] { batches.withLockedValue { $0 } }
+
+    func send(_ batch: PushBatch) async -> [PushOutcome] {
+        batches.withLockedValue { $0.append(batch) }
+        return batch.targets.map { _ in .accepted }
+    }
+}
+
+/// The router test knows one authority only; here the `Host` of the request is it, as on a connection.
+private struct AddressedResponder: HTTPResponder {
+    typealias Context = ServiceRequestContext
+
+    let base: ServiceResponder
+
+    func respond(to request: Request, context: ServiceRequestContext) async throws -> Response {
+        var head = request.head
+        if let name = HTTPField.Name("Host"), let host = head.headerFields[name] {
+            head.authority = host
+            head.headerFields[name] = nil
+        }
+        return try await base.respond(to: Request(head: head, body: request.body), context: context)
+    }
+}

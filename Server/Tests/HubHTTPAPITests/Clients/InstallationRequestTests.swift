@@ -1,0 +1,141 @@
+import Foundation
+import Testing
+
+/// Replayed from rules: Azure reference 2.6 and 5, each client in its own spelling.
+@Suite("Installations as each client asks for them")
+struct InstallationRequestTests {
+    private struct Document: Decodable {
+        struct Template: Decodable {
+            var body: String
+            var tags: [String]?
+        }
+
+        var installationId: String
+        var platform: String
+        var pushChannel: String
+        var pushChannelExpired: Bool
+        var expirationTime: String?
+        var tags: [String]?
+        var templates: [String: Template]?
+    }
+
+    private static let token = RegistrationRequestTests.token
+
+    private func read(_ client: HubClient, _ id: String, on hub: HubUnderTest) async throws -> Document {
+        let answer = try await hub.call(client, ClientRequest("GET", client.installation(id), client.installationHeaders))
+        #expect(answer.status == 200, "\(answer.body)")
+        return try JSONDecoder().decode(Document.self, from: Data(answer.body.utf8))
+    }
+
+    @Test(
+        "an installation is put, with the key that stands in apps, and answered without a body", arguments: HubClient.installing)
+    func put(_ client: HubClient) async throws {
+        let hub = try await HubUnderTest()
+        let document = client.installationDocument("7d1f-22", token: Self.token)
+        for _ in 0..<2 {
+            let answer = try await hub.call(
+                client,
+                ClientRequest("PUT", client.installation("7d1f-22", writing: true), client.installationHeaders, body: document),
+                listens: true)
+            #expect(answer.status == 200 && answer.body.isEmpty, "\(answer.body)")
+        }
+        let stored = try await read(.dotNet, "7d1f-22", on: hub)
+        #expect(stored.installationId == "7d1f-22" && !stored.pushChannelExpired && Set(stored.tags ?? []) == ["red", "go"])
+        #expect(stored.platform == (client == .android ? "gcm" : "apns") && stored.pushChannel.uppercased() == Self.token)
+        #expect(Set(stored.templates?["t1"]?.tags ?? []) == ["t1", "tt"] || stored.templates?["t1"]?.tags == ["tt"])
+        if client == .apple || client == .android {
+            let expiry = try #require(stored.expirationTime?.replacing(#/\.0+Z/#, with: "Z"))
+            #expect(try Date(expiry, strategy: .iso8601) == Date(timeIntervalSince1970: 1_802_944_800))
+        } else {
+            #expect(stored.expirationTime == nil)
+        }
+    }
+
+    @Test("an installation lives: put, read, patch, read, delete, delete again", arguments: HubClient.patching)
+    func life(_ client: HubClient) async throws {
+        let hub = try await HubUnderTest()
+        let path = "i.1:@x"
+        let document = client.installationDocument(path, token: Self.token)
+        let put = try await hub.call(
+            client, ClientRequest("PUT", client.installation(path, writing: true), client.installationHeaders, body: document))
+        #expect(put.status == 200, "\(put.body)")
+        let patch = ClientRequest("PATCH", client.installation(path), client.patchHeaders, body: client.patchDocument)
+        let patched = try await hub.call(client, patch)
+        #expect(patched.status == 200 && patched.body.isEmpty, "\(patched.body)")
+        let stored = try await read(client, path, on: hub)
+        #expect(Set(stored.tags ?? []) == ["go", "blue"])
+        #expect(stored.templates?["t1"]?.body == ##"{"aps":{"badge":"#(n)"}}"##)
+        #expect(stored.templates?["t2"]?.body == #"{"aps":{"alert":"$(m)"}}"#)
+        for _ in 0..<2 {
+            let deleted = try await hub.call(
+                client, ClientRequest("DELETE", client.installation(path), client.installationHeaders))
+            #expect(deleted.status == 204 && deleted.body.isEmpty)
+        }
+        let gone = try await hub.call(client, ClientRequest("GET", client.installation(path), client.installationHeaders))
+        #expect(gone.status == 404 && gone.body.hasPrefix("<Error><Code>404</Code><Detail>Installation not found"))
+        #expect(try await hub.call(client, patch).status == 404)
+    }
+
+    @Test(
+        "platforms are taken in every spelling and told in lower case",
+        arguments: [
+            ("apns", "apns"), ("APNS", "apns"), ("wns", "wns"), ("mpns", "mpns"), ("gcm", "gcm"), ("adm", "adm"),
+            ("baidu", "baidu"), ("fcmV1", "fcmv1"),
+            ("FCMV1", "fcmv1"), ("xiaomi", "xiaomi"),
+        ])
+    func platforms(_ given: String, _ told: String) async throws {
+        let hub = try await HubUnderTest()
+        let channel =
+            told == "apns"
+            ? Self.token : told == "wns" || told == "mpns" ? "https://channel.example.test/?token=a%2fb" : "handle-1"
+        let document = #"{"installationId":"p","platform":"\#(given)","pushChannel":"\#(channel)"}"#
+        let put = try await hub.call(.dotNet, ClientRequest("PUT", HubClient.dotNet.installation("p"), [], body: document))
+        #expect(put.status == 200, "\(put.body)")
+        let stored = try await read(.dotNet, "p", on: hub)
+        #expect(stored.platform == told && stored.pushChannel == channel)
+    }
+
+    @Test(
+        "a browser's channel comes as an object or as its text",
+        arguments: [
+            #"{"endpoint":"https://push.example.test/x","p256dh":"BKey","auth":"QXV0aA"}"#,
+            #""{\"endpoint\":\"https://push.example.test/x\",\"p256dh\":\"BKey\",\"auth\":\"QXV0aA\"}""#,
+        ])
+    func browsers(_ channel: String) async throws {
+        let hub = try await HubUnderTest()
+        let document = #"{"installationId":"b","platform":"browser","pushChannel":\#(channel)}"#
+        let put = try await hub.call(
+            .javaScript, ClientRequest("PUT", HubClient.javaScript.installation("b"), [], body: document))
+        #expect(put.status == 200, "\(put.body)")
+        let answer = try await hub.call(.javaScript, ClientRequest("GET", HubClient.javaScript.installation("b")))
+        #expect(answer.body.contains("BKey") && answer.body.contains("https:"))
+    }
+
+    @Test(
+        "a document or a patch that breaks a rule is 400 with a place, and changes nothing",
+        arguments: [
+            ("PUT", #"{"installationId":"i","platform":"apns"}"#),
+            ("PUT", #"{"installationId":"j","platform":"apns","pushChannel":"AB"}"#),
+            ("PUT", #"{"installationId":"i","platform":"pager","pushChannel":"AB"}"#), ("PUT", "[]"), ("PUT", ""), ("PUT", "{"),
+            ("PUT", #"{"installationId":"i","platform":"apns","pushChannel":"\#(token)","tags":["a b"]}"#),
+            ("PUT", #"{"installationId":"i","platform":"apns","pushChannel":"\#(token)","tags":["$Other:{x}"]}"#),
+            (
+                "PUT",
+                #"{"installationId":"i","platform":"apns","pushChannel":"\#(token)","templates":{"t":{"body":"{\"a\":\"$5 off\"}"}}}"#
+            ),
+            ("PATCH", #"[{"op":"add","path":"/templates","value":"{}"}]"#),
+            ("PATCH", #"[{"op":"move","path":"/tags","value":"x"}]"#),
+            ("PATCH", #"[{"op":"add","path":"/tags","value":"blue"},{"op":"add","path":"/nothing","value":"x"}]"#),
+            ("PATCH", "{}"),
+            ("PATCH", #"[{"op":"add","path":"/templates/t","value":"{\"body\":\"{\\\"a\\\":\\\"$5\\\"}\"}"}]"#),
+        ])
+    func mistakes(_ method: String, _ body: String) async throws {
+        let hub = try await HubUnderTest()
+        let client = HubClient.dotNet
+        let document = client.installationDocument("i", token: Self.token)
+        #expect(try await hub.call(client, ClientRequest("PUT", client.installation("i"), [], body: document)).status == 200)
+        let answer = try await hub.call(client, ClientRequest(method, client.installation("i"), client.patchHeaders, body: body))
+        #expect(answer.status == 400 && answer.body.hasPrefix("<Error><Code>400</Code><Detail>"), "\(answer.body)")
+        #expect(Set(try await read(client, "i", on: hub).tags ?? []) == ["red", "go"])
+    }
+}

@@ -1,0 +1,131 @@
+import Foundation
+import HubProtocol
+import PushHub
+import RichPushModel
+import SharedAccess
+import Testing
+
+@Suite("Hubs as such, as namespace managers use them")
+struct HubManagementTests {
+    private static let body = """
+        <?xml version="1.0" encoding="utf-8"?><entry xmlns="http://www.w3.org/2005/Atom"><content type="application/xml">\
+        <NotificationHubDescription xmlns="http://schemas.microsoft.com/netservices/2010/10/servicebus/connect">\
+        %@</NotificationHubDescription></content></entry>
+        """
+
+    private static func entry(_ inner: String = "") -> String { body.replacingOccurrences(of: "%@", with: inner) }
+
+    private static let token = """
+        <ApnsCredential><Properties>\
+        <Property><Name>Endpoint</Name><Value>https://api.development.push.apple.com:443/3/device</Value></Property>\
+        <Property><Name>Token</Name><Value>bm90LWEtcmVhbC1rZXk=</Value></Property>\
+        <Property><Name>KeyId</Name><Value>ABC123DEFG</Value></Property>\
+        <Property><Name>AppName</Name><Value>com.example.app</Value></Property>\
+        <Property><Name>AppId</Name><Value>TEAM123456</Value></Property>\
+        <Property><Name>Thumbprint</Name><Value>null</Value></Property></Properties></ApnsCredential>
+        """
+
+    /// A request of who holds a key of all hubs, unless another key is named.
+    private func call(
+        _ hub: HubUnderTest, _ method: String, _ target: String, _ body: String = "", ifMatch: String? = nil,
+        rule: String = HubUnderTest.rootRule, key: String = HubUnderTest.rootKey
+    ) async throws -> ClientAnswer {
+        let signer = SharedAccessSigner(ruleName: rule, key: try #require(SharedAccessKey(key)))
+        let token = signer.token(audience: "https://\(HubUnderTest.authority)/", expiresAt: hub.clock.now + .seconds(600))
+        var headers: [(name: String, value: String)] = [("Host", HubUnderTest.authority), ("Authorization", token)]
+        if let ifMatch { headers.append(("If-Match", ifMatch)) }
+        return try await hub.call(ClientRequest(method, target, headers, body: body))
+    }
+
+    @Test("a hub is created with 201, a second time it is 409 with the words that .NET looks for")
+    func create() async throws {
+        let hub = try await HubUnderTest()
+        let created = try await call(hub, "PUT", "/fresh?api-version=2020-06", Self.entry())
+        #expect(created.status == 201)
+        let entry = try #require(try HubEntry.read(entry: Array(created.body.utf8)))
+        #expect(entry.name == "fresh")
+        #expect(entry.description.rules.map(\.name).sorted() == [AccessRule.fullName, AccessRule.listenName].sorted())
+        #expect(entry.description.rules.allSatisfy { $0.primaryKey?.count == 44 && $0.secondaryKey?.count == 44 })
+        let again = try await call(hub, "PUT", "/FRESH?api-version=2020-06", Self.entry())
+        #expect(again.status == 409)
+        #expect(again.body.contains("SubCode=40900."))
+    }
+
+    @Test("a credential goes in and never comes out, and an update that leaves it out keeps it")
+    func credential() async throws {
+        let hub = try await HubUnderTest()
+        let created = try await call(hub, "PUT", "/fresh", Self.entry(Self.token + "<UserMetadata>first</UserMetadata>"))
+        #expect(created.status == 201)
+        #expect(!created.body.contains("bm90LWEtcmVhbC1rZXk") && !created.body.contains("ApnsCredential"))
+        let name = try #require(HubName("fresh"))
+        let stored = try #require(try await hub.registry.hub(named: name))
+        let credential = try #require(try hub.registry.apnsCredential(of: stored))
+        #expect(credential.topic == "com.example.app" && credential.environment == .sandbox)
+
+        let updated = try await call(hub, "PUT", "/fresh", Self.entry("<UserMetadata>second</UserMetadata>"), ifMatch: "*")
+        #expect(updated.status == 200 && updated.body.contains("<UserMetadata>second</UserMetadata>"))
+        let kept = try #require(try await hub.registry.hub(named: name))
+        #expect(try hub.registry.apnsCredential(of: kept) == credential)
+
+        let removed = try await call(
+            hub, "PUT", "/fresh", Self.entry("<ApnsCredential><Properties/></ApnsCredential>"), ifMatch: "*")
+        #expect(removed.status == 200)
+        #expect(try hub.registry.apnsCredential(of: try #require(try await hub.registry.hub(named: name))) == nil)
+    }
+
+    @Test("an unknown hub is an empty feed to who may manage, an update of it 404, a removed one is gone")
+    func unknown() async throws {
+        let hub = try await HubUnderTest()
+        let absent = try await call(hub, "GET", "/nowhere?api-version=2020-06")
+        #expect(absent.status == 200 && absent.body.contains("Publicly Listed Services"))
+        #expect(try HubEntry.read(entry: Array(absent.body.utf8)) == nil)
+        #expect(try await call(hub, "PUT", "/nowhere", Self.entry(), ifMatch: "*").status == 404)
+        #expect(try await call(hub, "GET", "/demo").status == 200)
+        #expect(try await call(hub, "DELETE", "/demo").status == 200)
+        #expect(try await call(hub, "DELETE", "/demo").status == 404)
+        let gone = try await call(hub, "GET", "/demo/registrations")
+        #expect(gone.status == 404 && gone.body.contains("No service is hosted at the specified address."))
+    }
+
+    @Test("both clients' lists have every hub by its name", arguments: ["/", "/$Resources/NotificationHubs/?api-version=2014-09&$skip=0&$top=2147483647"])
+    func list(target: String) async throws {
+        let hub = try await HubUnderTest(hubs: ["demo", "Other"])
+        let answer = try await call(hub, "GET", target)
+        #expect(answer.status == 200)
+        #expect(try HubEntry.read(feed: Array(answer.body.utf8)).map(\.name).sorted() == ["Other", "demo"])
+    }
+
+    @Test("the key of one hub sees that hub without keys, and makes, removes and lists none")
+    func oneHubsKey() async throws {
+        let hub = try await HubUnderTest(hubs: ["demo", "other"])
+        func asFull(_ method: String, _ target: String, _ body: String = "") async throws -> ClientAnswer {
+            try await call(hub, method, target, body, rule: AccessRule.fullName, key: HubUnderTest.fullKey)
+        }
+        let seen = try await asFull("GET", "/demo")
+        #expect(seen.status == 200)
+        let entry = try #require(try HubEntry.read(entry: Array(seen.body.utf8)))
+        #expect(!entry.description.rules.isEmpty && entry.description.rules.allSatisfy { $0.primaryKey == nil && $0.secondaryKey == nil })
+        #expect(try await asFull("PUT", "/third", Self.entry()).status == 401)
+        #expect(try await asFull("DELETE", "/demo").status == 401)
+        #expect(try await asFull("GET", "/").status == 401)
+    }
+
+    @Test("a name that would hide a path of the server is refused, also in another letter case", arguments: ["api", "Metrics", "LIVEZ"])
+    func reserved(name: String) async throws {
+        let hub = try await HubUnderTest()
+        #expect(try await call(hub, "PUT", "/\(name)", Self.entry()).status == 404)
+        #expect(try await hub.registry.hubs().map(\.name.text) == ["demo"])
+    }
+
+    @Test("a body that is no hub is 400 with the place, and makes none")
+    func malformed() async throws {
+        let hub = try await HubUnderTest()
+        for body in ["", "<entry/>", Self.entry("<RegistrationTtl>soon</RegistrationTtl>"), Self.entry("<ApnsCredential>")] {
+            #expect(try await call(hub, "PUT", "/fresh", body).status == 400)
+        }
+        let noKeyID = Self.token.replacingOccurrences(of: "KeyId", with: "Other")
+        let answer = try await call(hub, "PUT", "/fresh", Self.entry(noKeyID))
+        #expect(answer.status == 400 && answer.body.contains("KeyId"))
+        #expect(try await hub.registry.hubs().count == 1)
+    }
+}

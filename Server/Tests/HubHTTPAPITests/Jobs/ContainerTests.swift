@@ -1,0 +1,62 @@
+import HTTPTypes
+import HubProtocol
+import PushHub
+import Testing
+
+@Suite("Containers of this node")
+struct ContainerTests {
+    @Test("files go in, are listed, come out whole and in parts, and go")
+    func files() async throws {
+        let bench = try await JobBench()
+        let container = try await bench.makeContainer()
+        for name in ["b.txt", "a/1.txt", "a/2.txt"] {
+            #expect(try await bench.call(.put, JobBench.target(container, name), "text of \(name)", as: .nobody).status == .created)
+        }
+        func list(_ query: String) async throws -> ContainerListing {
+            let answer = try await bench.call(
+                .get, JobBench.target(container, nil, "&restype=container&comp=list\(query)"), as: .nobody)
+            #expect(answer.status == .ok && answer.headers[.contentType] == "application/xml; charset=utf-8")
+            return try ContainerListing.read(Array(answer.body.readableBytesView))
+        }
+        #expect(try await list("").blobs.map(\.name) == ["a/1.txt", "a/2.txt", "b.txt"])
+        #expect(try await list("&prefix=a%2F").blobs.map(\.name) == ["a/1.txt", "a/2.txt"])
+        let page = try await list("&maxresults=2")
+        #expect(page.blobs.map(\.size) == [15, 15] && page.nextMarker == "a/2.txt")
+        #expect(try await list("&marker=a/2.txt").blobs.map(\.name) == ["b.txt"])
+        let whole = try await bench.call(.get, JobBench.target(container, "b.txt"), as: .nobody)
+        #expect(String(buffer: whole.body) == "text of b.txt")
+        #expect(whole.headers[.contentType] == "application/octet-stream")
+        #expect(whole.headers[.contentDisposition]?.hasPrefix("attachment") == true)
+        for name in [HTTPField.Name.range, HTTPField.Name("x-ms-range")!] {
+            let part = try await bench.call(.get, JobBench.target(container, "b.txt"), as: .nobody, headers: [name: "bytes=5-6"])
+            #expect(part.status == .partialContent && String(buffer: part.body) == "of")
+        }
+        #expect(try await bench.call(.delete, JobBench.target(container, "b.txt"), as: .nobody).status == .accepted)
+        #expect(try await bench.call(.delete, JobBench.target(container, "b.txt"), as: .nobody).status == .notFound)
+        #expect(try await bench.call(.get, JobBench.target(container, "b.txt"), as: .nobody).status == .notFound)
+    }
+
+    @Test("without the link, with another one, or for more than it allows, there is nothing")
+    func links() async throws {
+        let bench = try await JobBench()
+        let (mine, yours) = (try await bench.makeContainer(), try await bench.makeContainer("other"))
+        _ = try await bench.call(.put, JobBench.target(mine, "a"), "x", as: .nobody)
+        let path = mine.dropFirst(8).drop { $0 != "/" }.prefix { $0 != "?" }
+        let query = yours.drop { $0 != "?" }
+        for target in ["\(path)/a", "\(path)/a\(query)", JobBench.target(mine, "a").replacing("se=1", with: "se=2")] {
+            for method in [HTTPRequest.Method.get, .put, .delete] {
+                #expect(try await bench.call(method, target, as: .nobody).status == .unauthorized)
+            }
+        }
+        // A key of the hub is no link.
+        #expect(try await bench.call(.get, "\(path)/a").status == .unauthorized)
+        #expect(try await bench.call(.get, "/$containers/unknown/\(ContainerName.random())/a\(query)").status == .unauthorized)
+        #expect(try await bench.call(.post, JobBench.target(mine, "a"), as: .nobody).status == .methodNotAllowed)
+        #expect(try await bench.call(.put, JobBench.target(mine, "a", "&comp=block"), "x", as: .nobody).status == .badRequest)
+        for bad in ["..", "a/../b", "%2e%2e/x", "a%00"] {
+            #expect(try await bench.call(.put, JobBench.target(mine, bad), "x", as: .nobody).status == .notFound)
+        }
+        bench.clock.advance(by: .seconds(7 * 86_400))
+        #expect(try await bench.call(.get, JobBench.target(mine, "a"), as: .nobody).status == .unauthorized)
+    }
+}

@@ -1,0 +1,78 @@
+import ClarionTesting
+import HubProtocol
+import PushHub
+import Testing
+
+@Suite("Jobs of a node that is killed")
+struct JobCrashTests {
+    private static let count = 4000
+
+    /// New registrations without names: a line that were applied twice would be two of them. One in ten lines fails.
+    private static func file() -> String {
+        (0..<count).map { number in
+            let handle = number.isMultiple(of: 10) ? "no handle" : String(repeating: "0", count: 60) + String(10_000 + number).suffix(4)
+            return RegistrationLines.line(RegistrationDescription(.apple, handle: handle, tags: ["n:\(number)"]))
+        }.joined()
+    }
+
+    /// Runs a job with a node that dies again and again after a random number of steps; how often it died.
+    private static func run(_ bench: JobBench, _ generator: inout SeededGenerator) async throws -> Int {
+        var deaths = 0
+        while true {
+            let fuse = Fuse(Int.random(in: 1...30, using: &generator))
+            let containers = FuseContainerStore(base: bench.containers, fuse: fuse)
+            let node = bench.restarted(store: FuseJobStore(base: bench.jobStore, fuse: fuse), containers: containers)
+            let worked = await node.runNext()
+            #expect(containers.largest.withLockedValue { $0 } < 1 << 20, "pieces do not grow with the file")
+            guard fuse.isGone else {
+                if !worked { return deaths }
+                continue
+            }
+            deaths += 1
+            try #require(deaths < 1000)
+            bench.clock.advance(by: .seconds(31))
+        }
+    }
+
+    @Test("an import goes on from its last committed line: nothing is done twice, nothing is lost, and both files are whole")
+    func imports() async throws {
+        var generator = SeededGenerator()
+        print("seed \(generator.seed)")
+        let bench = try await JobBench()
+        let container = try await bench.makeContainer()
+        _ = try await bench.call(.put, JobBench.target(container, "in.txt"), Self.file(), as: .nobody)
+        let job = try await bench.submit(
+            .importCreateRegistrations, output: container, file: JobBench.link(container, file: "in.txt"))
+        let deaths = try await Self.run(bench, &generator)
+        #expect(deaths > 0, "seed \(generator.seed)")
+        let done = try await bench.job(job.id)
+        #expect(done.status == .completed, "seed \(generator.seed)")
+        let output = try await bench.file(done, "OutputFilePath").split(separator: "\n").map {
+            try RegistrationLines.read(Array($0.utf8))
+        }
+        let expected = (0..<Self.count).filter { !$0.isMultiple(of: 10) }.map { "n:\($0)" }
+        #expect(output.map { $0.tags.first ?? "" } == expected, "seed \(generator.seed)")
+        let failed = try await bench.file(done, "FailedFilePath").split(separator: "\n")
+        #expect(failed.count == Self.count / 10, "seed \(generator.seed)")
+        #expect(try await bench.deviceStore.count(in: bench.hub.id) == expected.count, "seed \(generator.seed)")
+        #expect(Set(output.compactMap(\.registrationID)).count == expected.count)
+    }
+
+    @Test("an export goes on from its last committed page")
+    func exports() async throws {
+        var generator = SeededGenerator()
+        print("seed \(generator.seed)")
+        let bench = try await JobBench()
+        let container = try await bench.makeContainer()
+        _ = try await bench.call(.put, JobBench.target(container, "in.txt"), Self.file(), as: .nobody)
+        _ = try await bench.submit(
+            .importCreateRegistrations, output: container, file: JobBench.link(container, file: "in.txt"))
+        #expect(await bench.jobs.runNext())
+        let job = try await bench.submit(.exportRegistrations, output: container)
+        _ = try await Self.run(bench, &generator)
+        let done = try await bench.job(job.id)
+        #expect(done.status == .completed, "seed \(generator.seed)")
+        let lines = try await bench.file(done, "OutputFilePath").split(separator: "\n")
+        #expect(lines.count == Self.count * 9 / 10 && Set(lines).count == lines.count, "seed \(generator.seed)")
+    }
+}

@@ -1,0 +1,110 @@
+import RichPushModel
+import Testing
+
+@testable import TagExpressions
+
+/// Reference section 3, form by form: what the clients of the hub protocol send as tags and as expressions.
+@Suite("Tags of the hub protocol")
+struct HubTagTests {
+    @Test(
+        "the ways in which clients join tags all mean the same",
+        arguments: ["red||blue", "red || blue", "red,blue", "red , blue", "(red,blue)", "(red)||blue", "\tred||\tblue "])
+    func joined(_ text: String) throws {
+        #expect(try TagExpression(parsing: text, commas: .joinAlternatives).description == "red || blue")
+    }
+
+    @Test("a comma binds like ||, and only where it was asked for")
+    func commas() throws {
+        #expect(
+            try TagExpression(parsing: "a && b, !c", commas: .joinAlternatives)
+                == .or(.and(tag("a"), tag("b")), .not(tag("c"))))
+        #expect(throws: TagExpressionError(.malformedTag, at: 1)) { try TagExpression(parsing: "red,blue") }
+    }
+
+    @Test(
+        "commas without a tag between them are mistakes with their place",
+        arguments: [(",a", 1), ("a,", 3), ("a,,b", 3), ("a, ,b", 4), ("a&&,b", 4), (",", 1), ("(,)", 2)])
+    func loneCommas(_ text: String, _ position: Int) {
+        #expect(throws: TagExpressionError(.expectedOperand, at: position)) {
+            try TagExpression(parsing: text, commas: .joinAlternatives)
+        }
+    }
+
+    @Test("commas count as alternatives: twenty tags, and six beside another operator")
+    func limits() throws {
+        func joined(_ count: Int) -> String { (1...count).map { "t\($0)" }.joined(separator: ",") }
+        #expect(try TagExpression(parsing: joined(20), commas: .joinAlternatives).tags.count == 20)
+        #expect(throws: TagExpressionError(.tooManyTags(limit: 20), at: 72)) {
+            try TagExpression(parsing: joined(21), commas: .joinAlternatives)
+        }
+        #expect(throws: TagExpressionError(.tooManyTags(limit: 6), at: 20)) {
+            try TagExpression(parsing: "!" + joined(7), commas: .joinAlternatives)
+        }
+    }
+
+    @Test(
+        "the examples of the reference are read as it means them",
+        arguments: [
+            ("(follows_red || follows_blue) && city_Oslo", ["follows_blue", "city_oslo"], true),
+            ("(follows_red || follows_blue) && city_Oslo", ["follows_red"], false),
+            ("follows_red || follows_blue && city_Oslo", ["follows_red"], true),
+            ("$InstallationId:{7d1f-22}", ["$InstallationId:{7d1f-22}"], true),
+            ("$InstallationId:{7d1f-22}", ["$UserId:{7d1f-22}"], false),
+            ("vip && !$UserId:{ann}", ["VIP", "$UserId:{bob}"], true),
+            ("vip && !$UserId:{ann}", ["vip", "$UserId:{ann}"], false),
+            ("vip && !city:Oslo", ["vip"], true), ("!!vip", ["vip"], true), ("!(a || b)", ["c"], true), ("!a", [], true),
+            ("$installationid:{A}||$USERID:{u}", ["$UserId:{u}"], true),
+        ] as [(String, [String], Bool)])
+    func examples(_ text: String, _ names: [String], _ matches: Bool) throws {
+        #expect(try TagExpression(parsing: text, commas: .joinAlternatives).matches(Set(names.compactMap(Tag.stored))) == matches)
+    }
+
+    @Test(
+        "every character that the official client lets pass is read",
+        arguments: ["a@b#c.d:e-f_1", "हिन्दी", "e\u{301}t\u{E9}", "Straße", "日本", "a‿b", "٣"])
+    func characters(_ text: String) throws {
+        #expect(Tag(text)?.text == text)
+        #expect(try TagExpression(parsing: "!" + text).tags.map(\.text) == [text])
+        #expect(Tag.addressing("$UserId:{\(text)=}") != nil)
+    }
+
+    @Test(
+        "what no tag may contain is refused",
+        arguments: ["a b", "a/b", "a%b", "a{b", "a}", "a=b", "$a", "a,b", "a\u{200B}b", "😀", "a\u{0}"])
+    func noCharacters(_ text: String) {
+        #expect(Tag(text) == nil)
+    }
+
+    @Test("a registration's list is split at commas, trimmed, without empty places and repetitions")
+    func lists() throws {
+        let list = try RegistrationTags(
+            separatedByCommas: " city:Oslo , vip,,VIP\t, $InstallationId:{7d1f} ,$UserId:{ann},$userid:{ann},")
+        #expect(list.tags.map(\.text) == ["city:Oslo", "vip"])
+        #expect(list.addresses.map(\.text) == ["$InstallationId:{7d1f}", "$UserId:{ann}"])
+        #expect(
+            try RegistrationTags(separatedByCommas: "").tags.isEmpty && RegistrationTags(separatedByCommas: " , ").tags.isEmpty)
+        #expect(try RegistrationTags(["b", "a"]).tags.map(\.text) == ["b", "a"])
+    }
+
+    @Test(
+        "a list that breaks a rule says at which tag",
+        arguments: [
+            (["a", "b c"], RegistrationTagsError.Reason.malformedTag, 2), ([""], .malformedTag, 1),
+            (["a", " b"], .malformedTag, 2),
+            ([String(repeating: "x", count: 121)], .malformedTag, 1), (["$Other:{a}"], .malformedAddress, 1),
+            (["$UserId:{}"], .malformedAddress, 1),
+            (["$UserId:{a}", "$UserId:{b}"], .repeatedAddress, 2), (["$UserId:{a}", "$userid:{A}"], .repeatedAddress, 2),
+            ((1...61).map { "t\($0)" }, .tooManyTags, 61),
+        ])
+    func listMistakes(_ texts: [String], _ reason: RegistrationTagsError.Reason, _ position: Int) {
+        #expect(throws: RegistrationTagsError(reason, at: position)) { try RegistrationTags(texts) }
+    }
+
+    @Test("sixty tags fit, and special ones and repetitions do not count")
+    func sixty() throws {
+        let texts = (1...60).map { "t\($0)" } + ["T1", "$InstallationId:{a}", "$UserId:{b}"]
+        #expect(try RegistrationTags(texts).tags.count == 60)
+    }
+
+    private func tag(_ text: String) -> TagExpression { .tag(Tag(text)!) }
+}
