@@ -25,7 +25,8 @@ struct HubCredentialStoryTests {
         let issued = try stage.demo.apns.issueClientCertificate(
             ClientCertificateRequest(bundleID: topic, environments: [.sandbox]))
         let credential = HubAPNsCredential(
-            identity: .certificate(data: Array((issued.certificatePEM + "\n" + issued.privateKeyPEM).utf8), password: nil), topic: nil,
+            identity: .certificate(data: Array((issued.certificatePEM + "\n" + issued.privateKeyPEM).utf8), password: nil),
+            topic: nil,
             environment: .sandbox)
         try HubCredentialCheck.check(credential)
         _ = try await stage.demo.node.storage.hubs.create(try HubRegistry.name(app), HubDefinition(apns: credential))
