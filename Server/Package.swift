@@ -202,7 +202,10 @@ let package = Package(
             ]),
         target(
             "SQLStorage",
-            ["AppBackend", "NotificationTemplates", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions", .richPushModel]),
+            [
+                "AppBackend", "NotificationTemplates", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions", .crypto,
+                .richPushModel,
+            ]),
         target("SQLiteDatabase", ["SQLStorage", .grdb, .grdbSQLite, .logging]),
         tests(
             "SQLiteDatabaseTests",
