@@ -1,13 +1,13 @@
 import Foundation
 import NIOPosix
 
-/// `apns-load --port N --certificate FILE [--mode batch|loop|pool|rate] …` sends pushes to a sink and prints what it took as one line of JSON.
+/// `apns-load --port N --certificate FILE [--mode batch|loop|pool|rate] [--loops N] …` sends pushes to a sink and prints what it took as one line of JSON.
 @main
 enum APNsLoad {
     static func main() async throws {
         do {
             let options = try LoadOptions(Array(CommandLine.arguments.dropFirst()))
-            let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+            let group = MultiThreadedEventLoopGroup(numberOfThreads: options.loops)
             let result = try await Load(options, group: group).run()
             print(result.line)
             if result.accepted != result.sent { exit(1) }

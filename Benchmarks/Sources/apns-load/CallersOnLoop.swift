@@ -7,14 +7,16 @@ actor CallersOnLoop {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    init(load: Load) {
+    init(load: Load, loop: any EventLoop) {
         self.load = load
-        executor = load.loop.executor
+        executor = loop.executor
     }
 
     nonisolated func send() async -> LoadResult {
         await withTaskGroup(of: LoadResult.self) { group in
-            for caller in 0..<load.options.window { group.addTask { await self.sendShare(of: caller) } }
+            for caller in 0..<max(1, load.options.window / load.loops.count) {
+                group.addTask { await self.sendShare(of: caller) }
+            }
             return await group.reduce(into: LoadResult()) { $0.add($1) }
         }
     }

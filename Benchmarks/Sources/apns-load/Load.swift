@@ -11,26 +11,26 @@ import RichPushModel
 struct Load {
     let options: LoadOptions
     let client: APNsClient
-    let loop: any EventLoop
+    let loops: [any EventLoop]
     private let body: [UInt8]
     private let tokens: [String]
     private static let headers = APNsPush.Headers(topic: "com.example.app", pushType: .alert, priority: 10, expiration: 0)
 
     init(_ options: LoadOptions, group: MultiThreadedEventLoopGroup) throws {
         self.options = options
-        loop = group.next()
+        loops = Array(group.makeIterator())
         let key = try ProviderTokenKey(privateKey: P256.Signing.PrivateKey(), keyID: "KEY4567890", teamID: "TEAM567890")
         let pem = try String(contentsOfFile: options.certificate, encoding: .utf8)
         var limits = APNsClientLimits()
         if options.mode != .rate {
-            limits.connections = 1
+            limits.connections = options.loops
             limits.streamsPerConnection = options.window
         }
         client = try APNsClient(
             configuration: APNsClientConfiguration(
                 environment: .production, credential: .token(ProviderTokenCache(key: key, clock: SystemClock())),
                 endpoint: .init(host: "127.0.0.1", port: options.port, serverName: "localhost"),
-                transport: .tls(.additional(pem: pem)), limits: limits),
+                transport: .tls(.additional(pem: pem)), eventLoops: options.loops, limits: limits),
             eventLoopGroup: group, logger: Logger(label: "apns-load", factory: { _ in SwiftLogNoOpLogHandler() }))
         let text = #"{"aps":{"alert":""#
         body = Array(text.utf8) + [UInt8](repeating: 0x78, count: max(0, options.body - text.utf8.count - 3)) + Array("\"}}".utf8)
@@ -58,7 +58,7 @@ struct Load {
         var result: LoadResult =
             switch options.mode {
             case .batch: await sendBatches()
-            case .loop: await CallersOnLoop(load: self).send()
+            case .loop: await sendOnLoops()
             case .pool: await sendOneByOne()
             case .rate: await sendAtRate()
             }
@@ -69,6 +69,14 @@ struct Load {
         result.connections = client.metrics.connections
         await client.shutdown(within: .seconds(5))
         return result
+    }
+
+    /// Callers on each of the client's loops.
+    private func sendOnLoops() async -> LoadResult {
+        await withTaskGroup(of: LoadResult.self) { group in
+            for loop in loops { group.addTask { await CallersOnLoop(load: self, loop: loop).send() } }
+            return await group.reduce(into: LoadResult()) { $0.add($1) }
+        }
     }
 
     /// Enough callers to keep the window full.

@@ -26,6 +26,8 @@ struct LoadOptions {
     var rate = 20_000
     /// Seconds, in mode `rate`.
     var seconds = 10
+    /// Event loops of the client, each with a connection of its own when the mode is not `rate`.
+    var loops = 1
     /// Whether every push has an `apns-id` of its own.
     var hasIDs = false
 
@@ -57,6 +59,7 @@ struct LoadOptions {
         case "--batch": batch = number
         case "--rate": rate = number
         case "--seconds": seconds = number
+        case "--loops": loops = number
         default: throw LoadFault("unknown option \(word)")
         }
     }

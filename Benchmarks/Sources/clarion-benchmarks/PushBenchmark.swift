@@ -8,6 +8,17 @@ struct PushBenchmark {
     /// are (0), as only a server can that holds answers back.
     static let answersPerRecord = [1, 0]
 
+    /// What is measured beside h2load: how pushes are handed over, and on how many event loops.
+    private struct Client {
+        var name: String
+        var mode: String
+        var loops = 1
+    }
+
+    private static let clients = ["batch", "loop", "pool"].map { Client(name: $0, mode: $0) }
+    /// Two loops on the one core that clients have here: what the second one costs, not what it gains.
+    private static let spread = ["batch", "pool"].map { Client(name: "\($0), 2 loops", mode: $0, loops: 2) }
+
     let load: String
     let sink: String
     let rounds: Int
@@ -62,12 +73,13 @@ struct PushBenchmark {
     }
 
     private func measure(_ window: Int, _ answers: Int, body: String, _ sink: Sink) throws -> [Row] {
+        let clients = window < 1000 ? Self.clients : Self.clients + Self.spread
         var samples: [String: [Sample]] = [:]
         for _ in 0..<rounds {
             samples["h2load", default: []].append(try peer(window, body: body, sink))
-            for mode in ["batch", "loop", "pool"] { samples[mode, default: []].append(try ours(mode, window, sink)) }
+            for client in clients { samples[client.name, default: []].append(try ours(client, window, sink)) }
         }
-        return ["h2load", "batch", "loop", "pool"].map { name in
+        return (["h2load"] + clients.map(\.name)).map { name in
             row(name, window, answers, samples[name] ?? [], against: samples["h2load"] ?? [])
         }
     }
@@ -99,12 +111,12 @@ struct PushBenchmark {
         ]
     }
 
-    private func ours(_ mode: String, _ window: Int, _ sink: Sink) throws -> Sample {
-        let count = [1: 10_000, 10: 100_000, 100: 500_000][window] ?? (mode == "batch" ? 2_000_000 : 500_000)
+    private func ours(_ client: Client, _ window: Int, _ sink: Sink) throws -> Sample {
+        let count = [1: 10_000, 10: 100_000, 100: 500_000][window] ?? (client.mode == "batch" ? 2_000_000 : 500_000)
         let before = try sink.totals()
         let run = try CommandRun.client([
-            load, "--port", "\(sink.port)", "--certificate", sink.certificate, "--mode", mode, "--window", "\(window)",
-            "--count", "\(count)", "--body", "\(Self.bodySize)",
+            load, "--port", "\(sink.port)", "--certificate", sink.certificate, "--mode", client.mode, "--window", "\(window)",
+            "--loops", "\(client.loops)", "--count", "\(count)", "--body", "\(Self.bodySize)",
         ])
         let report = try JSONDecoder().decode(LoadReport.self, from: Data(run.output.utf8))
         let bytes = Double(try sink.totals().bytesIn - before.bytesIn) / Double(report.sent)

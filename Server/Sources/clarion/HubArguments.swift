@@ -22,9 +22,14 @@ struct HubArguments: ParsableArguments {
     @Option(help: ArgumentHelp("Certificates (PEM) that vouch for the hub besides the system's.", valueName: "path"))
     var hubTrustRoots: String?
 
+    @Flag(help: "With --hub: send to every device of the hub. Needed where there is no --audience.")
+    var everyone = false
+
     func validate() throws {
         guard (hub == nil) == (hubName == nil) else { throw ValidationError("--hub and --hub-name belong together") }
-        guard hub != nil || hubTrustRoots == nil else { throw ValidationError("--hub-trust-roots is for --hub") }
+        guard hub != nil || (hubTrustRoots == nil && !everyone) else {
+            throw ValidationError("--hub-trust-roots and --everyone are for --hub")
+        }
     }
 
     /// Opens the hub, hands it over, and closes it; errors become a sentence and an exit code. `nil` when no hub was named.

@@ -7,7 +7,7 @@ struct HubCommand: AsyncParsableCommand {
         commandName: "hub", abstract: "Create, list and remove the notification hubs of a node, on its database.",
         subcommands: [
             HubCreateCommand.self, HubListCommand.self, HubShowCommand.self, HubRotateKeyCommand.self,
-            HubConnectionStringCommand.self, HubSetAPNsCommand.self, HubDeleteCommand.self,
+            HubConnectionStringCommand.self, HubContainerCommand.self, HubSetAPNsCommand.self, HubDeleteCommand.self,
         ])
 }
 

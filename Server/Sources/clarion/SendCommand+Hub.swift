@@ -6,13 +6,16 @@ extension SendCommand {
     /// What only an app backend can do.
     func validateForHub() throws {
         guard hub.hub != nil else { return }
+        guard (audience == nil) == hub.everyone else {
+            throw ValidationError("through a hub a send goes to an --audience or, said aloud, to --everyone")
+        }
         guard [picture, sound, video, file, link, coupon].allSatisfy({ $0 == nil }), style == nil, preview == nil else {
             throw ValidationError(
                 "a hub carries the text alone: content, --style and --preview need an app backend, so leave out --hub or them")
         }
     }
 
-    /// Sends the text as an alert through a hub, to everyone unless there is an audience.
+    /// Sends the text as an alert through a hub.
     func sendThroughHub() async throws {
         try await hub.use { remote in
             let receipt = try await remote.send(

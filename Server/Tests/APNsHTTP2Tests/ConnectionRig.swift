@@ -15,7 +15,7 @@ struct ConnectionRig {
     init(warmsUp: Bool = false, streamLimit: UInt32? = 1000, isOpen: Bool = true) throws {
         connection = HTTP2Connection(
             authority: "api.push.apple.com", limits: HTTP2ConnectionLimits(warmsUp: warmsUp), now: now)
-        connection.start()
+        connection.start(at: now)
         guard isOpen else { return }
         try receive(streamLimit.map { .streamLimit($0) } ?? .settings())
         try exchange()

@@ -122,6 +122,38 @@ struct HTTP2ConnectionEndingTests {
         #expect(rig.connection.probe.owingSince == nil)
     }
 
+    @Test("the round trip is known from the settings, and measured again after a minute of use")
+    func roundTrip() throws {
+        var rig = try ConnectionRig()
+        #expect(rig.connection.probe.roundTrip == nil)
+        rig.now = rig.now + .milliseconds(42)
+        try rig.receive(.frame(0x4, flags: 0x1))
+        #expect(rig.connection.probe.roundTrip == .milliseconds(42))
+        rig.now = rig.now + .seconds(61)
+        rig.connection.noteRead(at: rig.now)
+        rig.connection.probeAfterSilence(at: rig.now)
+        try rig.exchange()
+        #expect(rig.server.takeFrames() == [.ping(1)])
+        rig.now = rig.now + .milliseconds(17)
+        try rig.receive(.frame(0x6, flags: 0x1, [0, 0, 0, 0, 0, 0, 0, 1]))
+        #expect(rig.connection.probe.roundTrip == .milliseconds(17))
+        rig.connection.probeAfterSilence(at: rig.now)
+        try rig.exchange()
+        #expect(rig.server.takeFrames().isEmpty)
+    }
+
+    @Test("a measurement that stays unanswered does not end a connection that is heard")
+    func unansweredMeasurement() throws {
+        var rig = try ConnectionRig()
+        _ = try rig.open(1)
+        rig.now = rig.now + .seconds(61)
+        rig.connection.noteRead(at: rig.now)
+        rig.connection.probeAfterSilence(at: rig.now)
+        #expect(rig.connection.watch(at: rig.now + .seconds(8)) == .dead)
+        rig.connection.noteRead(at: rig.now + .seconds(1))
+        #expect(rig.connection.watch(at: rig.now + .seconds(8)) == .again(rig.now + .seconds(11)))
+    }
+
     @Test("open streams without any answer cause a probe, whose answer keeps the connection alive")
     func stall() throws {
         var rig = try ConnectionRig()

@@ -1,3 +1,4 @@
+import APNsProtocol
 import NIOCore
 import Testing
 
@@ -92,5 +93,41 @@ struct PoolDemandTests {
         #expect(state.decide(waitingSince: start, wanted: 3, at: start + .seconds(1)) == .wait(until: next))
         #expect(state.decide(waitingSince: start, wanted: 3, at: next) == .connect(3))
         #expect(state.decide(waitingSince: start, wanted: 3, at: next + .seconds(9)) == .none)
+    }
+
+    @Test("pools that count together give no connection a number twice")
+    func numbers() {
+        let start = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
+        var given: [APNsPoolState.Instruction] = []
+        for first in 1...2 {
+            var state = APNsPoolState(
+                maximumConnections: 10, queueBeforeScaling: .zero, credentialPause: .seconds(60),
+                pacing: ReconnectPacing(pace: .zero, initialBackOff: .seconds(1), maximumBackOff: .seconds(60)))
+            state.number(from: first, by: 2)
+            for id in [first, first + 2] {
+                given.append(state.decide(waitingSince: start, at: start))
+                state.ready(id)
+                state.answered(id, at: start)
+            }
+        }
+        #expect(given == [.connect(1), .connect(3), .connect(2), .connect(4)])
+    }
+
+    @Test("the numbers of the parts of a client add up")
+    func sum() {
+        var one = APNsClientMetrics()
+        one.window = 1_000
+        one.resets = 1
+        one.goAwaysByReason = [.shutdown: 2]
+        one.roundTrip = .milliseconds(40)
+        var other = APNsClientMetrics()
+        other.window = 500
+        other.resets = 2
+        other.goAwaysByReason = [.shutdown: 1, .badTopic: 1]
+        other.roundTrip = .milliseconds(60)
+        let sum = one.adding(other).adding(APNsClientMetrics())
+        #expect(sum.window == 1_500 && sum.resets == 3)
+        #expect(sum.goAwaysByReason == [.shutdown: 3, .badTopic: 1])
+        #expect(sum.roundTrip == .milliseconds(60))
     }
 }

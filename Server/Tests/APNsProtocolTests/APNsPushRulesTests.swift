@@ -20,6 +20,23 @@ struct APNsPushRulesTests {
         push(type: .background, priority: priority, payload: payload)
     }
 
+    @Test("a token of digits passes, and one wrong byte at any place does not", arguments: [2, 8, 14, 16, 30, 64, 66])
+    func everyDigit(length: Int) throws {
+        let digits = Array("0123456789abcdefABCDEF".utf8)
+        for byte in UInt8(0)...0x7F {
+            for place in 0..<length {
+                var token = (0..<length).map { digits[$0 % digits.count] }
+                token[place] = byte
+                let push = Self.push(token: String(decoding: token, as: UTF8.self))
+                var fault: APNsPushFault?
+                do throws(APNsPushFault) { try APNsPushRules.check(push, .apple) } catch { fault = error }
+                #expect(fault == (digits.contains(byte) ? nil : .malformedDeviceToken), "\(byte) at \(place)")
+            }
+        }
+        let foreign = Self.push(token: String(repeating: "ab", count: length / 2 - 1) + "é")
+        #expect(throws: APNsPushFault.malformedDeviceToken) { try APNsPushRules.check(foreign, .apple) }
+    }
+
     @Test(
         "what APNs takes passes",
         arguments: [

@@ -1,6 +1,7 @@
 import Foundation
 import HubProtocol
 import PushHub
+import RichPushModel
 import SharedAccess
 import Testing
 

@@ -229,6 +229,19 @@ struct PageDecisionTests {
         #expect(decide(walk: [retry], expiresAt: Self.now + .seconds(61)).checkpoint.tallies == [:])
     }
 
+    @Test("what is worth one try is tried once, however late, and waits only for a service that is out of reach")
+    func oneTry() {
+        let once = PushMessage.oneTry
+        let outcomes: [PushOutcome] = [.accepted, .retry(after: .seconds(1), reason: "429"), .unknown(reason: "r"), .badToken]
+        let checkpoint = decide(walk: outcomes, through: .last, expiresAt: once).checkpoint
+        #expect(checkpoint.tallies == [.accepted: 1, .rejected: 1, .unknown: 1, .badToken: 1] && checkpoint.pending.isEmpty)
+        #expect(checkpoint.disposition == .finish)
+        let waiting = decide(walk: [.notSent(reason: "down")], expiresAt: once).checkpoint
+        #expect(waiting.tallies.isEmpty && waiting.lease.cursor == .beforeAll && waiting.disposition != .finish)
+        let stalled = lease { $0.stalledSince = Self.now + .seconds(-1800) }
+        #expect(decide(walk: [.notSent(reason: "down")], lease: stalled, expiresAt: once).checkpoint.tallies == [.expired: 1])
+    }
+
     @Test("an outcome that is missing counts as unknown")
     func missing() {
         let work = SlicePage.Work.walk(.init(candidates: [.init(member: member(1), isSkipped: false)], through: .last))

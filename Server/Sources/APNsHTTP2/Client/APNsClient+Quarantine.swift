@@ -20,10 +20,13 @@ extension APNsClientMetrics {
     func adding(_ other: APNsClientMetrics) -> APNsClientMetrics {
         var sum = self
         let counters: [WritableKeyPath<APNsClientMetrics, Int>] = [
-            \.queued, \.inFlight, \.streamLimit, \.connections, \.connecting, \.draining, \.connected, \.connectFailures,
-            \.goAways, \.resends, \.requests, \.accepted, \.rejected, \.notSent, \.unknown,
+            \.queued, \.inFlight, \.streamLimit, \.window, \.connections, \.connecting, \.draining, \.connected,
+            \.connectFailures,
+            \.goAways, \.resets, \.resends, \.requests, \.accepted, \.rejected, \.notSent, \.unknown,
         ]
         for counter in counters { sum[keyPath: counter] += other[keyPath: counter] }
+        sum.goAwaysByReason.merge(other.goAwaysByReason) { $0 + $1 }
+        sum.roundTrip = [roundTrip, other.roundTrip].compactMap { $0 }.max()
         sum.lastGoAwayReason = lastGoAwayReason ?? other.lastGoAwayReason
         sum.clockSkew = clockSkew ?? other.clockSkew
         return sum

@@ -13,20 +13,21 @@ import RichPushModel
 /// ```
 ///
 /// Connections are made when there is something to send. Pushes that were provably not processed are sent again by
-/// themselves; for all others the outcome says whether a repeat may duplicate. One client lives on one event loop; for
-/// more throughput than one core gives, make several.
+/// themselves; for all others the outcome says whether a repeat may duplicate. A client lives on as many event loops as its
+/// configuration says, each with connections of its own.
 public final class APNsClient: Sendable {
-    private let shard: APNsClientShard
+    /// One for each event loop.
+    let shards: [APNsClientShard]
     /// For pushes to doubtful tokens: a client of one connection, so that their refusals slow down nobody else.
     let quarantine: APNsClient?
     let strictness: APNsPushRules.Strictness
-    private let pushDeadline: TimeAmount
+    let pushDeadline: TimeAmount
     private let drain: TimeAmount
 
     /// Creates a client. Nothing is connected yet.
     ///
     /// - Parameters:
-    ///   - eventLoopGroup: the client takes one loop of it.
+    ///   - eventLoopGroup: the client takes as many of its loops as the configuration says, and all if there are fewer.
     ///   - observer: is told of every request and answer.
     ///   - resolver: finds the addresses of the host before each connection; absent asks the system.
     /// - Throws: what is wrong with the configuration.
@@ -40,32 +41,34 @@ public final class APNsClient: Sendable {
         if case .tls(let trust) = configuration.transport {
             tls = try NIOSSLContext(apns: trust, credential: configuration.credential)
         }
-        let eventLoop = eventLoopGroup.next()
         let surroundings = APNsClientSurroundings(
-            eventLoop: eventLoop, tls: tls, resolver: resolver ?? SystemNameResolver(), observer: observer, logger: logger)
+            tls: tls, resolver: resolver ?? SystemNameResolver(), observer: observer, logger: logger)
+        let loops = Self.eventLoops(configuration.eventLoops, of: eventLoopGroup)
         var apart = configuration
         apart.limits.connections = 1
-        let quarantine = APNsClient(
-            configuration: apart, eventLoop: eventLoop, pool: surroundings.pool(apart), connector: surroundings.connector(apart))
-        self.init(
-            configuration: configuration, eventLoop: eventLoop, pool: surroundings.pool(configuration),
-            connector: surroundings.connector(configuration), quarantine: quarantine)
+        let quarantine = APNsClient(configuration: apart, shards: [surroundings.shard(apart, on: loops[0])])
+        let shards = loops.indices.map { surroundings.shard(configuration, on: loops[$0], number: $0, of: loops.count) }
+        self.init(configuration: configuration, shards: shards, quarantine: quarantine)
     }
 
-    init(
-        configuration: APNsClientConfiguration, eventLoop: any EventLoop, pool: sending APNsPoolConfiguration,
-        connector: sending any APNsConnector, quarantine: APNsClient? = nil
-    ) {
+    init(configuration: APNsClientConfiguration, shards: [APNsClientShard], quarantine: APNsClient? = nil) {
+        self.shards = shards
         self.quarantine = quarantine
         strictness = configuration.strictness
         pushDeadline = TimeAmount(clamping: configuration.timing.pushDeadline)
         drain = TimeAmount(clamping: configuration.timing.drain)
-        shard = APNsClientShard(eventLoop: eventLoop, pool: pool, connector: connector)
     }
 
-    /// What the client has and has done, as of the last turn of its event loop.
+    private static func eventLoops(_ count: Int, of group: any EventLoopGroup) -> [any EventLoop] {
+        // One at a time a group gives its loops out in turn, so that several clients spread over them.
+        guard count > 1 else { return [group.next()] }
+        let loops = Array(group.makeIterator().prefix(count))
+        return loops.isEmpty ? [group.next()] : loops
+    }
+
+    /// What the client has and has done, as of the last turn of its event loops.
     public var metrics: APNsClientMetrics {
-        let own = shard.metrics
+        let own = shards.dropFirst().reduce(shards[0].metrics) { $0.adding($1.metrics) }
         return quarantine.map { own.adding($0.metrics) } ?? own
     }
 
@@ -80,7 +83,7 @@ public final class APNsClient: Sendable {
         } catch {
             return .rejected(error.rejection)
         }
-        let submission = PushSubmission(push: push, timeLimit: pushDeadline, shard: shard)
+        let submission = PushSubmission(push: push, timeLimit: pushDeadline, shard: shard(for: push))
         await end(of: submission)
         return submission.outcome(0) ?? .unknown(.cancelled)
     }
@@ -100,7 +103,14 @@ public final class APNsClient: Sendable {
 
     /// Sends pushes over the connections of this client, whatever their standing.
     nonisolated(nonsending) func sendTogether(_ pushes: [APNsPush], _ lane: APNsSendLane) async -> [APNsOutcome] {
-        guard !pushes.isEmpty else { return [] }
+        guard let first = pushes.first else { return [] }
+        if shards.count > 1, pushes.count >= shards.count * Self.smallestShare { return await sendOverAll(pushes, lane) }
+        return await send(pushes, lane, over: shard(for: first))
+    }
+
+    nonisolated(nonsending) func send(
+        _ pushes: [APNsPush], _ lane: APNsSendLane, over shard: APNsClientShard
+    ) async -> [APNsOutcome] {
         let submission = PushSubmission(
             pushes: pushes, outcomes: outcomesBeforeSending(pushes), lane: lane, timeLimit: pushDeadline, shard: shard)
         if !submission.isComplete { await end(of: submission) }
@@ -109,7 +119,7 @@ public final class APNsClient: Sendable {
 
     /// Sends a request that is no device push; also hands over what its answer carried.
     func perform(_ request: sending APNsRequest) async -> (outcome: APNsOutcome, channelID: APNsChannel.ID?, body: [UInt8]) {
-        let submission = PushSubmission(request: request, timeLimit: pushDeadline, shard: shard)
+        let submission = PushSubmission(request: request, timeLimit: pushDeadline, shard: shards[0])
         await end(of: submission)
         // The event loop let go of the response when it ended the submission.
         return (
@@ -157,7 +167,10 @@ public final class APNsClient: Sendable {
     /// - Parameter limit: for the answers still owed; absent means the configured drain time.
     public func shutdown(within limit: Duration? = nil) async {
         async let others: Void? = quarantine?.shutdown(within: limit)
-        await shard.stop(within: limit.map { TimeAmount(clamping: $0) } ?? drain)
+        let limit = limit.map { TimeAmount(clamping: $0) } ?? drain
+        await withTaskGroup { tasks in
+            for shard in shards { tasks.addTask { await shard.stop(within: limit) } }
+        }
         await others
     }
 

@@ -50,6 +50,9 @@ public struct APNsClientConfiguration: Sendable {
     public var transport: Transport
     /// The way out of the network; absent for a direct one.
     public var proxy: APNsProxy?
+    /// On how many event loops the client lives, each on a core of its own if there are as many: 1 is enough for more than
+    /// 500,000 pushes a second. Each has its share of the connections and of the queue.
+    public var eventLoops: Int
     public var limits: APNsClientLimits
     public var timing: APNsClientTiming
     /// How strictly pushes are checked before they are sent.
@@ -62,8 +65,8 @@ public struct APNsClientConfiguration: Sendable {
     ///   - management: absent means Apple's management host and port of the environment.
     public init(
         environment: APNsEnvironment, credential: Credential, endpoint: Endpoint? = nil, management: Endpoint? = nil,
-        transport: Transport = .tls(.system), proxy: APNsProxy? = nil, limits: APNsClientLimits = APNsClientLimits(),
-        timing: APNsClientTiming = APNsClientTiming(),
+        transport: Transport = .tls(.system), proxy: APNsProxy? = nil, eventLoops: Int = 1,
+        limits: APNsClientLimits = APNsClientLimits(), timing: APNsClientTiming = APNsClientTiming(),
         strictness: APNsPushRules.Strictness = .apple
     ) {
         self.environment = environment
@@ -72,6 +75,7 @@ public struct APNsClientConfiguration: Sendable {
         self.management = management ?? Endpoint(host: environment.managementHost, port: environment.managementPort)
         self.transport = transport
         self.proxy = proxy
+        self.eventLoops = max(1, eventLoops)
         self.limits = limits
         self.timing = timing
         self.strictness = strictness

@@ -39,6 +39,8 @@ final class APNsConnectionHandler: ChannelInboundHandler {
     var now: NIODeadline { context?.eventLoop.now ?? lastUse }
     var inFlight: Int { connection.streams.count }
     var streamLimit: Int { connection.streamLimit }
+    /// Body bytes that the server takes now; none before it may be sent any.
+    var window: Int { connection.phase == .open ? max(0, connection.sendWindow) : 0 }
     var isUsable: Bool { !isClosed && connection.isUsable }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -79,7 +81,7 @@ final class APNsConnectionHandler: ChannelInboundHandler {
     private func start(_ context: ChannelHandlerContext) {
         guard !isStarted else { return }
         isStarted = true
-        connection.start()
+        connection.start(at: now)
         writeOut(context)
         context.flush()
     }

@@ -26,9 +26,12 @@ extension HTTP2Connection {
         case .ping(let value):
             try floodGuard.note(at: now)
             output.writeHTTP2Ping(value, isAcknowledgement: true)
-        case .pingAcknowledgement(let value): receivePingAcknowledgement(value)
+        case .pingAcknowledgement(let value): receivePingAcknowledgement(value, at: now)
         case .goAway(let last, let code, let debug): return receiveGoAway(last, code, debug)
-        case .settingsAcknowledgement, .ignored: try floodGuard.note(at: now)
+        case .settingsAcknowledgement:
+            try floodGuard.note(at: now)
+            receiveSettingsAcknowledgement(at: now)
+        case .ignored: try floodGuard.note(at: now)
         }
         return .none
     }

@@ -47,10 +47,12 @@ struct HTTP2Connection<Ticket> {
         self.limits = limits
         headerBlocks = APNsHeaderBlocks(authority: authority)
         probe.lastRead = now
+        probe.measuredAt = now
     }
 
     /// Writes what a client says first.
-    mutating func start() {
+    mutating func start(at now: NIODeadline) {
+        probe.measuredAt = now
         output.writeHTTP2Preface()
         output.writeHTTP2Settings([
             (HTTP2Settings.Identifier.enablePush, 0),

@@ -9,4 +9,7 @@ struct HTTP2ConnectionLimits {
     var stallBeforePing: TimeAmount = .seconds(10)
     var pingAnswer: TimeAmount = .seconds(8)
     var noAnswer: TimeAmount = .seconds(20)
+    /// Between two measurements of the round trip of a connection in use. Others ping as often, and APNs does not mind
+    /// (APNs reference 1.8).
+    var measurementInterval: TimeAmount = .seconds(60)
 }

@@ -7,8 +7,14 @@ struct HTTP2Probe {
     /// Since when requests wait and none is answered, or pushes wait that this connection cannot take though it is idle. A request that was given up at its deadline goes on to count, since nothing
     /// shows that the connection is well.
     var owingSince: NIODeadline?
+    /// Whether the unanswered PING only measures: then it does not matter as long as anything else is heard.
+    var isMeasurement = false
     /// The content of the last PING; counts up.
     var value: UInt64 = 0
+    /// When the round trip was last measured, or the connection was begun.
+    var measuredAt = NIODeadline.uptimeNanoseconds(0)
+    /// From the last PING to its answer; at first from our SETTINGS to theirs being acknowledged.
+    var roundTrip: TimeAmount?
 }
 
 extension HTTP2Connection {
@@ -26,9 +32,16 @@ extension HTTP2Connection {
     mutating func noteRead(at now: NIODeadline) { probe.lastRead = now }
 
     /// Call before requests are written: a connection that was silent for long is probed in the same write (APNs reference 1.8).
+    /// One in use gets a PING now and then as well, so that its round trip is known (section 8, item 26).
     mutating func probeAfterSilence(at now: NIODeadline) {
         if probe.owingSince == nil { probe.owingSince = now }
-        if probe.sentAt == nil, now - probe.lastRead > limits.silenceBeforePing { sendProbe(at: now) }
+        guard probe.sentAt == nil else { return }
+        if now - probe.lastRead > limits.silenceBeforePing {
+            sendProbe(at: now)
+        } else if now - probe.measuredAt > limits.measurementInterval {
+            sendProbe(at: now)
+            probe.isMeasurement = true
+        }
     }
 
     /// A push waits and cannot be sent here though nothing is open: the server allows no stream, or gives no credit back.
@@ -43,6 +56,10 @@ extension HTTP2Connection {
 
     /// Looks after the connection: an unanswered PING ends it, open streams and long silence cause one.
     mutating func watch(at now: NIODeadline) -> Watch {
+        if let sentAt = probe.sentAt, probe.isMeasurement, probe.lastRead > sentAt, now >= sentAt + limits.pingAnswer {
+            // Not answered, but alive.
+            probe.sentAt = nil
+        }
         if let sentAt = probe.sentAt {
             return now >= sentAt + limits.pingAnswer ? .dead : .again(sentAt + limits.pingAnswer)
         }
@@ -56,13 +73,26 @@ extension HTTP2Connection {
         return .again(now + limits.pingAnswer)
     }
 
-    mutating func receivePingAcknowledgement(_ value: UInt64) {
-        if value == probe.value { probe.sentAt = nil }
+    mutating func receivePingAcknowledgement(_ value: UInt64, at now: NIODeadline) {
+        guard value == probe.value, let sentAt = probe.sentAt else { return }
+        probe.sentAt = nil
+        noteRoundTrip(since: sentAt, at: now)
+    }
+
+    /// The server took our SETTINGS: the first round trip, at no cost.
+    mutating func receiveSettingsAcknowledgement(at now: NIODeadline) {
+        if probe.roundTrip == nil { noteRoundTrip(since: probe.measuredAt, at: now) }
+    }
+
+    private mutating func noteRoundTrip(since start: NIODeadline, at now: NIODeadline) {
+        probe.roundTrip = now - start
+        probe.measuredAt = now
     }
 
     private mutating func sendProbe(at now: NIODeadline) {
         probe.value += 1
         probe.sentAt = now
+        probe.isMeasurement = false
         output.writeHTTP2Ping(probe.value, isAcknowledgement: false)
     }
 }

@@ -30,6 +30,8 @@ extension APNsConnectionPool {
     /// Lets the callers of complete submissions go on. Those that live on this loop hand over their next pushes meanwhile.
     func wakeCallers() {
         guard !ended.isEmpty else { return }
+        // Who has an outcome finds it counted.
+        publishMetrics()
         let executor = eventLoop.executor.asUnownedSerialExecutor()
         let ended = ended
         self.ended.removeAll()

@@ -46,9 +46,15 @@ extension APNsConnectionPool {
         counters.queued = queue.count
         counters.inFlight = 0
         counters.streamLimit = 0
+        counters.window = 0
+        counters.roundTrip = nil
         for (_, handler) in handlers {
             counters.inFlight += handler.inFlight
             counters.streamLimit += handler.streamLimit
+            counters.window += handler.window
+            if let roundTrip = handler.connection.probe.roundTrip {
+                counters.roundTrip = max(counters.roundTrip ?? .zero, .nanoseconds(roundTrip.nanoseconds))
+            }
         }
         counters.connections = state.count { if case .ready = $0 { true } else { false } }
         counters.connecting = state.count { $0 == .connecting }

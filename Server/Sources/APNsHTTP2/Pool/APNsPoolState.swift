@@ -32,12 +32,19 @@ struct APNsPoolState {
     private var refusedUntil: NIODeadline?
     private var lastGrowth = NIODeadline.uptimeNanoseconds(0)
     private var nextID = 1
+    private var step = 1
 
     init(maximumConnections: Int, queueBeforeScaling: TimeAmount, credentialPause: TimeAmount, pacing: ReconnectPacing) {
         self.maximumConnections = maximumConnections
         self.queueBeforeScaling = queueBeforeScaling
         self.credentialPause = credentialPause
         self.pacing = pacing
+    }
+
+    /// How the connections are counted, when several pools of one client count together.
+    mutating func number(from first: Int, by step: Int) {
+        nextID = first
+        self.step = step
     }
 
     func count(where condition: (Phase) -> Bool) -> Int { phases.reduce(0) { condition($1.phase) ? $0 + 1 : $0 } }
@@ -68,7 +75,7 @@ struct APNsPoolState {
         guard now >= earliest else { return .wait(until: earliest) }
         pacing.attempted(at: now)
         let id = nextID
-        nextID += 1
+        nextID += step
         phases.append((id, .connecting))
         return .connect(id)
     }

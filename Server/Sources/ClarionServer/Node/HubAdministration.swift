@@ -1,3 +1,4 @@
+import HubHTTPAPI
 import PushHub
 import RichPushModel
 import ServiceErrors
@@ -52,6 +53,15 @@ public struct HubAdministration: Sendable {
     /// The rule of a hub, or of all hubs, with its keys: for the connection string that was asked for.
     public func rule(named rule: String, of name: HubName?) async throws -> AccessRule {
         try await withStorage { try await $0.hubs.rule(named: rule, of: name) }
+    }
+
+    /// A signed link to a new container for the files of jobs. `base` is scheme and authority of the server.
+    public func containerLink(of name: HubName, at base: String, lifetime: Duration) async throws -> String {
+        try await withStorage { storage in
+            HubFiles.link(
+                to: .random(), of: try await Self.record(name, storage), at: base, allowing: [.read, .write, .list],
+                until: SystemClock().now + lifetime, by: storage.signer)
+        }
     }
 
     /// Gives a rule a new key. The other key goes on working.

@@ -50,7 +50,8 @@ extension ServerNode {
                 try await gracefulShutdown()
             })
         services.append(ClosureService { await cancelWhenGracefulShutdown { await BackendUpkeep(of: backend).run() } })
-        let telemetry = TelemetryUpkeep(store: storage.hubStores.telemetry, clock: options.clock, logger: logger)
+        let telemetry = TelemetryUpkeep(
+            store: storage.hubStores.telemetry, devices: storage.hubStores.devices, clock: options.clock, logger: logger)
         services.append(ClosureService { await cancelWhenGracefulShutdown { await telemetry.run() } })
         let hubs = HubUpkeep(hubs: storage.hubs, clock: options.clock, logger: logger)
         services.append(ClosureService { await cancelWhenGracefulShutdown { await hubs.run() } })
@@ -93,8 +94,8 @@ extension ServerNode {
             transport: delivery.transport, files: jobs.map { HubFiles(jobs: $0, signer: storage.signer, scheme: linkScheme) })
     }
 
-    /// A node that only this machine can reach has no TLS unless somebody put it in front.
-    private var linkScheme: String { isForThisMachineAlone ? "http" : "https" }
+    /// A node that only this machine can reach has no TLS unless it serves it itself.
+    private var linkScheme: String { isForThisMachineAlone && settings.listening.tls == nil ? "http" : "https" }
 
     private var isForThisMachineAlone: Bool {
         AddressRange.isLoopback(host: settings.listening.address.host) && settings.listening.publicURL == nil

@@ -2,7 +2,8 @@ import Logging
 import PushHub
 import RichPushModel
 
-/// Removes the telemetry of sends that ended long ago, in small steps, so that the database does not grow for ever.
+/// Removes the telemetry of sends that ended long ago, and devices that have expired, in small steps, so that the database
+/// does not grow for ever.
 struct TelemetryUpkeep: Sendable {
     /// How long the numbers of a send can be asked for after its end, and how long a repeat of it is recognised.
     static let retention: Duration = .seconds(30 * 86_400)
@@ -10,6 +11,7 @@ struct TelemetryUpkeep: Sendable {
     private static let batch = 500
 
     let store: any TelemetryStore
+    let devices: any DeviceStore
     let clock: any ServiceClock
     let logger: Logger
 
@@ -18,8 +20,10 @@ struct TelemetryUpkeep: Sendable {
         while !Task.isCancelled {
             do {
                 while try await store.sweep(endedBefore: clock.now - Self.retention, limit: Self.batch) > 0 {}
+                while try await devices.sweep(expiredBefore: clock.now, limit: Self.batch) > 0 {}
             } catch {
-                logger.warning("Old telemetry could not be removed", metadata: ["error_type": "\(type(of: error))"])
+                logger.warning(
+                    "Old telemetry or expired devices could not be removed", metadata: ["error_type": "\(type(of: error))"])
             }
             do { try await clock.sleep(for: Self.interval) } catch { return }
         }

@@ -165,12 +165,14 @@ enum SettingCatalog {
     static let hubSendsPerSecond = Setting(
         "hub-sends-per-second", .optional(.integer(1...100_000)), default: nil, in: .notifications,
         """
-        How many sends each hub takes in a second through the hub protocol; a client that is faster is told to wait. Without it         there is no such limit.
+        How many sends each hub takes in a second through the hub protocol; a client that is faster is told to wait. Without it \
+        there is no such limit.
         """)
     static let hubWritesPerSecond = Setting(
         "hub-writes-per-second", .optional(.integer(1...100_000)), default: nil, in: .notifications,
         """
-        How many changes of registrations and installations each hub takes in a second through the hub protocol; a client that is         faster is told to wait. Without it there is no such limit.
+        How many changes of registrations and installations each hub takes in a second through the hub protocol; a client that is \
+        faster is told to wait. Without it there is no such limit.
         """)
     static let remoteHubConnectionString = Setting(
         "remote-hub-connection-string", .optional(.secret), default: nil, in: .notifications, secret: true,

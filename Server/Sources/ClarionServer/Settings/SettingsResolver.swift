@@ -89,9 +89,11 @@ struct SettingsResolver {
         _ declaration: SettingDeclaration, texts: [String]?, origin: SettingOrigin, hidden: [SettingOrigin] = [],
         isStandard: Bool
     ) {
+        // A secret is not even kept for a report: whoever dumps one must not see it.
+        let shown = declaration.isSecret ? texts.map { _ in ["(secret)"] } : texts
         resolutions.append(
             Resolution(
-                key: declaration.key, texts: texts, origin: origin, isSecret: declaration.isSecret, hidden: hidden,
+                key: declaration.key, texts: shown, origin: origin, isSecret: declaration.isSecret, hidden: hidden,
                 isStandard: isStandard))
     }
 

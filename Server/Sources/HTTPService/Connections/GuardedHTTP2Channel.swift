@@ -52,6 +52,8 @@ extension HTTPServerBuilder {
     public static func guardedHTTP2(
         _ limits: ConnectionLimits = ConnectionLimits(), allowance: ConnectionAllowance
     ) -> Self {
-        .init { responder in GuardedHTTP2Channel(responder: responder, limits: limits, allowance: allowance) }
+        .init { responder in
+            GuardedHTTP2Channel(responder: ListenerScheme.http.marking(responder), limits: limits, allowance: allowance)
+        }
     }
 }

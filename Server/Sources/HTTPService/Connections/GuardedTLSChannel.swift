@@ -83,7 +83,8 @@ extension HTTPServerBuilder {
         _ identity: ServerIdentity, limits: ConnectionLimits = ConnectionLimits(), allowance: ConnectionAllowance
     ) -> Self {
         .init { responder in
-            GuardedTLSChannel(responder: responder, identity: identity, limits: limits, allowance: allowance)
+            GuardedTLSChannel(
+                responder: ListenerScheme.https.marking(responder), identity: identity, limits: limits, allowance: allowance)
         }
     }
 }

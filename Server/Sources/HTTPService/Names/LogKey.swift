@@ -29,6 +29,9 @@ public enum LogKey: String, Sendable, CaseIterable {
     case hub
     case slice
     case state
+    case job
+    case kind
+    case reason
     case count
     case limit
     // APNs

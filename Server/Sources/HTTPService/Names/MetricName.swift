@@ -37,6 +37,10 @@ public enum MetricName: String, Sendable, CaseIterable {
     case apnsStreamLimit = "clarion_apns_stream_limit"
     /// Requests on the wire without an answer.
     case apnsStreams = "clarion_apns_streams"
+    /// Body bytes that the connections take now, together.
+    case apnsWindow = "clarion_apns_window_bytes"
+    /// The longest of the connections' latest round trips.
+    case apnsRoundTrip = "clarion_apns_round_trip_seconds"
     /// Pushes that wait for a stream.
     case apnsQueued = "clarion_apns_queued_pushes"
     /// Connections made.
@@ -71,6 +75,8 @@ public enum MetricName: String, Sendable, CaseIterable {
         case .apnsConnections: "Connections to APNs, by phase."
         case .apnsStreamLimit: "Streams that the connections to APNs allow now, together."
         case .apnsStreams: "Requests to APNs without an answer yet."
+        case .apnsWindow: "Body bytes that the connections to APNs take now, together."
+        case .apnsRoundTrip: "Round trip to APNs in seconds, of the slowest connection, by PING."
         case .apnsQueued: "Pushes that wait for a stream to APNs."
         case .apnsConnected: "Connections to APNs that were made."
         case .apnsConnectFailures: "Attempts to connect to APNs that failed."

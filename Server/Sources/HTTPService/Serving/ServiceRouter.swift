@@ -43,7 +43,10 @@ public final class ServiceRouter: RouterMethods, HTTPResponderBuilder {
     public func add(_ routes: some OwnRoutes) {
         table.own = routes
         for method in [HTTPRequest.Method.get, .put, .post, .patch, .delete] {
-            ownRouter.on("**", method: method) { request, context in try await routes.respond(to: request, context: context) }
+            // The wildcard stands for one segment at least.
+            for path: RouterPath in ["/", "**"] {
+                ownRouter.on(path, method: method) { request, context in try await routes.respond(to: request, context: context) }
+            }
         }
     }
 

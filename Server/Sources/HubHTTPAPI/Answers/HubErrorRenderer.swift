@@ -30,9 +30,9 @@ struct HubErrorRenderer: ErrorRenderer {
     /// The number that .NET looks for in the detail; those of tokens stand there already.
     private static func subCode(_ code: ServiceErrorCode) -> Int? {
         switch code {
-        case .unauthenticated: nil
+        // The words alone are what clients know of an object that is not there.
+        case .unauthenticated, .notFound, .unknownRoute: nil
         case .forbidden: 40100
-        case .notFound, .unknownRoute: 40400
         case .methodNotAllowed: 40500
         case .conflict: 40900
         case .registrationGone: 41000

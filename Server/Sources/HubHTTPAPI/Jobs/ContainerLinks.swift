@@ -11,6 +11,8 @@ struct ContainerLinks {
     let hub: ServedHub
     /// The authority of the request, which the links have too.
     let authority: String
+    /// Whether the request came over TLS of this process, so that its links do too.
+    let isSecure: Bool
     /// The names under which this server is known.
     let hosts: [String]
     let now: Timestamp
@@ -19,10 +21,9 @@ struct ContainerLinks {
     func link(
         to container: ContainerName, _ blob: BlobName? = nil, allowing permissions: [ContainerPermission]
     ) -> String {
-        let query = files.signer.query(for: place(container), permissions, until: now + files.linkLifetime)
-        let name = ContentDisposition.escaped(hub.record.name.text)
-        let path = "/\(ContainerPath.root)/\(name)/\(container.text)" + (blob.map { "/\($0.text)" } ?? "")
-        return "\(files.scheme)://\(authority)\(path)?\(query)"
+        HubFiles.link(
+            to: container, blob, of: hub.record, at: "\(isSecure ? "https" : files.scheme)://\(authority)",
+            allowing: permissions, until: now + files.linkLifetime, by: files.signer)
     }
 
     /// Reads the link in an element of a job. Throws `invalid-field` that names the element.
@@ -56,11 +57,10 @@ struct ContainerLinks {
     ) throws(ContainerSigner.Fault) {
         guard let container = path.container else { throw .malformed }
         try files.signer.check(
-            signature: query["sig"], expiry: query["se"], permissions: query["sp"], for: place(container), needed, at: now)
+            signature: query["sig"], expiry: query["se"], permissions: query["sp"],
+            for: HubFiles.place(container, of: hub.hub.id),
+            needed, at: now)
     }
-
-    /// The hub by its number: a hub of the same name that comes later is another one.
-    private func place(_ container: ContainerName) -> [String] { [String(hub.hub.id.number), container.text] }
 
     /// Ports differ behind proxies, so only names are compared.
     private func isOurs(_ authority: Substring) -> Bool {

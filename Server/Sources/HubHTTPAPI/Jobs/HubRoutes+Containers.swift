@@ -65,8 +65,8 @@ extension HubRoutes {
             throw ServiceError(.unauthenticated, ContainerSigner.Fault.notAuthentic.description)
         }
         return ContainerLinks(
-            files: files, hub: served, authority: request.head.authority ?? "", hosts: options.publicHosts,
-            now: options.clock.now)
+            files: files, hub: served, authority: request.head.authority ?? "", isSecure: request.cameOverTLS,
+            hosts: options.publicHosts, now: options.clock.now)
     }
 
     private func permit(

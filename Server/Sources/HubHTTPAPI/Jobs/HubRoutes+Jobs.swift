@@ -67,6 +67,6 @@ extension HubCall {
     func links(_ files: HubFiles, _ served: ServedHub) -> ContainerLinks {
         ContainerLinks(
             files: files, hub: served, authority: request.head.authority ?? options.publicHosts.first ?? "localhost",
-            hosts: options.publicHosts, now: now)
+            isSecure: request.cameOverTLS, hosts: options.publicHosts, now: now)
     }
 }

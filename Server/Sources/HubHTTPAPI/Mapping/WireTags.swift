@@ -1,21 +1,18 @@
 import PushHub
 import RichPushModel
 import ServiceErrors
+import TagExpressions
 
 /// Tags between the wire, where they are texts, and the hub.
 enum WireTags {
-    /// Reads the tags of a client. Throws `invalid-field` with the place; the two special forms are the server's alone.
+    /// Reads the tags of a client. Throws `invalid-field` with the place. The two special forms are told to clients, so they come
+    /// back when a client stores what it read; they mean nothing, because the server alone gives them.
     static func read(_ texts: [String]) throws(ServiceError) -> [Tag] {
-        var tags: [Tag] = []
-        for (index, text) in texts.enumerated() {
-            guard let tag = Tag(text) else {
-                throw ServiceError(
-                    .invalidField, "tag \(index + 1) is not one: it has 1 to \(Tag.maximumLength) letters, digits and _ @ # . : -"
-                )
-            }
-            tags.append(tag)
+        do throws(RegistrationTagsError) {
+            return try RegistrationTags(texts).tags
+        } catch {
+            throw ServiceError(.invalidField, error.description)
         }
-        return tags
     }
 
     /// What a client sees: the record's own tags as given, and those that address it.

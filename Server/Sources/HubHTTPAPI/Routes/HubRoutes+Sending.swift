@@ -50,12 +50,13 @@ extension HubRoutes {
         _ call: HubCall, _ headers: SendHeaders, _ body: [UInt8], handles: [String]?
     ) throws -> SendCommand {
         let apple = headers.apple
+        let dueAt = call.route.operation == .schedule ? headers.scheduleTime : nil
         let message = PushMessage(
             body: body, pushType: apple.pushType, priority: apple.priority, collapseID: apple.collapseID,
-            expiresAt: apple.expiry.map { $0.moment(now: call.now) }, topic: apple.topic)
+            expiresAt: apple.expiry.map { $0.moment(dueAt: max(call.now, dueAt ?? call.now)) }, topic: apple.topic)
         return SendCommand(
             message: message, format: headers.format.platform.map(SendFormat.native) ?? .template,
-            recipients: try recipients(headers, handles), dueAt: call.route.operation == .schedule ? headers.scheduleTime : nil,
+            recipients: try recipients(headers, handles), dueAt: dueAt,
             idempotencyKey: RepeatKey.key(of: call, headers, body, handles))
     }
 
@@ -63,7 +64,7 @@ extension HubRoutes {
         guard let handles else {
             guard let tags = headers.tags else { return .everyone }
             do throws(TagExpressionError) {
-                return .matching(try TagExpression(parsing: tags))
+                return .matching(try TagExpression(parsing: tags, commas: .joinAlternatives))
             } catch {
                 throw ServiceError(.invalidAudience, error.description)
             }
@@ -125,11 +126,12 @@ extension HubRoutes {
 }
 
 extension AppleSendHeaders.Expiry {
-    /// In the hub's words. What lies in the past, as one client's dates on a 12-hour clock may, is one try now.
-    fileprivate func moment(now: Timestamp) -> Timestamp {
+    /// In the hub's words. What lies before the send is one try: clients' dates on a 12-hour clock may lie in the past, and those that
+    /// always add a day or an hour to now do so for what is scheduled later, too.
+    fileprivate func moment(dueAt: Timestamp) -> Timestamp {
         switch self {
         case .immediately: PushMessage.oneTry
-        case .at(let moment): moment <= now ? PushMessage.oneTry : moment
+        case .at(let moment): moment <= dueAt ? PushMessage.oneTry : moment
         }
     }
 }

@@ -88,13 +88,15 @@ struct RetryDeadline: Hashable {
     let expiresAt: Timestamp?
     let horizon: Duration
 
-    /// For a target whose first try was at that moment.
-    func deadline(firstAt: Timestamp) -> Timestamp { expiresAt ?? firstAt + horizon }
+    private var isOneTry: Bool { expiresAt == PushMessage.oneTry }
+
+    /// For a target whose first try was at that moment. What is worth one try has had it.
+    func deadline(firstAt: Timestamp) -> Timestamp { isOneTry ? firstAt : expiresAt ?? firstAt + horizon }
 
     /// For targets that were not tried yet. Without an expiry they wait for ever, unless the service has been out of reach
     /// for the whole horizon.
     func isOver(stalledSince: Timestamp?, at now: Timestamp) -> Bool {
-        if let expiresAt { return now >= expiresAt }
+        if let expiresAt, !isOneTry { return now >= expiresAt }
         return stalledSince.map { now >= $0 + horizon } ?? false
     }
 }

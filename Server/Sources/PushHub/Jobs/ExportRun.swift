@@ -1,4 +1,5 @@
-/// Writes every record of a hub to a file, page by page in the order of keys. A record that comes or goes meanwhile may be in the
+/// Writes every registration of a hub to a file, page by page in the order of keys. Installations are none: they come with the
+/// next start of their app. A registration that comes or goes meanwhile may be in the
 /// file or not; one that does neither is in it once.
 struct ExportRun {
     private let jobs: HubJobs
@@ -18,11 +19,12 @@ struct ExportRun {
             let request = DeviceListRequest(.all, after: progress.cursor, limit: jobs.settings.pageSize)
             let page = try await jobs.devices.devices(request, in: lease.job.hub)
             var lines = ""
-            for record in page.records { lines += jobs.format.line(for: record) }
+            let registrations = page.records.filter { $0.kind == .registration }
+            for record in registrations { lines += jobs.format.line(for: record) }
             progress.pendingOutput = lines
             try await files.write(&progress)
-            progress.succeeded += Int64(page.records.count)
-            progress.done = progress.succeeded
+            progress.succeeded += Int64(registrations.count)
+            progress.done += Int64(page.records.count)
             progress.cursor = page.next ?? .last
             let isOver = page.next == nil
             guard try await commit(progress, isOver: isOver) else { return false }

@@ -8,6 +8,13 @@ public struct LineSplitter: Sendable {
         public var bytes: [UInt8]?
         /// Where the next line begins, in bytes from the start of the file: from there reading can go on.
         public var end: Int
+
+        /// Creates a line.
+        public init(number: Int, bytes: [UInt8]?, end: Int) {
+            self.number = number
+            self.bytes = bytes
+            self.end = end
+        }
     }
 
     /// The longest line, in bytes.

@@ -27,8 +27,14 @@ enum AnswerReading {
         RemoteHubError(.unexpectedAnswer, .unknown, "the hub's answer holds no \(what)")
     }
 
+    /// The number in front, `SubCode=40103. `, is for programs; the status says enough.
+    private static func withoutSubCode(_ sentence: String) -> Substring {
+        guard sentence.hasPrefix("SubCode="), let blank = sentence.firstIndex(of: " ") else { return sentence[...] }
+        return sentence[sentence.index(after: blank)...]
+    }
+
     private static func detail(_ status: Int, _ body: ErrorBody?) -> String {
-        if let sentence = body?.sentence, !sentence.isEmpty { return String(sentence.prefix(500)) }
+        if let sentence = body?.sentence, !sentence.isEmpty { return String(withoutSubCode(sentence).prefix(500)) }
         return switch status {
         case 401: "the hub refuses the key"
         case 403: "the hub refuses the key for this operation, or its quota is used up"

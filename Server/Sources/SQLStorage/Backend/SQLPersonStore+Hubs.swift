@@ -44,7 +44,7 @@ extension SQLPersonStore {
         }
     }
 
-    static let hubStatements = [selectTagged, selectSends, updateSend, blankEnded]
+    static let hubStatements = [selectTagged, selectSends, updateSend, blankEnded, deleteFeedback]
 
     private static let selectTagged = SQLStatement(
         composed: """
@@ -52,6 +52,11 @@ extension SQLPersonStore {
             FROM device_tags t JOIN devices d ON d.hub_id = t.hub_id AND d.slice_key = t.slice_key
             WHERE t.hub_id = $1 AND t.tag = $2 LIMIT 100
             """)
+    static let deleteFeedback = SQLStatement(
+        """
+        DELETE FROM feedback WHERE number IN (SELECT f.number FROM bindings b JOIN feedback f ON f.record_id = b.record_id
+            WHERE b.app_id = $1 AND b.user_id = $2 LIMIT $3)
+        """)
     private static let selectSends = SQLStatement(
         """
         SELECT notification_id, audience FROM notifications

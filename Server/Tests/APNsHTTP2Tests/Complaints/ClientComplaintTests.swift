@@ -28,8 +28,12 @@ struct ClientComplaintTests {
             transport: .cleartext)
         let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         let client = APNsClient(
-            configuration: configuration, eventLoop: loop,
-            pool: APNsPoolConfiguration(configuration, observer: nil, logger: logger), connector: Unreachable(loop: loop))
+            configuration: configuration,
+            shards: [
+                APNsClientShard(
+                    eventLoop: loop, pool: APNsPoolConfiguration(configuration, observer: nil, logger: logger),
+                    connector: Unreachable(loop: loop))
+            ])
         let sending = Task { await client.send(Pushes.push()) }
         for _ in 0..<10_000 where client.metrics.queued == 0 {
             await Task.yield()

@@ -83,6 +83,8 @@ struct PushMetricsTests {
         var numbers = APNsClientMetrics()
         numbers.connections = 2
         numbers.streamLimit = 1000
+        numbers.window = 65_535
+        numbers.roundTrip = .milliseconds(250)
         numbers.requests = 7
         numbers.resets = 1
         numbers.goAwaysByReason = [.shutdown: 2, APNsReason(rawValue: ""): 1]
@@ -97,7 +99,8 @@ struct PushMetricsTests {
                 #"clarion_apns_connections{phase="ready"} 1"#, "clarion_apns_stream_limit 1000", "clarion_apns_requests_total 9",
                 "clarion_apns_stream_resets_total 1", #"clarion_apns_goaways_total{reason="Shutdown"} 2"#,
                 #"clarion_apns_goaways_total{reason="none"} 1"#, "clarion_apns_token_age_seconds 61",
-                "clarion_apns_connect_failures_total 0",
+                "clarion_apns_connect_failures_total 0", "clarion_apns_window_bytes 65535",
+                "clarion_apns_round_trip_seconds 0.25",
             ]))
     }
 

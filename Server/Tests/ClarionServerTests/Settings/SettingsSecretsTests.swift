@@ -18,7 +18,7 @@ struct SettingsSecretsTests {
         let result = fixture.read()
         var dumped = ""
         dump(result, to: &dumped)
-        for text in [result.report.description, "\(try #require(result.settings))", String(reflecting: result.settings)] {
+        for text in [dumped, result.report.description, "\(try #require(result.settings))", String(reflecting: result.settings)] {
             #expect(!text.contains("hunter2"))
         }
         #expect(result.report.description.contains("(secret)"))

@@ -46,6 +46,12 @@ struct RemoteHubStoryTests {
                 #expect(try await hub.details(of: try #require(later.id)) == nil)
                 #expect(try await hub.deleteRegistration(id))
                 #expect(try await hub.registration(id) == nil)
+                stage.demo.apns.invalidate(token: token, reason: .unregistered, at: stage.now)
+                let late = try await hub.send(.apple(#"{"aps":{"alert":"too late"}}"#, tags: "vip"))
+                #expect(
+                    try await stage.ended(late, hub).outcomes
+                        == [OutcomeCounts(.apns, [.init(name: "ExpiredChannel", count: 1)])])
+                #expect(try await hub.installation("i-1") == nil, "who is gone is forgotten")
             }
         }
     }
@@ -64,26 +70,39 @@ struct RemoteHubStoryTests {
     @Test("an app backend sends through another node's hub: a phone registered there gets the push from here")
     func backendElsewhere() async throws {
         try await Stage.open { stage in
-            try await TemporaryFolder.use { folder in
-                var settings = stage.demo.node.settings
-                settings.dataDirectory = folder
-                settings.listening.address.port = try await DemoPort.choose(0)
-                settings.remoteHub = Settings.RemoteHub(connection: try await stage.connection(), name: stage.hubName)
-                let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-                let node = try await ServerNode.make(settings, options: NodeOptions(signIn: .nameIsPassword), logger: quiet)
-                let port = settings.listening.address.port
-                let (listening, isListening) = AsyncStream.makeStream(of: Void.self)
-                try await withThrowingTaskGroup(of: Void.self) { group in
-                    group.addTask { try await node.run { _ in isListening.yield() } }
-                    group.addTask {
-                        for await _ in listening { break }
-                        try await story(stage, "http://127.0.0.1:\(port)")
-                    }
-                    defer { group.cancelAll() }
-                    try await group.next()
-                    group.cancelAll()
-                    while (try? await group.next()) != nil {}
-                }
+            let connection = try await stage.connection()
+            try await stage.withNode { settings in
+                settings.remoteHub = Settings.RemoteHub(connection: connection, name: stage.hubName)
+            } _: { node in
+                try await story(stage, "http://127.0.0.1:\(node.settings.listening.address.port)")
+            }
+        }
+    }
+
+    @Test("over TLS the node's own authority is believed when it is named, and not when it is not")
+    func overTLS() async throws {
+        try await Stage.open { stage in
+            let port = try await DemoPort.choose(0)
+            try await stage.withNode { settings in
+                settings.listening.tls = Settings.TLS(address: .init(host: "127.0.0.1", port: port), names: [])
+            } _: { node in
+                let name = HubName(node.settings.notifications.hubName)
+                let rule = try await node.storage.hubs.rule(named: AccessRule.fullName, of: name)
+                let text =
+                    "Endpoint=sb://127.0.0.1:\(port)/;SharedAccessKeyName=\(rule.name);SharedAccessKey=\(rule.primary.text)"
+                let authority = try #require(node.frontDoor?.authorityPath)
+                let trusting = try RemoteHub(
+                    text, hub: node.settings.notifications.hubName, options: RemoteHubOptions(trustRootsPath: authority))
+                let id = try await trusting.createRegistrationID()
+                try await trusting.putRegistration(RegistrationDescription(.apple, handle: "0A1B", tags: ["vip"]), id: id)
+                #expect(try await trusting.registration(id)?.tags == ["vip"])
+                #expect(try await trusting.send(.apple(#"{"aps":{"alert":"x"}}"#, tags: "nobody")).id != nil)
+                try await trusting.shutDown()
+                let wary = try RemoteHub(text, hub: "demo", options: RemoteHubOptions(retries: 0))
+                let error = await #expect(throws: RemoteHubError.self) { try await wary.createRegistrationID() }
+                #expect(error?.reason == .unreachable)
+                #expect(error?.fate == .nothingDone)
+                try await wary.shutDown()
             }
         }
     }
@@ -132,6 +151,34 @@ private struct PushCollection {
 }
 
 extension Stage {
+    /// Runs the body with a second node beside the stage's, like it but with data of its own.
+    func withNode(
+        _ change: (inout Settings) -> Void, _ body: @escaping @Sendable (ServerNode) async throws -> Void
+    ) async throws {
+        var settings = demo.node.settings
+        settings.listening.address.port = try await DemoPort.choose(0)
+        change(&settings)
+        let changed = settings
+        try await TemporaryFolder.use { folder in
+            var settings = changed
+            settings.dataDirectory = folder
+            let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            let node = try await ServerNode.make(settings, options: NodeOptions(signIn: .nameIsPassword), logger: quiet)
+            let (listening, isListening) = AsyncStream.makeStream(of: Void.self)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await node.run { _ in isListening.yield() } }
+                group.addTask {
+                    for await _ in listening { break }
+                    try await body(node)
+                }
+                defer { group.cancelAll() }
+                try await group.next()
+                group.cancelAll()
+                while (try? await group.next()) != nil {}
+            }
+        }
+    }
+
     var hubName: String { demo.node.settings.notifications.hubName }
 
     var now: Timestamp { SystemClock().now }

@@ -20,8 +20,9 @@ struct ClientAnswer: Sendable {
     /// The id as the client finds it in `Location` (Azure reference 0, point 7, and 2.3). `asked` is the URL of the request.
     func id(as client: HubClient, asked: String) throws -> String {
         let location = try location()
-        let path = asked.prefix { $0 != "?" }
-        let collection = path.hasSuffix("/") ? String(path) : path + "/"
+        // The id of a batch lies among those of all sends.
+        let path = String(asked.prefix { $0 != "?" }).replacing("/$batch", with: "")
+        let collection = path.hasSuffix("/") ? path : path + "/"
         let version = asked.contains("api-version=") ? "?api-version=" : ""
         switch client {
         case .dotNet: return try lastOfFourSegments(location)

@@ -2,7 +2,7 @@
 struct RegistrationReading {
     let element: String
     private let fields: [(name: String, value: String)]
-    /// The headers of a template.
+    /// The headers of a template. A list of exactly one makes the JavaScript client throw.
     let headers: [String: String]
 
     subscript(_ name: String) -> String? { fields.first { $0.name == name }?.value }
@@ -49,7 +49,6 @@ struct RegistrationReading {
             throw ClientAnswer.Unreadable("elements out of order: \(description.children.map(\.name))")
         }
         let lists = description.children.filter { $0.name.hasSuffix("Headers") }
-        guard lists.allSatisfy({ $0.children.count != 1 }) else { throw ClientAnswer.Unreadable("a list of exactly one header") }
         headers = Dictionary(
             lists.flatMap(\.children).map { ($0["Header"]?.text ?? "", $0["Value"]?.text ?? "") }, uniquingKeysWith: { $1 })
         fields = description.children.filter { !$0.name.hasSuffix("Headers") }.map { ($0.name, $0.text) }

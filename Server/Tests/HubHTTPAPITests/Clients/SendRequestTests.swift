@@ -70,8 +70,11 @@ struct SendRequestTests {
         let target = "/demo/schedulednotifications/\(id)?api-version=\(client.version)"
         let cancelled = try await hub.call(client, ClientRequest("DELETE", target))
         #expect(cancelled.status == 200 && cancelled.body.isEmpty, "\(cancelled.body)")
-        #expect(try await hub.call(client, ClientRequest("DELETE", target)).status == 404)
+        // The client's own retry of a cancel whose answer was lost is no failure.
+        #expect(try await hub.call(client, ClientRequest("DELETE", target)).status == 200)
         #expect(try await hub.call(client, ClientRequest("GET", "/demo/messages/\(id)?api-version=2020-06")).status == 404)
+        let unknown = target.replacing(id, with: String(id.reversed()))
+        #expect(try await hub.call(client, ClientRequest("DELETE", unknown)).status == 404)
     }
 
     @Test("telemetry is read by every client that asks for it", arguments: HubClient.observing)

@@ -36,7 +36,7 @@ struct SignatureFormTests {
         let hub = try await HubUnderTest()
         let target = "/demo/registrations?api-version=2020-06"
         let good = try token(client, target, on: hub)
-        let foreign = try token(client, target, key: "another key", on: hub)
+        let foreign = try token(client, target, key: "another-key", on: hub)
         let unknown = try token(client, target, rule: "NoSuchRule", on: hub)
         let changes = [
             good.replacing("se=1", with: "se=2"), foreign, unknown, good.replacing("sr=", with: "sr=x"), "", "Bearer x",

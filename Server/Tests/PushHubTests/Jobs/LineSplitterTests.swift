@@ -1,5 +1,5 @@
 import ClarionTesting
-import PushHub
+@testable import PushHub
 import Testing
 
 @Suite("Cutting files into lines")

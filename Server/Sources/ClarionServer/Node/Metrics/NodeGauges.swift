@@ -27,6 +27,8 @@ struct NodeGauges {
         set(.apnsConnections, (.phase, "draining"), Double(client.draining))
         set(.apnsStreamLimit, nil, Double(client.streamLimit))
         set(.apnsStreams, nil, Double(client.inFlight))
+        set(.apnsWindow, nil, Double(client.window))
+        if let roundTrip = client.roundTrip { set(.apnsRoundTrip, nil, roundTrip / .seconds(1)) }
         set(.apnsQueued, nil, Double(client.queued))
         raise(.apnsConnected, to: client.connected)
         raise(.apnsConnectFailures, to: client.connectFailures)

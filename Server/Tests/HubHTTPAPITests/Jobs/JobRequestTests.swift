@@ -6,7 +6,7 @@ import RichPushModel
 import Testing
 
 @Suite("Import and export through the hub protocol")
-struct JobTests {
+struct JobRequestTests {
     /// A registration as a line, to the byte as an export writes it.
     private static func line(_ number: Int) -> String {
         let digits = String(number, radix: 16, uppercase: true)
