@@ -4,8 +4,8 @@ import NIOCore
 struct HTTP2Probe {
     var lastRead = NIODeadline.uptimeNanoseconds(0)
     var sentAt: NIODeadline?
-    /// Since when requests wait and none is answered, or pushes wait that this connection cannot take though it is idle. A request that was given up at its deadline goes on to count, since nothing
-    /// shows that the connection is well.
+    /// Since when requests wait and none is answered, or pushes wait that this connection cannot take though it is idle. A request
+    /// that was given up at its deadline goes on to count, since nothing shows that the connection is well.
     var owingSince: NIODeadline?
     /// Whether the unanswered PING only measures: then it does not matter as long as anything else is heard.
     var isMeasurement = false

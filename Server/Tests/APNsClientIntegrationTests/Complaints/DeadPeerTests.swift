@@ -35,6 +35,7 @@ import Testing
             var timing = APNsClientTiming()
             timing.unacknowledged = .seconds(1)
             timing.stallBeforePing = .seconds(600)
+            timing.noAnswer = .seconds(600)
             timing.pushDeadline = .seconds(600)
             // A certificate's connection needs no warm-up, and in clear text nobody looks at it.
             let client = try APNsClient(
