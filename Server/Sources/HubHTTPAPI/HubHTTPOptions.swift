@@ -40,9 +40,6 @@ public struct HubHTTPOptions: Sendable {
         self.files = files
     }
 
-    /// The names that no hub may have (design of the paths), and what browsers ask every server for.
-    public static let reservedNames: Set<String> = [
-        "api", "apps", "phone", "console", "livez", "readyz", "metrics", "docs", "emulator", "favicon.ico", "robots.txt",
-        "apple-touch-icon.png", "apple-touch-icon-precomposed.png", ".well-known",
-    ]
+    /// The names that no hub can have; hidden files are asked for by programs that try every server.
+    public static let reservedNames = Set(HubName.reserved).union([".well-known", ".git", ".env"])
 }
