@@ -163,7 +163,7 @@ let package = Package(
             "ContentStorageTests",
             [
                 "AppBackend", "ContentStorage", "PushHub", "ServiceErrors", "StorageConformance", "ClarionTesting",
-                .asyncHTTPClient, .nioCore, .nioConcurrencyHelpers, .nioPosix, .richPushModel,
+                .asyncHTTPClient, .nioCore, .nioConcurrencyHelpers, .nioHTTP1, .nioPosix, .richPushModel,
             ]),
         target("DeviceSimulation", [.asyncHTTPClient, .crypto, .nioCore, .logging, .richPushDevice, .richPushModel]),
         tests("DeviceSimulationTests", ["DeviceSimulation", "ClarionTesting"]),

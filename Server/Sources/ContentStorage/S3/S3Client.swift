@@ -1,5 +1,4 @@
 import AsyncHTTPClient
-import Crypto
 import NIOCore
 import RichPushModel
 
@@ -103,7 +102,7 @@ struct S3Client: Sendable {
             location.endpoint.isSecure
             ? .unsigned
             : request.body.readableBytes == 0
-                ? S3Signer.empty : .signed(request.body.withUnsafeReadableBytes { S3Hexadecimal.text(of: SHA256.hash(data: $0)) })
+                ? S3Signer.empty : .signed(request.body.withUnsafeReadableBytes { S3Signer.hash(of: $0) })
         let signed = signer.headers(
             for: .init(
                 method: request.method, host: location.host, path: path, query: request.query, headers: request.headers),

@@ -1,6 +1,12 @@
 import Crypto
 import RichPushModel
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 /// Signs requests with signature version 4 (Amazon S3 API reference, "Authenticating Requests"). A value without I/O.
 struct S3Signer: Sendable {
     /// What is signed: everything as it goes over the wire.
@@ -29,8 +35,11 @@ struct S3Signer: Sendable {
         }
     }
 
-    /// The SHA-256 of no bytes.
-    static let empty = Payload.signed(S3Hexadecimal.text(of: SHA256.hash(data: [UInt8]())))
+    /// No body.
+    static let empty = Payload.signed(hash(of: [UInt8]()))
+
+    /// What is said of a body that is signed.
+    static func hash(of body: some DataProtocol) -> String { S3Hexadecimal.text(of: SHA256.hash(data: body)) }
 
     let credentials: S3Credentials
     let region: String
