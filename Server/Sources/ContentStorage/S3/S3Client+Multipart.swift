@@ -62,7 +62,8 @@ extension S3Client {
             _ = try await document(
                 "CompleteMultipartUploadResult",
                 Request(
-                    method: "POST", key: upload.key, query: Self.query(of: upload), headers: [("Content-Type", "application/xml")],
+                    method: "POST", key: upload.key, query: Self.query(of: upload),
+                    headers: [("Content-Type", "application/xml")],
                     body: ByteBuffer(string: body)))
         } catch let fault as S3Fault {
             guard case .refused(_, "NoSuchUpload", _) = fault, try await state(of: upload.key) != nil else { throw fault }
@@ -71,7 +72,9 @@ extension S3Client {
 
     /// Forgets the parts.
     func abort(_ upload: S3Multipart) async throws {
-        do { try await perform(Request(method: "DELETE", key: upload.key, query: Self.query(of: upload))) } catch let fault as S3Fault {
+        do { try await perform(Request(method: "DELETE", key: upload.key, query: Self.query(of: upload))) } catch let fault
+            as S3Fault
+        {
             // An upload that is over is what was wanted.
             guard case .refused(404, _, _) = fault else { throw fault }
         }

@@ -87,7 +87,9 @@ struct S3Client: Sendable {
         }
     }
 
-    private func attempt<Value>(_ request: Request, within time: Duration, read: (Answer) async throws -> Value) async throws -> Value {
+    private func attempt<Value>(_ request: Request, within time: Duration, read: (Answer) async throws -> Value) async throws
+        -> Value
+    {
         guard time > .zero else { throw S3Fault.timedOut }
         let response = try await transport.exchange(message(request), within: time)
         let status = Int(response.status.code)

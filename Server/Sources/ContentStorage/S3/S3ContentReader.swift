@@ -58,7 +58,9 @@ final class S3ContentReader: ContentReader {
         let end = offset + Int64(count)
         if let old, old.offset == offset, old.end >= end, let bytes = try await next(old, count) { return bytes }
         // A stream that ended too early goes on where it stopped, by a new one.
-        if isInOrder, end < size, let stream = try await begin(at: offset), let bytes = try await next(stream, count) { return bytes }
+        if isInOrder, end < size, let stream = try await begin(at: offset), let bytes = try await next(stream, count) {
+            return bytes
+        }
         let piece = try await client.piece(of: key, offset..<end)
         guard piece.bytes.readableBytes == count else { throw S3Fault.malformed("a piece of another size") }
         return Array(piece.bytes.readableBytesView)
@@ -132,7 +134,8 @@ extension S3Client {
     /// How many bytes the object has. A store that sent all of it although a part was asked for is believed only at the beginning.
     private static func size(in answer: Answer, _ range: Range<Int64>) throws(S3Fault) -> Int64 {
         if answer.status == 206, let text = answer.headers["Content-Range"], let slash = text.lastIndex(of: "/"),
-            text.hasPrefix("bytes \(range.lowerBound)-"), let size = Int64(text[text.index(after: slash)...]), size > range.lowerBound
+            text.hasPrefix("bytes \(range.lowerBound)-"), let size = Int64(text[text.index(after: slash)...]),
+            size > range.lowerBound
         {
             return size
         }

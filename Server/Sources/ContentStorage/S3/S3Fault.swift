@@ -34,7 +34,8 @@ extension S3Fault {
     }
 
     private static let passing: Set<String> = [
-        "SlowDown", "InternalError", "ServiceUnavailable", "RequestTimeout", "Throttling", "OperationAborted", "XMinioServerNotInitialized",
+        "SlowDown", "InternalError", "ServiceUnavailable", "RequestTimeout", "Throttling", "OperationAborted",
+        "XMinioServerNotInitialized",
     ]
 
     /// What happened, as a sentence for callers and operators.

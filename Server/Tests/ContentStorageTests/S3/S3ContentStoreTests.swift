@@ -32,7 +32,9 @@ struct S3ContentStoreTests {
             #expect(stored.byteCount == 12_345_678)
             #expect(try await S3Bench.read(stored.digest, in: store) == bytes)
             let reader = try #require(try await store.open(stored.digest))
-            for (offset, count) in [(0, 1), (12_345_677, 1), (65_535, 2), (9_999_999, 131_072), (9_000_000, 65_536), (5, 12_345_673)] {
+            for (offset, count) in [
+                (0, 1), (12_345_677, 1), (65_535, 2), (9_999_999, 131_072), (9_000_000, 65_536), (5, 12_345_673),
+            ] {
                 #expect(try await reader.read(at: Int64(offset), count: count) == Array(bytes[offset..<(offset + count)]))
             }
             #expect(try await S3Bench.leftovers(in: store).isEmpty)
@@ -120,41 +122,6 @@ struct S3ContentStoreTests {
                 let end = Timestamp(milliseconds: .max)
                 #expect(try await store.removeLeftovers(begunBefore: end) == 0)
             }
-        }
-    }
-
-    @Test("what was cut off is taken away when it is old, and nothing else is")
-    func leftovers() async throws {
-        let bench = try await S3Bench()
-        try await bench.with { store in
-            let stored = try await ContentStorePromises.store([1], in: store)
-            let upload = try await store.beginUpload(limit: 7_000_000)
-            try await upload.write(S3Bench.bytes(6_000_000))
-            try await store.client.put(ByteBuffer(string: "left"), at: S3Keys.upload())
-            try await store.client.put(ByteBuffer(), at: S3Keys.removal(of: stored.digest))
-            let now = SystemClock().now
-            #expect(try await store.removeLeftovers(begunBefore: now - .seconds(3600)) == 0)
-            #expect(try await S3Bench.leftovers(in: store).count == 3)
-            #expect(try await store.removeLeftovers(begunBefore: now + .seconds(3600)) == 3)
-            #expect(try await S3Bench.leftovers(in: store).isEmpty)
-            #expect(try await store.open(stored.digest) != nil)
-        }
-    }
-
-    @Test("a link opens the content without a key, for as long as it says and at most five minutes")
-    func links() async throws {
-        let bench = try await S3Bench()
-        try await bench.with { store in
-            let stored = try await ContentStorePromises.store(Array("picture".utf8), in: store)
-            let link = store.link(
-                to: stored.digest, mediaType: "image/png", disposition: "attachment; filename=\"a b.png\"", lifetime: .seconds(9999))
-            #expect(link.contains("X-Amz-Expires=300&"))
-            let answer = try await bench.get(link)
-            #expect(answer.status == .ok && answer.body == Array("picture".utf8))
-            #expect(answer.headers.first(name: "Content-Type") == "image/png")
-            #expect(answer.headers.first(name: "Content-Disposition") == "attachment; filename=\"a b.png\"")
-            let forged = link.replacing("image%2Fpng", with: "text%2Fhtml")
-            #expect(try await bench.get(forged).status == .forbidden)
         }
     }
 }

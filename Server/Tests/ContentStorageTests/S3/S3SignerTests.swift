@@ -29,7 +29,8 @@ struct S3SignerTests {
                 names: "date;host;x-amz-content-sha256;x-amz-date;x-amz-storage-class",
                 signature: "98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd"),
             Published(
-                testDescription: "GET Bucket Lifecycle", query: [("lifecycle", "")], names: "host;x-amz-content-sha256;x-amz-date",
+                testDescription: "GET Bucket Lifecycle", query: [("lifecycle", "")],
+                names: "host;x-amz-content-sha256;x-amz-date",
                 signature: "fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543"),
             Published(
                 testDescription: "GET Bucket", query: [("prefix", "J"), ("max-keys", "2")],

@@ -24,7 +24,8 @@ struct S3ValuesTests {
     @Test(
         "anything else is no endpoint",
         arguments: [
-            "", "store.example.com", "ftp://store.example.com", "https://", "https:///", "https://a/b", "https://a?b", "https://u@a",
+            "", "store.example.com", "ftp://store.example.com", "https://", "https:///", "https://a/b", "https://a?b",
+            "https://u@a",
             "https://a:0", "https://a:65536", "https://a:", "https://a:b", "https://[::1", "https://[x]", "https://[::1]9",
             "https://a b", "https://a\r\nHost: b", "https://ä", "https://.a", "https://-a",
         ])
@@ -32,7 +33,9 @@ struct S3ValuesTests {
 
     @Test("a bucket stands in the path or before the host")
     func addressing() throws {
-        func location(_ addressing: S3Addressing, _ endpoint: String = "https://s3.example.com", prefix: String = "app") throws -> S3Location {
+        func location(_ addressing: S3Addressing, _ endpoint: String = "https://s3.example.com", prefix: String = "app") throws
+            -> S3Location
+        {
             S3Location(
                 endpoint: try #require(S3Endpoint(endpoint)), region: "r", bucket: "box", prefix: prefix, addressing: addressing)
         }
@@ -66,7 +69,9 @@ struct S3ValuesTests {
         #expect(S3Moment.read(header: "Fri, 24 May 2013 00:00:01 GMT") == Timestamp(seconds: 1_369_353_601))
         #expect(S3Moment.read(document: "2013-05-24T00:00:01.987Z") == Timestamp(seconds: 1_369_353_601))
         #expect(S3Moment.read(document: "2013-05-24T00:00:01Z") == Timestamp(seconds: 1_369_353_601))
-        for bad in ["", "yesterday", "Fri, 24 May 2013 00:00:01", "Fri, 24 Mai 2013 00:00:01 GMT", "Fri, 24 May 2013 25:00:01 GMT"] {
+        for bad in [
+            "", "yesterday", "Fri, 24 May 2013 00:00:01", "Fri, 24 Mai 2013 00:00:01 GMT", "Fri, 24 May 2013 25:00:01 GMT",
+        ] {
             #expect(S3Moment.read(header: bad) == nil)
         }
         for bad in ["", "2013-05-24", "2013-13-24T00:00:01Z", "2013-05-24T00:00Z", "2013-05-24T00:00:01"] {
@@ -103,7 +108,8 @@ struct S3ValuesTests {
     @Test(
         "what is no document is refused",
         arguments: [
-            "", "a", "<a>", "<a></b>", "<a><b></a></b>", "<a>&nope;</a>", "<a>&#xD800;</a>", "<a/><b/>", "<a", "<a></a", "<?xml", "<>x</>",
+            "", "a", "<a>", "<a></b>", "<a><b></a></b>", "<a>&nope;</a>", "<a>&#xD800;</a>", "<a/><b/>", "<a", "<a></a", "<?xml",
+            "<>x</>",
             "<!DOCTYPE a><a/>", String(repeating: "<a>", count: 100_000),
         ])
     func notDocument(text: String) { #expect(S3Document(Array(text.utf8)) == nil) }
@@ -120,7 +126,9 @@ struct S3ValuesTests {
             var plan = S3RetryPlan()
             return plan.decide(fault, left: left, jitter: jitter)
         }
-        for fault in [S3Fault.broken, .timedOut, .unreachable("x"), .malformed("x"), .refused(status: 500, code: nil, retryAfter: nil)] {
+        for fault in [
+            S3Fault.broken, .timedOut, .unreachable("x"), .malformed("x"), .refused(status: 500, code: nil, retryAfter: nil),
+        ] {
             #expect(first(fault) == .retry(after: .milliseconds(50)), "\(fault)")
         }
         #expect(first(.refused(status: 400, code: "RequestTimeout", retryAfter: nil)) == .retry(after: .milliseconds(50)))
