@@ -10,6 +10,8 @@ import NIOCore
 struct HTTP2Success<Ticket> {
     let ticket: Ticket
     let apnsID: UUID?
+    /// In the sandbox.
+    let uniqueID: UUID?
 }
 
 /// The fast way for what nearly all frames of APNs are: a success in a single HEADERS frame.
@@ -29,8 +31,9 @@ extension HTTP2Connection {
             guard length <= HTTP2FrameReader.maximumFrameSize, bytes.count - start >= length, id & 1 == 1, streams.isPlain(id)
             else { break }
             let block = UnsafeRawBufferPointer(rebasing: bytes[start..<(start + length)])
-            guard let apnsID = decoder.idOfSuccess(block), let stream = streams.remove(id) else { break }
-            successes.append(HTTP2Success(ticket: stream.ticket, apnsID: apnsID))
+            // The stream is open, so it is removed whenever the decoder has taken the block.
+            guard let ids = decoder.success(block), let stream = streams.remove(id) else { break }
+            successes.append(HTTP2Success(ticket: stream.ticket, apnsID: ids.apnsID, uniqueID: ids.uniqueID))
             offset = start + length
         }
         if offset > 0 { hasAnswer = true }
