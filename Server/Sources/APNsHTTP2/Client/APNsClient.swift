@@ -23,6 +23,8 @@ public final class APNsClient: Sendable {
     let strictness: APNsPushRules.Strictness
     let pushDeadline: TimeAmount
     private let drain: TimeAmount
+    /// The holder of the provider token; absent with a certificate.
+    private let tokens: ProviderTokenCache?
 
     /// Creates a client. Nothing is connected yet.
     ///
@@ -57,6 +59,7 @@ public final class APNsClient: Sendable {
         strictness = configuration.strictness
         pushDeadline = TimeAmount(clamping: configuration.timing.pushDeadline)
         drain = TimeAmount(clamping: configuration.timing.drain)
+        if case .token(let cache) = configuration.credential { tokens = cache } else { tokens = nil }
     }
 
     private static func eventLoops(_ count: Int, of group: any EventLoopGroup) -> [any EventLoop] {
@@ -66,10 +69,12 @@ public final class APNsClient: Sendable {
         return loops.isEmpty ? [group.next()] : loops
     }
 
-    /// What the client has and has done, as of the last turn of its event loops.
+    /// What the client has and has done, as of the last turn of its event loops; the age of the token as of now.
     public var metrics: APNsClientMetrics {
         let own = shards.dropFirst().reduce(shards[0].metrics) { $0.adding($1.metrics) }
-        return quarantine.map { own.adding($0.metrics) } ?? own
+        var metrics = quarantine.map { own.adding($0.metrics) } ?? own
+        metrics.tokenAge = tokens?.age
+        return metrics
     }
 
     /// Sends one push and returns how it ended.
