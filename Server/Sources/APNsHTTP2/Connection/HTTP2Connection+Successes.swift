@@ -20,6 +20,7 @@ extension HTTP2Connection {
     /// anything else, which `receive` then judges; so there is nothing here that could be refused.
     mutating func receiveSuccesses(_ bytes: UnsafeRawBufferPointer, into successes: inout [HTTP2Success<Ticket>]) -> Int {
         guard phase != .awaitingSettings, assembly == nil else { return 0 }
+        let before = successes.count
         var offset = 0
         while bytes.count - offset >= HTTP2FrameHeader.size {
             let first = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
@@ -36,7 +37,10 @@ extension HTTP2Connection {
             successes.append(HTTP2Success(ticket: stream.ticket, apnsID: ids.apnsID, uniqueID: ids.uniqueID))
             offset = start + length
         }
-        if offset > 0 { hasAnswer = true }
+        if offset > 0 {
+            hasAnswer = true
+            floodGuard.earn(requests: successes.count - before)
+        }
         return offset
     }
 }
