@@ -204,7 +204,13 @@ let package = Package(
             "SQLStorage",
             [
                 "AppBackend", "NotificationTemplates", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions", .crypto,
-                .richPushModel,
+                .logging, .richPushModel,
+            ]),
+        target("PostgresDatabase", ["SQLStorage", .logging, .richPushModel]),
+        tests(
+            "PostgresDatabaseTests",
+            [
+                "PostgresDatabase", "SQLStorage", "StorageConformance", "ClarionTesting", .logging, .richPushModel,
             ]),
         target("SQLiteDatabase", ["SQLStorage", .grdb, .grdbSQLite, .logging]),
         tests(
@@ -225,8 +231,8 @@ let package = Package(
             [
                 "APNsDelivery", "APNsEmulation", "APNsHTTP2", "APNsProtocol", "AppBackend", "BackendHTTPAPI", "ContentStorage",
                 "DeviceSimulation", "HTTPService", "HubHTTPAPI", "HubProtocol", "NotificationTemplates", "PushHub", "RemoteHub",
-                "ServerObservability", "ServiceErrors", "SharedAccess", "SimulatedPhonePage", "SQLStorage", "SQLiteDatabase",
-                "TagExpressions", .asyncHTTPClient, .crypto, .httpTypes, .hummingbird, .hummingbirdCore, .logging, .metrics,
+                "PostgresDatabase", "ServerObservability", "ServiceErrors", "SharedAccess", "SimulatedPhonePage", "SQLStorage",
+                "SQLiteDatabase", "TagExpressions", .asyncHTTPClient, .crypto, .httpTypes, .hummingbird, .hummingbirdCore, .logging, .metrics,
                 .nioCore, .nioPosix, .nioSSL, .richPushDevice, .richPushModel, .serviceLifecycle, .unixSignals, .x509, .yams,
             ], resources: [.embedInCode("Resources")]),
         tests(
