@@ -11,10 +11,10 @@ public final class ThrowAwayPostgreSQL: Sendable {
         public let description: String
     }
 
-    private let folder: String
+    let folder: String
     private let programs: String
     private let runner: [String]
-    private let process = Mutex<ChildProcess?>(nil)
+    let process = Mutex<ChildProcess?>(nil)
 
     /// Runs the body with a server and removes the server afterwards, whatever happens.
     public static func with<Result>(_ body: (ThrowAwayPostgreSQL) async throws -> Result) async throws -> Result {
@@ -46,7 +46,7 @@ public final class ThrowAwayPostgreSQL: Sendable {
             ["-h", folder, "-U", "clarion", "-d", "postgres", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-f", file])
     }
 
-    private init() throws {
+    init() throws {
         guard let programs = Self.findPrograms() else {
             throw Failure(
                 description: "PostgreSQL was not found on PATH or in /usr/lib/postgresql; install it with: apt install postgresql"
@@ -60,7 +60,7 @@ public final class ThrowAwayPostgreSQL: Sendable {
         if getuid() == 0 { chown(folder, 65534, 65534) }
     }
 
-    private func make() async throws {
+    func make() async throws {
         _ = try await call(
             "initdb", ["-D", folder + "/data", "-A", "trust", "-U", "clarion", "-E", "UTF8", "--locale=C", "--no-sync"])
     }
