@@ -156,10 +156,16 @@ let package = Package(
             ]),
         target(
             "ContentStorage",
-            ["AppBackend", "PushHub", "ServiceErrors", .crypto, .nioCore, .nioConcurrencyHelpers, .nioPosix, .richPushModel]),
+            [
+                "AppBackend", "PushHub", "ServiceErrors", .asyncHTTPClient, .crypto, .nioCore, .nioConcurrencyHelpers, .nioPosix,
+                .nioSSL, .richPushModel,
+            ]),
         tests(
             "ContentStorageTests",
-            ["ContentStorage", "PushHub", "ServiceErrors", "StorageConformance", "ClarionTesting", .richPushModel]),
+            [
+                "AppBackend", "ContentStorage", "PushHub", "ServiceErrors", "StorageConformance", "ClarionTesting",
+                .asyncHTTPClient, .nioCore, .nioConcurrencyHelpers, .nioHTTP1, .nioPosix, .richPushModel,
+            ]),
         target("DeviceSimulation", [.asyncHTTPClient, .crypto, .nioCore, .logging, .richPushDevice, .richPushModel]),
         tests("DeviceSimulationTests", ["DeviceSimulation", "ClarionTesting"]),
         target(

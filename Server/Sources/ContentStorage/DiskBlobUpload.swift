@@ -22,14 +22,14 @@ final class DiskBlobUpload: BlobUpload {
     private let directory: ContainerDirectory
     private let space: ContainerSpace
     private let limit: Int64
-    private let slot: UploadSlots.Slot
+    private let slot: Slots.Slot
     private let threads: NIOThreadPool
     private let path: String
     /// Held while a chunk is written, which only the threads of the pool do: the calls of one upload follow one another.
     private let state: NIOLockedValueBox<State>
 
     init(
-        _ blob: BlobReference, in directory: ContainerDirectory, _ space: ContainerSpace, limit: Int64, slot: UploadSlots.Slot,
+        _ blob: BlobReference, in directory: ContainerDirectory, _ space: ContainerSpace, limit: Int64, slot: Slots.Slot,
         threads: NIOThreadPool
     ) throws {
         self.blob = blob

@@ -9,7 +9,7 @@ public final class DiskContainerStore: ContainerStore {
     private let directory: ContainerDirectory
     private let threads: NIOThreadPool
     private let space: ContainerSpace
-    private let uploads: UploadSlots
+    private let uploads: Slots
 
     /// Opens a store, creating its directories (mode 0700). One process may use a root at a time.
     ///
@@ -22,7 +22,7 @@ public final class DiskContainerStore: ContainerStore {
         directory = ContainerDirectory(root: root)
         self.threads = threads
         space = ContainerSpace(limit: maximumBytes, used: try directory.prepare())
-        uploads = UploadSlots(capacity: maximumUploads)
+        uploads = Slots(capacity: maximumUploads)
     }
 
     /// The bytes of all files, those of uploads under way included.

@@ -11,7 +11,7 @@ import ServiceErrors
 public final class DiskContentStore: ContentStore {
     private let directory: ContentDirectory
     private let threads: NIOThreadPool
-    private let uploads: UploadSlots
+    private let uploads: Slots
 
     /// Opens a store, creating its directories (mode 0700), and removes what uploads that were cut off left behind unless
     /// another process may be uploading (`removesLeftovers`). `maximumUploads` bounds the open files of uploads.
@@ -20,7 +20,7 @@ public final class DiskContentStore: ContentStore {
     ) throws {
         directory = ContentDirectory(root: root)
         self.threads = threads
-        uploads = UploadSlots(capacity: maximumUploads)
+        uploads = Slots(capacity: maximumUploads)
         try directory.prepare(removingLeftovers: removesLeftovers)
     }
 

@@ -14,12 +14,12 @@ final class DiskContentUpload: ContentUpload {
     private let directory: ContentDirectory
     private let path: String
     private let limit: Int64
-    private let slot: UploadSlots.Slot
+    private let slot: Slots.Slot
     private let threads: NIOThreadPool
     /// Held while a chunk is written, which only the threads of the pool do: the calls of one upload follow one another.
     private let state: NIOLockedValueBox<State>
 
-    init(in directory: ContentDirectory, limit: Int64, slot: UploadSlots.Slot, threads: NIOThreadPool) throws {
+    init(in directory: ContentDirectory, limit: Int64, slot: Slots.Slot, threads: NIOThreadPool) throws {
         self.directory = directory
         self.limit = limit
         self.slot = slot

@@ -1,12 +1,12 @@
 import NIOConcurrencyHelpers
 
-/// How many uploads may run at once. A slot is given back when the last one who holds it lets go.
-final class UploadSlots: Sendable {
-    /// The right to one upload.
+/// How many of something may be under way at once. A slot is given back when the last one who holds it lets go.
+final class Slots: Sendable {
+    /// The right to one of them.
     final class Slot: Sendable {
-        private let slots: UploadSlots
+        private let slots: Slots
 
-        fileprivate init(_ slots: UploadSlots) { self.slots = slots }
+        fileprivate init(_ slots: Slots) { self.slots = slots }
 
         deinit { slots.used.withLockedValue { $0 -= 1 } }
     }

@@ -1,0 +1,33 @@
+/// How an S3-compatible store is used.
+public struct S3Options: Sendable {
+    public var location: S3Location
+    public var credentials: S3Credentials
+    /// A PEM file with certificates that vouch for the store besides the system's.
+    public var trustRootsPath: String?
+    /// The bytes of one part of a large upload, and the most that an upload holds in memory. Stores want at least 5 MiB.
+    public var partBytes = 5 << 20
+    /// The bytes of one copy inside the store; each has to end within `requestDeadline`.
+    public var copyBytes: Int64 = 256 << 20
+    /// Uploads under way at most; each holds up to `partBytes`.
+    public var maximumUploads = 16
+    /// Downloads at most that keep a connection of their own; those above ask for each piece anew.
+    public var maximumStreams = 256
+    /// Connections at most.
+    public var connections = 384
+    /// Requests at most that are under way or wait for a connection, streams not counted.
+    public var maximumRequests = 1024
+    /// How long a connection may take to come about.
+    public var connectDeadline: Duration = .seconds(5)
+    /// How long a connection may be silent in the middle of a body.
+    public var silenceDeadline: Duration = .seconds(20)
+    /// How long one attempt may take to the beginning of its answer.
+    public var attemptDeadline: Duration = .seconds(20)
+    /// How long one request may take with its repetitions.
+    public var requestDeadline: Duration = .seconds(60)
+
+    /// Creates options; what is not named has defaults.
+    public init(location: S3Location, credentials: S3Credentials) {
+        self.location = location
+        self.credentials = credentials
+    }
+}

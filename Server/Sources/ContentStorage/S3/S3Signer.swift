@@ -1,0 +1,109 @@
+import Crypto
+import RichPushModel
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Signs requests with signature version 4 (Amazon S3 API reference, "Authenticating Requests"). A value without I/O.
+struct S3Signer: Sendable {
+    /// What is signed: everything as it goes over the wire.
+    struct Message {
+        var method: String
+        var host: String
+        /// Escaped, as `S3Escaping.path` does.
+        var path: String
+        var query: [(name: String, value: String)] = []
+        /// All headers but `Host`; those that the transport adds by itself do not belong here.
+        var headers: [(name: String, value: String)] = []
+    }
+
+    /// What is said of the body.
+    enum Payload: Hashable {
+        /// The lower-case hexadecimal SHA-256 of the body.
+        case signed(String)
+        /// Only TLS protects the body.
+        case unsigned
+
+        var text: String {
+            switch self {
+            case .signed(let hash): hash
+            case .unsigned: "UNSIGNED-PAYLOAD"
+            }
+        }
+    }
+
+    /// No body.
+    static let empty = Payload.signed(hash(of: [UInt8]()))
+
+    /// What is said of a body that is signed.
+    static func hash(of body: some DataProtocol) -> String { S3Hexadecimal.text(of: SHA256.hash(data: body)) }
+
+    let credentials: S3Credentials
+    let region: String
+
+    /// All headers that the request is sent with, except those that the transport adds.
+    func headers(for message: Message, payload: Payload, at moment: Timestamp) -> [(name: String, value: String)] {
+        let stamp = S3Moment.stamp(moment)
+        var message = message
+        message.headers += [("x-amz-content-sha256", payload.text), ("x-amz-date", stamp)]
+        if let token = credentials.sessionToken { message.headers.append(("x-amz-security-token", token)) }
+        let (canonical, names) = canonical(message, payload: payload)
+        let signature = signature(of: canonical, stamp: stamp)
+        let authorization =
+            "AWS4-HMAC-SHA256 Credential=\(credentials.keyID)/\(scope(stamp)), SignedHeaders=\(names), Signature=\(signature)"
+        return [("Host", message.host)] + message.headers + [("Authorization", authorization)]
+    }
+
+    /// The query of a link that anybody may use for `lifetime` (at most five minutes here, seven days by the protocol).
+    func link(for message: Message, lifetime: Duration, at moment: Timestamp) -> [(name: String, value: String)] {
+        let stamp = S3Moment.stamp(moment)
+        var message = message
+        message.query += [
+            ("X-Amz-Algorithm", "AWS4-HMAC-SHA256"), ("X-Amz-Credential", "\(credentials.keyID)/\(scope(stamp))"),
+            ("X-Amz-Date", stamp), ("X-Amz-Expires", "\(max(1, lifetime.components.seconds))"),
+            ("X-Amz-SignedHeaders", "host"),
+        ]
+        if let token = credentials.sessionToken { message.query.append(("X-Amz-Security-Token", token)) }
+        let (canonical, _) = canonical(message, payload: .unsigned)
+        return message.query + [("X-Amz-Signature", signature(of: canonical, stamp: stamp))]
+    }
+
+    /// The query as it is sent: escaped and in order.
+    static func text(of query: [(name: String, value: String)]) -> String {
+        query.map { (S3Escaping.query($0.name), S3Escaping.query($0.value)) }.sorted { $0 < $1 }
+            .map { "\($0.0)=\($0.1)" }.joined(separator: "&")
+    }
+
+    private func canonical(_ message: Message, payload: Payload) -> (text: String, names: String) {
+        let headers = ([("host", message.host)] + message.headers).map { name, value in
+            (name.lowercased(), value.split(separator: " ").joined(separator: " "))
+        }.sorted { $0 < $1 }
+        let names = headers.map(\.0).joined(separator: ";")
+        let lines = headers.map { "\($0.0):\($0.1)\n" }.joined()
+        let text = [message.method, message.path, Self.text(of: message.query), lines, names, payload.text]
+        return (text.joined(separator: "\n"), names)
+    }
+
+    private func scope(_ stamp: String) -> String { "\(stamp.prefix(8))/\(region)/s3/aws4_request" }
+
+    private func signature(of canonical: String, stamp: String) -> String {
+        let hash = S3Hexadecimal.text(of: SHA256.hash(data: Array(canonical.utf8)))
+        let text = "AWS4-HMAC-SHA256\n\(stamp)\n\(scope(stamp))\n\(hash)"
+        var key = SymmetricKey(data: Array("AWS4\(credentials.secret)".utf8))
+        for word in [String(stamp.prefix(8)), region, "s3", "aws4_request"] {
+            key = SymmetricKey(data: HMAC<SHA256>.authenticationCode(for: Array(word.utf8), using: key))
+        }
+        return S3Hexadecimal.text(of: HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: key))
+    }
+}
+
+/// Bytes as lower-case hexadecimal text.
+enum S3Hexadecimal {
+    static func text(of bytes: some Sequence<UInt8>) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 0x0F)]] }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,184 @@
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOPosix
+
+/// Stands between a client and a server on this machine and can break what passes.
+final class FaultProxy: Sendable {
+    /// What happens to connections that are made from now on.
+    enum Fault: Sendable {
+        case none
+        /// The connection breaks when so many bytes went to the server; as many connections as given, then none.
+        case cutToServer(after: Int, times: Int)
+        /// The same for bytes that come back.
+        case cutToClient(after: Int, times: Int)
+        /// This is the answer to everything, so many times.
+        case answer(String, times: Int)
+        /// Nothing ever comes.
+        case silence
+    }
+
+    fileprivate struct State {
+        var fault = Fault.none
+        var connections: [ObjectIdentifier: any Channel] = [:]
+        var toClient = 0
+        var accepted = 0
+    }
+
+    fileprivate let state = NIOLockedValueBox(State())
+    private let listener: NIOLockedValueBox<(any Channel)?>
+    private let target: Int
+    let port: Int
+
+    /// Listens at a port of its own for a server at `target`.
+    init(to target: Int) async throws {
+        self.target = target
+        let state = state
+        let channel = try await Self.bootstrap(state, target).bind(host: "127.0.0.1", port: 0).get()
+        port = channel.localAddress?.port ?? 0
+        listener = NIOLockedValueBox(channel)
+    }
+
+    /// How many bytes have come back from the server.
+    var bytesToClient: Int { state.withLockedValue { $0.toClient } }
+
+    /// How many connections there were.
+    var accepted: Int { state.withLockedValue { $0.accepted } }
+
+    /// Ends all connections; new ones meet the fault.
+    func set(_ fault: Fault) {
+        let open = state.withLockedValue { state in
+            state.fault = fault
+            return Array(state.connections.values)
+        }
+        for channel in open { channel.close(promise: nil) }
+    }
+
+    /// Nothing listens any more.
+    func stop() async throws {
+        set(.none)
+        let channel = listener.withLockedValue { listener in
+            defer { listener = nil }
+            return listener
+        }
+        try await channel?.close()
+    }
+
+    /// Listens again, at the same port.
+    func restart() async throws {
+        let channel = try await Self.bootstrap(state, target).bind(host: "127.0.0.1", port: port).get()
+        listener.withLockedValue { $0 = channel }
+    }
+
+    private static func bootstrap(_ state: NIOLockedValueBox<State>, _ target: Int) -> ServerBootstrap {
+        ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.autoRead, value: false)
+            .childChannelInitializer { client in
+                let fault = state.withLockedValue { state in
+                    state.connections[ObjectIdentifier(client)] = client
+                    state.accepted += 1
+                    return state.take()
+                }
+                client.closeFuture.whenComplete { _ in
+                    state.withLockedValue { _ = $0.connections.removeValue(forKey: ObjectIdentifier(client)) }
+                }
+                switch fault {
+                case .silence: return client.eventLoop.makeSucceededVoidFuture()
+                case .answer(let text, _): return client.pipeline.addHandler(CannedAnswer(text: text)).map { client.read() }
+                case .none: return join(client, to: target, state, nil, nil)
+                case .cutToServer(let count, _): return join(client, to: target, state, count, nil)
+                case .cutToClient(let count, _): return join(client, to: target, state, nil, count)
+                }
+            }
+    }
+
+    private static func join(
+        _ client: any Channel, to target: Int, _ state: NIOLockedValueBox<State>, _ up: Int?, _ down: Int?
+    ) -> EventLoopFuture<Void> {
+        ClientBootstrap(group: client.eventLoop).channelOption(.autoRead, value: false).connect(host: "127.0.0.1", port: target)
+            .flatMap { server in
+                let upward = Relay(to: server, cutAfter: up) { _ in }
+                let downward = Relay(to: client, cutAfter: down) { count in state.withLockedValue { $0.toClient += count } }
+                return client.pipeline.addHandler(upward).flatMap { server.pipeline.addHandler(downward) }.map {
+                    client.read()
+                    server.read()
+                }
+            }
+    }
+}
+
+extension FaultProxy.State {
+    /// The fault of a new connection; one that has had its times is over.
+    fileprivate mutating func take() -> FaultProxy.Fault {
+        let current = fault
+        switch fault {
+        case .cutToServer(let after, let times): fault = times > 1 ? .cutToServer(after: after, times: times - 1) : .none
+        case .cutToClient(let after, let times): fault = times > 1 ? .cutToClient(after: after, times: times - 1) : .none
+        case .answer(let text, let times): fault = times > 1 ? .answer(text, times: times - 1) : .none
+        case .none, .silence: break
+        }
+        return current
+    }
+}
+
+/// Hands bytes on, no faster than the other side takes them.
+private final class Relay: ChannelInboundHandler, Sendable {
+    typealias InboundIn = ByteBuffer
+
+    private let other: any Channel
+    private let left: NIOLockedValueBox<Int?>
+    private let count: @Sendable (Int) -> Void
+
+    init(to other: any Channel, cutAfter bytes: Int?, count: @escaping @Sendable (Int) -> Void) {
+        self.other = other
+        left = NIOLockedValueBox(bytes)
+        self.count = count
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        var bytes = unwrapInboundIn(data)
+        count(bytes.readableBytes)
+        let channel = context.channel
+        let isCut = left.withLockedValue { left in
+            guard let rest = left else { return false }
+            if bytes.readableBytes < rest {
+                left = rest - bytes.readableBytes
+                return false
+            }
+            bytes = bytes.getSlice(at: bytes.readerIndex, length: rest) ?? ByteBuffer()
+            return true
+        }
+        let other = other
+        other.writeAndFlush(bytes).whenComplete { result in
+            guard case .success = result, !isCut else {
+                other.close(promise: nil)
+                channel.close(promise: nil)
+                return
+            }
+            channel.read()
+        }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) { other.close(promise: nil) }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+}
+
+/// Answers the first bytes of a request, takes the rest of what comes, and hangs up when the other does.
+private final class CannedAnswer: ChannelInboundHandler, Sendable {
+    typealias InboundIn = ByteBuffer
+
+    private let text: String
+    private let isDone = NIOLockedValueBox(false)
+
+    init(text: String) { self.text = text }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let isFirst = isDone.withLockedValue { isDone in
+            defer { isDone = true }
+            return !isDone
+        }
+        if isFirst { context.channel.writeAndFlush(ByteBuffer(string: text), promise: nil) }
+        context.read()
+    }
+}
