@@ -116,8 +116,8 @@ let package = Package(
         tests(
             "AppBackendTests",
             [
-                "AppBackend", "ClarionTesting", "ContentStorage", "PushHub", "ServiceErrors", "SharedAccess", "SQLStorage",
-                "SQLiteDatabase", "TagExpressions", .logging, .richPushModel,
+                "AppBackend", "ClarionTesting", "ContentStorage", "EngineTesting", "PushHub", "ServiceErrors", "SharedAccess",
+                "SQLStorage", "SQLiteDatabase", "TagExpressions", .logging, .richPushModel,
             ]),
         target(
             "PushHub",
@@ -150,7 +150,8 @@ let package = Package(
         tests(
             "BackendHTTPAPITests",
             [
-                "AppBackend", "BackendHTTPAPI", "ClarionTesting", "ContentStorage", "HTTPService", "PushHub", "SQLStorage",
+                "AppBackend", "BackendHTTPAPI", "ClarionTesting", "ContentStorage", "EngineTesting", "HTTPService", "PushHub",
+                "SQLStorage",
                 "SQLiteDatabase", "ServiceErrors", "SharedAccess", .hummingbirdTesting, .richPushModel,
             ]),
         target(
@@ -189,7 +190,7 @@ let package = Package(
         tests(
             "HubHTTPAPITests",
             [
-                "ContentStorage", "HTTPService", "HubHTTPAPI", "HubProtocol", "ClarionTesting", "PushHub", "SQLStorage",
+                "ContentStorage", "EngineTesting", "HTTPService", "HubHTTPAPI", "HubProtocol", "ClarionTesting", "PushHub", "SQLStorage",
                 "SQLiteDatabase",
                 "ServiceErrors", "SharedAccess", "TagExpressions", .httpTypes, .hummingbird, .hummingbirdTesting, .logging,
                 .richPushModel,
@@ -210,13 +211,21 @@ let package = Package(
             "SQLStorage",
             [
                 "AppBackend", "NotificationTemplates", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions", .crypto,
+                .logging, .richPushModel,
+            ]),
+        target("PostgresDatabase", ["SQLStorage", .logging, .richPushModel]),
+        tests(
+            "PostgresDatabaseTests",
+            [
+                "PostgresDatabase", "SQLStorage", "StorageConformance", "ClarionTesting", "EngineTesting", "PushHub", .logging,
                 .richPushModel,
             ]),
         target("SQLiteDatabase", ["SQLStorage", .grdb, .grdbSQLite, .logging]),
         tests(
             "SQLiteDatabaseTests",
             [
-                "SQLiteDatabase", "SQLStorage", "StorageConformance", "ClarionTesting", "NotificationTemplates", "PushHub",
+                "SQLiteDatabase", "SQLStorage", "StorageConformance", "ClarionTesting", "EngineTesting", "NotificationTemplates",
+                "PushHub",
                 "ServiceErrors", "SharedAccess", "TagExpressions",
                 .grdb, .logging, .nioConcurrencyHelpers, .richPushModel,
             ]),
@@ -231,8 +240,8 @@ let package = Package(
             [
                 "APNsDelivery", "APNsEmulation", "APNsHTTP2", "APNsProtocol", "AppBackend", "BackendHTTPAPI", "ContentStorage",
                 "DeviceSimulation", "HTTPService", "HubHTTPAPI", "HubProtocol", "NotificationTemplates", "PushHub", "RemoteHub",
-                "ServerObservability", "ServiceErrors", "SharedAccess", "SimulatedPhonePage", "SQLStorage", "SQLiteDatabase",
-                "TagExpressions", .asyncHTTPClient, .crypto, .httpTypes, .hummingbird, .hummingbirdCore, .logging, .metrics,
+                "PostgresDatabase", "ServerObservability", "ServiceErrors", "SharedAccess", "SimulatedPhonePage", "SQLStorage",
+                "SQLiteDatabase", "TagExpressions", .asyncHTTPClient, .crypto, .httpTypes, .hummingbird, .hummingbirdCore, .logging, .metrics,
                 .nioCore, .nioPosix, .nioSSL, .richPushDevice, .richPushModel, .serviceLifecycle, .unixSignals, .x509, .yams,
             ], resources: [.embedInCode("Resources")]),
         tests(
@@ -268,6 +277,9 @@ let package = Package(
 
         // For tests only
         target("ClarionTesting", [.richPushModel, .nioConcurrencyHelpers]),
+        target(
+            "EngineTesting",
+            ["ClarionTesting", "PostgresDatabase", "SQLStorage", "SQLiteDatabase", .logging, .richPushModel]),
         target(
             "StorageConformance",
             [

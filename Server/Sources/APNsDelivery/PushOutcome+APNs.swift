@@ -25,19 +25,22 @@ extension PushOutcome {
         case .drop, .fixRequest: return .rejected(reason: reason)
         case .fixConfiguration: return .misconfigured(reason: reason)
         case .later:
-            if rejection.status == 503 { return .notSent(reason: reason) }
+            // Nobody is served, so the others wait as well, and the hub's own back-off counts from what APNs asks for.
+            if rejection.status == 503 { return .notSent(reason: reason, retryAfter: asked(rejection, advice)) }
             let pause = rejection.status == 429 ? advice.afterTooManyRequests : advice.afterServerError
-            return .retry(after: delay(rejection, pause, advice), reason: reason)
+            return .retry(after: asked(rejection, advice) ?? min(pause, advice.maximum), reason: reason)
         case .newConnection:
             // The client has left that connection by now; the push itself is as good as before.
-            return rejection.status == 403 ? .misconfigured(reason: reason) : .notSent(reason: reason)
+            if rejection.status == 403 { return .misconfigured(reason: reason) }
+            return .notSent(reason: reason, retryAfter: asked(rejection, advice))
         case .newToken:
             // The client renews an old token by itself; what comes through is a young one, so a clock is wrong.
             return .misconfigured(reason: reason)
         }
     }
 
-    private static func delay(_ rejection: APNsRejection, _ pause: Duration, _ advice: PushRetryAdvice) -> Duration {
-        min(rejection.retryAfter.map { .seconds($0) } ?? pause, advice.maximum)
+    /// What the answer's `retry-after` says, as far as it is believed.
+    private static func asked(_ rejection: APNsRejection, _ advice: PushRetryAdvice) -> Duration? {
+        rejection.retryAfter.map { min(.seconds($0), advice.maximum) }
     }
 }

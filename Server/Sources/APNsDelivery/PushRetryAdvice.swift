@@ -2,14 +2,14 @@
 public struct PushRetryAdvice: Sendable, Hashable {
     /// After `TooManyRequests`: this one device gets too much.
     public var afterTooManyRequests: Duration
-    /// After a 500.
+    /// After a 500 without `retry-after`: 15 minutes, as Apple asks.
     public var afterServerError: Duration
     /// The most that a `retry-after` of the server is believed.
     public var maximum: Duration
 
     /// Creates advice.
     public init(
-        afterTooManyRequests: Duration = .seconds(60), afterServerError: Duration = .seconds(15),
+        afterTooManyRequests: Duration = .seconds(60), afterServerError: Duration = .seconds(15 * 60),
         maximum: Duration = .seconds(3600)
     ) {
         self.afterTooManyRequests = afterTooManyRequests

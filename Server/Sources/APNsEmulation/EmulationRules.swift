@@ -34,7 +34,7 @@ public struct EmulationRules: Sendable, Hashable {
     public var providerTokenLead: Int64 = 3_600
     /// What a token from further ahead is told; wrong clocks are reported to meet this or `ExpiredProviderToken`.
     public var futureTokenReason = APNsReason.invalidProviderToken
-    /// How soon after one provider token another may follow on a connection, in seconds (check 13).
+    /// How soon after one provider token another of the same key may follow on a connection, in seconds (check 13).
     public var providerTokenInterval: Int64 = 1_200
     /// Apple's page and Apple's servers spell this reason differently; this is the servers' spelling.
     public var environmentKeyReason = APNsReason.badEnvironmentKeyInToken

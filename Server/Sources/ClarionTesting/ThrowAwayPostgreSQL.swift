@@ -1,32 +1,40 @@
 import Foundation
+import Synchronization
 
 /// A PostgreSQL server of its own for a test: in a temporary folder, on a unix socket, without waiting for the disk.
 ///
 /// A machine without PostgreSQL makes the test fail, it does not skip it. The server refuses to run as root, so privileges
 /// are dropped first when the test has them.
-public struct ThrowAwayPostgreSQL: Sendable {
+public final class ThrowAwayPostgreSQL: Sendable {
     /// Why there is no server.
     public struct Failure: Error, CustomStringConvertible {
         public let description: String
     }
 
-    private let folder: String
+    let folder: String
     private let programs: String
     private let runner: [String]
+    let process = Mutex<ChildProcess?>(nil)
 
     /// Runs the body with a server and removes the server afterwards, whatever happens.
     public static func with<Result>(_ body: (ThrowAwayPostgreSQL) async throws -> Result) async throws -> Result {
         let server = try ThrowAwayPostgreSQL()
         defer { try? FileManager.default.removeItem(atPath: server.folder) }
-        let process = try await server.start()
         do {
+            try await server.make()
+            try await server.start()
             let result = try await body(server)
-            await stop(process)
+            await server.stop()
             return result
         } catch {
-            await stop(process)
+            await server.stop()
             throw error
         }
+    }
+
+    /// Where a database of the server is.
+    public func url(database: String = "postgres") -> String {
+        "postgres://clarion@/\(database)?host=\(folder.replacingOccurrences(of: "/", with: "%2F"))"
     }
 
     /// Runs a script and returns what it printed. Throws with the server's message at the first error.
@@ -38,7 +46,7 @@ public struct ThrowAwayPostgreSQL: Sendable {
             ["-h", folder, "-U", "clarion", "-d", "postgres", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-f", file])
     }
 
-    private init() throws {
+    init() throws {
         guard let programs = Self.findPrograms() else {
             throw Failure(
                 description: "PostgreSQL was not found on PATH or in /usr/lib/postgresql; install it with: apt install postgresql"
@@ -52,31 +60,41 @@ public struct ThrowAwayPostgreSQL: Sendable {
         if getuid() == 0 { chown(folder, 65534, 65534) }
     }
 
-    /// The server runs in the foreground as a child of the test, so that it can be waited for and nothing stays behind.
-    private func start() async throws -> ChildProcess {
+    func make() async throws {
         _ = try await call(
             "initdb", ["-D", folder + "/data", "-A", "trust", "-U", "clarion", "-E", "UTF8", "--locale=C", "--no-sync"])
+    }
+
+    /// Starts the server, again after `stop`. It runs in the foreground as a child of the test, so that it can be waited for and
+    /// nothing stays behind.
+    public func start() async throws {
         let server = try ChildProcess(
             command(
                 "postgres",
                 [
                     "-D", folder + "/data", "-k", folder, "-c", "listen_addresses=", "-c", "fsync=off", "-c",
-                    "full_page_writes=off",
+                    "full_page_writes=off", "-c", "max_connections=300", "-c", "shared_buffers=32MB",
                 ], output: folder + "/server.log"))
+        process.withLock { $0 = server }
         for _ in 1...600 where server.isRunning {
-            if (try? await run(script: "SELECT 1;")) != nil { return server }
+            if (try? await run(script: "SELECT 1;")) != nil { return }
             try await Task.sleep(for: .milliseconds(50))
         }
-        await Self.stop(server)
+        await stop()
         throw Failure(description: "the server did not start: \(text(of: folder + "/server.log"))")
     }
 
     /// A fast shutdown first: connections are ended, nothing is waited for. Then by force.
-    private static func stop(_ server: ChildProcess) async {
-        server.signal(SIGINT)
-        for _ in 1...200 where server.isRunning { try? await Task.sleep(for: .milliseconds(25)) }
-        server.signal(SIGKILL)
-        _ = await server.exitStatus()
+    public func stop() async {
+        let running = process.withLock { process in
+            defer { process = nil }
+            return process
+        }
+        guard let running else { return }
+        running.signal(SIGINT)
+        for _ in 1...200 where running.isRunning { try? await Task.sleep(for: .milliseconds(25)) }
+        running.signal(SIGKILL)
+        _ = await running.exitStatus()
     }
 
     private func call(_ program: String, _ arguments: [String]) async throws -> String {

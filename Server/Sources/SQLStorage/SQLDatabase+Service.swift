@@ -10,6 +10,8 @@ extension SQLFault {
             ServiceError(.outcomeUnknown, "the storage broke while writing; the change may or may not be kept", retryAfter: 1)
         case .duplicate:
             ServiceError(.conflict, "it exists already")
+        case .unstorable:
+            ServiceError(.invalidField, "a text has a zero byte, or is longer than the database can keep it in an index")
         case .newerSchema:
             ServiceError(.notReady, "the database belongs to a newer version of this program")
         case .olderSchema:

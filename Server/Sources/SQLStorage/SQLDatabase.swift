@@ -19,4 +19,24 @@ public protocol SQLDatabase: Sendable {
     func write<Result: Sendable>(
         _ body: @escaping @Sendable (any SQLConnection) throws -> Result
     ) async throws -> Result
+
+    /// The same for a change of the schema: alone among all processes that call this, and as long as it takes.
+    func writeAlone<Result: Sendable>(
+        _ body: @escaping @Sendable (any SQLConnection) throws -> Result
+    ) async throws -> Result
+
+    /// The engine's name of why the last write could not be kept, for example `SQLITE_FULL` or `disk_full`; `nil` since one was kept.
+    var lastWriteFault: String? { get }
+
+    /// Ends all connections. What is called afterwards fails with `unavailable`.
+    func close() throws
+}
+
+extension SQLDatabase {
+    /// For an engine with one writer at a time.
+    public func writeAlone<Result: Sendable>(
+        _ body: @escaping @Sendable (any SQLConnection) throws -> Result
+    ) async throws -> Result {
+        try await write(body)
+    }
 }

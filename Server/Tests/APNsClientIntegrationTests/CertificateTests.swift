@@ -2,6 +2,7 @@ import APNsEmulation
 import APNsHTTP2
 import APNsProtocol
 import Foundation
+import RichPushModel
 import Testing
 
 @Suite("Client certificates", .timeLimit(.minutes(2)))
@@ -26,17 +27,53 @@ struct CertificateTests {
         }
     }
 
+    /// One push with a certificate that APNs does not want, and what the client says of it.
+    private func refuse(
+        _ request: ClientCertificateRequest, rules: EmulationRules, _ check: (APNsOutcome, APNsClient) async throws -> Void
+    ) async throws {
+        try await LocalService.run(rules: rules) { service in
+            let client = try client(service, try service.apns.issueClientCertificate(request))
+            try await check(try #require(await client.send(service.pushes(1)).first), client)
+            #expect(client.metrics.connected + client.metrics.connectFailures <= 1, "tried in a loop")
+            #expect(service.apns.acceptanceCounts.isEmpty)
+            await client.shutdown(within: .seconds(1))
+        }
+    }
+
     @Test("a certificate of the other environment is named by the GOAWAY, ends the push at once, and is not tried in a loop")
     func wrongEnvironment() async throws {
-        try await LocalService.run { service in
-            let certificate = try service.apns.issueClientCertificate(
-                ClientCertificateRequest(bundleID: LocalService.topic, environments: [.production]))
-            let client = try client(service, certificate)
-            let outcome = try #require(await client.send(service.pushes(1)).first)
-            #expect(outcome == .notSent(.credentialRefused) || outcome.reason == .badCertificateEnvironment)
-            if outcome.reason == nil { #expect(client.metrics.lastGoAwayReason == .badCertificateEnvironment) }
-            #expect(client.metrics.connected + client.metrics.connectFailures <= 1)
-            await client.shutdown(within: .seconds(1))
+        let request = ClientCertificateRequest(bundleID: LocalService.topic, environments: [.production])
+        try await refuse(request, rules: EmulationRules()) { outcome, client in
+            #expect(outcome == .notSent(.credentialRefused))
+            #expect(client.metrics.lastGoAwayReason == .badCertificateEnvironment)
+        }
+    }
+
+    @Test("a certificate of the other environment that is named by the answer is a refusal with that reason")
+    func wrongEnvironmentAnswered() async throws {
+        var rules = EmulationRules()
+        rules.certificateEnvironment = .answer
+        let request = ClientCertificateRequest(bundleID: LocalService.topic, environments: [.production])
+        try await refuse(request, rules: rules) { outcome, client in
+            #expect(outcome.reason == .badCertificateEnvironment)
+            #expect(client.metrics.goAways == 0)
+        }
+    }
+
+    @Test("an expired certificate is named, by the answer or by the GOAWAY", arguments: [false, true])
+    func expired(isToldByGoAway: Bool) async throws {
+        var rules = EmulationRules()
+        rules.expiredCertificate = isToldByGoAway ? .goAway : .answer
+        let now = SystemClock().now.seconds
+        let request = ClientCertificateRequest(
+            bundleID: LocalService.topic, notBefore: Timestamp(seconds: now - 7_200), notAfter: Timestamp(seconds: now - 3_600))
+        try await refuse(request, rules: rules) { outcome, client in
+            if isToldByGoAway {
+                #expect(outcome == .notSent(.credentialRefused))
+                #expect(client.metrics.lastGoAwayReason == .badCertificate)
+            } else {
+                #expect(outcome.reason == .badCertificate)
+            }
         }
     }
 
@@ -46,21 +83,16 @@ struct CertificateTests {
             let certificate = try service.apns.issueClientCertificate(ClientCertificateRequest(bundleID: LocalService.topic))
             service.apns.revokeCertificate(serialNumber: certificate.serialNumber)
             let client = try client(service, certificate)
-            let outcome = try #require(await client.send(service.pushes(1)).first)
-            #expect(!outcome.isAccepted)
-            if case .unknown = outcome { Issue.record("nothing was sent, so nothing is unknown") }
+            #expect(await client.send(service.pushes(1)) == [.notSent(.tlsFailed)])
+            #expect(service.apns.recordedExchanges.isEmpty)
             await client.shutdown(within: .seconds(1))
         }
     }
 
-    @Test("a topic that the certificate does not name is refused")
+    @Test("a topic that the certificate does not name is refused, and with that reason")
     func foreignTopic() async throws {
-        try await LocalService.run { service in
-            let certificate = try service.apns.issueClientCertificate(ClientCertificateRequest(bundleID: "com.example.other"))
-            let client = try client(service, certificate)
-            #expect(await client.send(service.pushes(1)).first?.isAccepted == false)
-            await client.shutdown(within: .seconds(1))
-        }
+        let request = ClientCertificateRequest(bundleID: "com.example.other")
+        try await refuse(request, rules: EmulationRules()) { outcome, _ in #expect(outcome.reason == .badTopic) }
     }
 
     @Test("what is no certificate or no key is refused before anything is connected")

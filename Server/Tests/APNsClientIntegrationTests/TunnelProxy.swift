@@ -7,7 +7,7 @@ final class TunnelProxy: Sendable {
     let port: Int
     private let channel: any Channel
     private let heads: NIOLockedValueBox<[String]>
-    private let tape: NIOLockedValueBox<[UInt8]>?
+    private let tape: NIOLockedValueBox<TunnelTape>?
 
     /// - Parameter isRecording: keep what passes through the tunnels, see `recording`.
     /// - Parameter answer: what is said to a request, before the tunnel stands if it begins with `HTTP/1.1 2`.
@@ -15,16 +15,21 @@ final class TunnelProxy: Sendable {
         to target: Int, isRecording: Bool = false,
         answer: @escaping @Sendable (String) -> String = { _ in "HTTP/1.1 200 OK\r\n\r\n" }
     ) async throws {
-        let tape = isRecording ? NIOLockedValueBox<[UInt8]>([]) : nil
+        let tape = isRecording ? NIOLockedValueBox(TunnelTape()) : nil
         self.tape = tape
         let heads = NIOLockedValueBox<[String]>([])
         self.heads = heads
+        let tunnels = NIOLockedValueBox(0)
         channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
+                    let tunnel = tunnels.withLockedValue { tunnels in
+                        tunnels += 1
+                        return tunnels
+                    }
                     try channel.pipeline.syncOperations.addHandler(
-                        Entrance(target: target, heads: heads, tape: tape, answer: answer))
+                        Entrance(target: target, tunnel: tunnel, heads: heads, tape: tape, answer: answer))
                 }
             }
             .bind(host: "127.0.0.1", port: 0).get()
@@ -34,17 +39,11 @@ final class TunnelProxy: Sendable {
     /// What was asked, each head as it came.
     var requests: [String] { heads.withLockedValue { $0 } }
 
-    /// What passed: pieces of one byte `c` or `s` for who spoke, four bytes of length, and the bytes, in the order of passing.
-    var recording: [UInt8] { tape?.withLockedValue { $0 } ?? [] }
+    /// What passed, in the order of passing.
+    var recording: TunnelTape { tape?.withLockedValue { $0 } ?? TunnelTape() }
 
-    private static func note(_ side: Character, _ bytes: ByteBuffer, on tape: NIOLockedValueBox<[UInt8]>?) {
-        guard let tape, let mark = side.asciiValue else { return }
-        let count = UInt32(bytes.readableBytes)
-        tape.withLockedValue { tape in
-            tape.append(mark)
-            for shift in [24, 16, 8, 0] { tape.append(UInt8(truncatingIfNeeded: count >> UInt32(shift))) }
-            tape.append(contentsOf: bytes.readableBytesView)
-        }
+    private static func note(_ side: TunnelTape.Side, _ bytes: ByteBuffer, _ tunnel: Int, on tape: NIOLockedValueBox<TunnelTape>?) {
+        tape?.withLockedValue { $0.note(side, Array(bytes.readableBytesView), connection: tunnel) }
     }
 
     func shutdown() async { try? await channel.close() }
@@ -53,8 +52,9 @@ final class TunnelProxy: Sendable {
         typealias InboundIn = ByteBuffer
         typealias OutboundOut = ByteBuffer
         let target: Int
+        let tunnel: Int
         let heads: NIOLockedValueBox<[String]>
-        let tape: NIOLockedValueBox<[UInt8]>?
+        let tape: NIOLockedValueBox<TunnelTape>?
         let answer: @Sendable (String) -> String
         private var head = ""
         private var waiting: [ByteBuffer] = []
@@ -62,11 +62,12 @@ final class TunnelProxy: Sendable {
         private var isAnswered = false
 
         init(
-            target: Int, heads: NIOLockedValueBox<[String]>, tape: NIOLockedValueBox<[UInt8]>?,
+            target: Int, tunnel: Int, heads: NIOLockedValueBox<[String]>, tape: NIOLockedValueBox<TunnelTape>?,
             answer: @escaping @Sendable (String) -> String
         ) {
             self.tape = tape
             self.target = target
+            self.tunnel = tunnel
             self.heads = heads
             self.answer = answer
         }
@@ -74,7 +75,7 @@ final class TunnelProxy: Sendable {
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             let bytes = unwrapInboundIn(data)
             if let peer {
-                TunnelProxy.note("c", bytes, on: tape)
+                TunnelProxy.note(.client, bytes, tunnel, on: tape)
                 return peer.writeAndFlush(bytes, promise: nil)
             }
             guard !isAnswered else { return waiting.append(bytes) }
@@ -90,17 +91,18 @@ final class TunnelProxy: Sendable {
         private func lead(_ channel: any Channel, _ words: String) {
             let bound = NIOLoopBound(self, eventLoop: channel.eventLoop)
             let tape = tape
+            let tunnel = tunnel
             ClientBootstrap(group: channel.eventLoop)
                 .channelInitializer { far in
                     far.eventLoop.makeCompletedFuture {
-                        try far.pipeline.syncOperations.addHandler(Exit(near: channel, tape: tape))
+                        try far.pipeline.syncOperations.addHandler(Exit(near: channel, tunnel: tunnel, tape: tape))
                     }
                 }
                 .connect(host: "127.0.0.1", port: target).whenSuccess { far in
                     bound.value.peer = far
                     bound.value.say(words, channel)
                     for bytes in bound.value.waiting {
-                        TunnelProxy.note("c", bytes, on: tape)
+                        TunnelProxy.note(.client, bytes, tunnel, on: tape)
                         far.writeAndFlush(bytes, promise: nil)
                     }
                 }
@@ -116,16 +118,18 @@ final class TunnelProxy: Sendable {
     private final class Exit: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
         let near: any Channel
-        let tape: NIOLockedValueBox<[UInt8]>?
+        let tunnel: Int
+        let tape: NIOLockedValueBox<TunnelTape>?
 
-        init(near: any Channel, tape: NIOLockedValueBox<[UInt8]>?) {
+        init(near: any Channel, tunnel: Int, tape: NIOLockedValueBox<TunnelTape>?) {
             self.near = near
+            self.tunnel = tunnel
             self.tape = tape
         }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             let bytes = unwrapInboundIn(data)
-            TunnelProxy.note("s", bytes, on: tape)
+            TunnelProxy.note(.server, bytes, tunnel, on: tape)
             near.writeAndFlush(bytes, promise: nil)
         }
 

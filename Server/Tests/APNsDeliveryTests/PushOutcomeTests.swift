@@ -36,9 +36,27 @@ struct PushOutcomeTests {
             (refusal(429, "TooManyRequests", retryAfter: 7), .retry(after: .seconds(7), reason: "TooManyRequests")),
             (refusal(429, "TooManyRequests", retryAfter: 999_999), .retry(after: .seconds(3600), reason: "TooManyRequests")),
             (refusal(429, "TooManyProviderTokenUpdates"), .notSent(reason: "TooManyProviderTokenUpdates")),
-            (refusal(500, "InternalServerError"), .retry(after: .seconds(15), reason: "InternalServerError")),
+            (refusal(500, "InternalServerError"), .retry(after: .seconds(900), reason: "InternalServerError")),
+            (
+                refusal(500, "InternalServerError", retryAfter: 30),
+                .retry(after: .seconds(30), reason: "InternalServerError")
+            ),
+            (refusal(504, "", retryAfter: 9), .retry(after: .seconds(9), reason: "status 504")),
             (refusal(503, "ServiceUnavailable"), .notSent(reason: "ServiceUnavailable")),
+            (
+                refusal(503, "ServiceUnavailable", retryAfter: 120),
+                .notSent(reason: "ServiceUnavailable", retryAfter: .seconds(120))
+            ),
+            (
+                refusal(503, "Service Unavailable", retryAfter: 999_999),
+                .notSent(reason: "Service Unavailable", retryAfter: .seconds(3600))
+            ),
             (refusal(503, "Shutdown"), .notSent(reason: "Shutdown")),
+            (refusal(503, "Shutdown", retryAfter: 5), .notSent(reason: "Shutdown", retryAfter: .seconds(5))),
+            (
+                refusal(429, "TooManyProviderTokenUpdates", retryAfter: 60),
+                .notSent(reason: "TooManyProviderTokenUpdates", retryAfter: .seconds(60))
+            ),
             (.notSent(.unreachable), .notSent(reason: "unreachable")),
             (.notSent(.credentialRefused), .misconfigured(reason: "credential-refused")),
             (.unknown(.deadline), .unknown(reason: "deadline")),

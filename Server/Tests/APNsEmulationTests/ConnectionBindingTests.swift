@@ -7,7 +7,7 @@ import Testing
 struct ConnectionBindingTests {
     private static let other = "TEAM000002"
 
-    /// A key of its own, registered; returns a token of it that the update rule lets through.
+    /// A key of its own, registered; returns a fresh token of it.
     private func key(
         _ keyID: String, team: String = "TEAM000001", topics: Set<String>? = nil, related: String? = nil,
         fixture: EmulatorFixture
@@ -16,7 +16,7 @@ struct ConnectionBindingTests {
         (signer.keyID, signer.teamID) = (keyID, team)
         try fixture.apns.registerKey(
             teamID: team, keyID: keyID, publicKeyPEM: signer.publicKeyPEM, topics: topics, relatedKeyID: related)
-        return signer.authorization(issuedAt: "\(fixture.clock.now.seconds - 1_200)")
+        return signer.authorization(issuedAt: "\(fixture.clock.now.seconds)")
     }
 
     private func answer(_ authorization: String, fixture: inout EmulatorFixture) -> String {
@@ -64,6 +64,30 @@ struct ConnectionBindingTests {
         #expect(answer(unrelated, fixture: &fixture) == "403 UnrelatedKeyIdInToken")
         #expect(answer(fixture.authorization, fixture: &fixture) == "403 UnrelatedKeyIdInToken", "team-scoped")
         #expect(answer(related, fixture: &fixture) == "200")
+    }
+
+    @Test("related keys take turns with fresh tokens, and each keeps to twenty minutes for itself")
+    func turns() throws {
+        var fixture = try EmulatorFixture()
+        let topics: Set<String> = [EmulatorFixture.bundleID]
+        var signers = [ProviderSigner(), ProviderSigner()]
+        (signers[0].keyID, signers[1].keyID) = ("KEYFIRST01", "KEYRELATED")
+        for (signer, related) in [(signers[0], "KEYRELATED"), (signers[1], "KEYFIRST01")] {
+            try fixture.apns.registerKey(
+                teamID: signer.teamID, keyID: signer.keyID, publicKeyPEM: signer.publicKeyPEM, topics: topics,
+                relatedKeyID: related)
+        }
+        func fresh(_ index: Int) -> String { signers[index].authorization(issuedAt: "\(fixture.clock.now.seconds)") }
+        let tokens = [fresh(0), fresh(1)]
+        for _ in 0..<3 { for token in tokens { #expect(answer(token, fixture: &fixture) == "200") } }
+        fixture.clock.advance(by: .seconds(600))
+        #expect(answer(fresh(1), fixture: &fixture) == "429 TooManyProviderTokenUpdates", "too soon for this key")
+        fixture.clock.advance(by: .seconds(600))
+        let renewed = fresh(1)
+        #expect(answer(renewed, fixture: &fixture) == "200")
+        #expect(answer(fresh(0), fixture: &fixture) == "200", "the change of one key is none of the other")
+        #expect(answer(tokens[1], fixture: &fixture) == "429 TooManyProviderTokenUpdates")
+        #expect(answer(renewed, fixture: &fixture) == "200")
     }
 
     @Test("a topic-specific key serves its topics alone")

@@ -1,12 +1,12 @@
 import AppBackend
 import ClarionTesting
 import ContentStorage
+import EngineTesting
 import Foundation
 import Logging
 import PushHub
 import RichPushModel
 import SQLStorage
-import SQLiteDatabase
 import ServiceErrors
 import SharedAccess
 import Testing
@@ -18,7 +18,7 @@ final class TestBackend: Sendable {
     let folder: String
     let clock = ManualClock()
     let hub: ScriptedHub
-    let database: SQLiteDatabase
+    let database: any SQLDatabase
     let stores: BackendStores
     let contentStore: DiskContentStore
     let events = RecordedEvents()
@@ -28,8 +28,7 @@ final class TestBackend: Sendable {
     init(_ change: (inout BackendSettings) -> Void = { _ in }) async throws {
         folder = NSTemporaryDirectory() + "clarion-backend-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        database = try SQLiteDatabase(path: folder + "/clarion.sqlite", access: .server)
-        try await SchemaMigrator().migrate(database, at: clock.now)
+        database = try await TestEngine.chosen.open(folder + "/clarion.sqlite")
         contentStore = try DiskContentStore(root: folder + "/content")
         hub = ScriptedHub(clock: clock)
         stores = .sql(database)

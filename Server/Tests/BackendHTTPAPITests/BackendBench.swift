@@ -2,6 +2,7 @@ import AppBackend
 import BackendHTTPAPI
 import ClarionTesting
 import ContentStorage
+import EngineTesting
 import Foundation
 import HTTPService
 import HTTPTypes
@@ -11,7 +12,6 @@ import Logging
 import NIOCore
 import RichPushModel
 import SQLStorage
-import SQLiteDatabase
 import SharedAccess
 
 /// The routes on the real app backend, with SQLite and a content folder that go with the test, and a hub that only takes notes.
@@ -22,7 +22,7 @@ final class BackendBench: Sendable {
     let folder: String
     /// The routes that exist.
     let table: RouteTable
-    private let database: SQLiteDatabase
+    private let database: any SQLDatabase
     private let app: Application<ServiceResponder>
 
     /// The picture of the tutorial's send.
@@ -31,8 +31,7 @@ final class BackendBench: Sendable {
     init(settings: BackendSettings = BackendSettings()) async throws {
         folder = NSTemporaryDirectory() + "clarion-http-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        database = try SQLiteDatabase(path: folder + "/clarion.sqlite", access: .server)
-        try await SchemaMigrator().migrate(database, at: clock.now)
+        database = try await TestEngine.chosen.open(folder + "/clarion.sqlite")
         hub = ScriptedHub(clock: clock)
         let stores = BackendStores.sql(database)
         let hasher = PasswordHasher(threads: 1, cost: .init(logarithmOfRounds: 4, blockSize: 8, parallelism: 1))

@@ -120,6 +120,17 @@ struct PageDecisionTests {
         #expect(decide(walk: [down]).checkpoint.lease.stalledSince == Self.now)
     }
 
+    @Test("what the service asked for is the least that a page or a row waits")
+    func retryAfter() {
+        let busy = PushOutcome.notSent(reason: "ServiceUnavailable", retryAfter: .seconds(120))
+        let down = PushOutcome.notSent(reason: "down")
+        #expect(
+            decide(walk: [down, busy, down]).checkpoint.disposition == .release(notBefore: Self.now + .seconds(120)))
+        let rows = decide(retries: [(.unsent, busy), (.unsent, busy)]).checkpoint.pending
+        #expect(rows.count == 2)
+        #expect(rows.allSatisfy { (Self.now + .seconds(120)...Self.now + .seconds(132)).contains($0.notBefore) })
+    }
+
     @Test("retries of which nothing left wait by themselves, longer each time, and the walk goes on at once")
     func unansweredRetries() {
         let troubled = lease {

@@ -59,7 +59,9 @@ struct PlanningTests {
         #expect([1, 2, 3, 7, 100].map { backOff.delay(failures: $0, jitter: 0) } == [1, 2, 4, 60, 60].map(Duration.seconds))
         #expect(backOff.delay(failures: 0, jitter: 0) == .seconds(1) && backOff.delay(failures: .max, jitter: 1) == .seconds(30))
         #expect(backOff.delay(failures: 3, jitter: 1) == .seconds(2) && backOff.delay(failures: 3, jitter: 9) == .seconds(2))
-        #expect(backOff.delay(failures: 1, jitter: 1, minimum: .seconds(90)) == .seconds(90))
+        // Never less than what was asked for, and up to a tenth more.
+        #expect(backOff.delay(failures: 1, jitter: 0, minimum: .seconds(90)) == .seconds(90))
+        #expect(backOff.delay(failures: 1, jitter: 1, minimum: .seconds(90)) == .seconds(99))
     }
 
     @Test("the audience of a send")

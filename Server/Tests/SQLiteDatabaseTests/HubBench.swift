@@ -1,4 +1,5 @@
 import ClarionTesting
+import EngineTesting
 import Logging
 import RichPushModel
 import StorageConformance
@@ -13,8 +14,10 @@ final class HubBench: Sendable {
     let transport: ScriptedTransport
     let hubID: HubID
 
-    init(_ script: @escaping ScriptedTransport.Script = { _, _ in .accepted }) async throws {
-        store = try await TemporaryStore()
+    init(
+        on engine: TestEngine = .chosen, _ script: @escaping ScriptedTransport.Script = { _, _ in .accepted }
+    ) async throws {
+        store = try await TemporaryStore(engine)
         transport = ScriptedTransport(script)
         hubID = try await store.hub.hubs.ensureHub(named: "test", at: clock.now)
     }

@@ -1,22 +1,21 @@
+import EngineTesting
 import Foundation
 import PushHub
-import RichPushModel
 import SQLStorage
-import SQLiteDatabase
 import StorageConformance
 
 /// A migrated SQLite file in a temporary folder that goes with the test.
 final class TemporaryStore: Sendable {
     let folder: String
-    let database: SQLiteDatabase
+    let database: any SQLDatabase
 
     var path: String { folder + "/clarion.sqlite" }
 
-    init() async throws {
+    /// `engine` for tests that are not about SQLite itself.
+    init(_ engine: TestEngine = .sqlite) async throws {
         folder = NSTemporaryDirectory() + "clarion-sqlite-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        database = try SQLiteDatabase(path: folder + "/clarion.sqlite", access: .server)
-        try await SchemaMigrator().migrate(database, at: Timestamp(seconds: 1))
+        database = try await engine.open(folder + "/clarion.sqlite")
     }
 
     deinit {

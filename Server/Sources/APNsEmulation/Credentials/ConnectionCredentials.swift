@@ -12,18 +12,27 @@ struct ConnectionCredentials: Sendable {
         var appSequence: Int
     }
 
-    /// The provider token in use.
+    /// The provider token of a key that is in use.
     struct Current: Sendable, Hashable {
         var authorization: String
         var issuedAt: Int64
-        /// When it took the place of another one; `nil` for the first.
+        /// When it took the place of another one of its key; `nil` for the first.
         var changedAt: Duration?
+    }
+
+    /// Key ids are unique within a team only.
+    private struct KeyName: Sendable, Hashable {
+        var teamID: String
+        var keyID: String
+
+        init(_ key: Credential.Key) { (teamID, keyID) = (key.teamID, key.keyID) }
     }
 
     /// What the client showed in the handshake.
     var certificate: ClientCertificate?
     private(set) var binding: Binding?
-    private(set) var current: Current?
+    /// By key: related keys may take turns on a connection, and each has a token of its own (APNs reference 2.3).
+    private var current: [KeyName: Current] = [:]
     private var judged: [String: Credential] = [:]
     private var judgedGeneration = -1
 
@@ -43,14 +52,18 @@ struct ConnectionCredentials: Sendable {
         judged[authorization] = credential
     }
 
-    /// The token passed every check of credentials: it is the one in use now.
-    mutating func adopt(_ authorization: String, issuedAt: Int64, uptime: Duration) {
-        guard let current else {
-            self.current = Current(authorization: authorization, issuedAt: issuedAt)
+    /// The token in use of this key; `nil` before its first.
+    func current(of key: Credential.Key) -> Current? { current[KeyName(key)] }
+
+    /// The token passed every check of credentials: it is the one of its key in use now.
+    mutating func adopt(_ authorization: String, of key: Credential.Key, issuedAt: Int64, uptime: Duration) {
+        let name = KeyName(key)
+        guard let known = current[name] else {
+            current[name] = Current(authorization: authorization, issuedAt: issuedAt)
             return
         }
-        guard current.authorization != authorization else { return }
-        self.current = Current(authorization: authorization, issuedAt: issuedAt, changedAt: uptime)
+        guard known.authorization != authorization else { return }
+        current[name] = Current(authorization: authorization, issuedAt: issuedAt, changedAt: uptime)
     }
 
     /// A push was accepted: the first one binds the connection.

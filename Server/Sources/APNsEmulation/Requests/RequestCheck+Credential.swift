@@ -57,8 +57,8 @@ extension RequestCheck {
         return age < -evidence.rules.providerTokenLead ? APNsRefusal(403, evidence.rules.futureTokenReason) : nil
     }
 
-    /// Too often means: this connection changed its token less than the interval ago, or the two tokens were minted less
-    /// than the interval apart. A fleet that shares one token and refreshes it by age meets neither.
+    /// Too often means: this connection changed the token of this key less than the interval ago, or the two tokens were minted
+    /// less than the interval apart. Another key that the connection allows has a token of its own. A fleet that shares one token and refreshes it by age meets neither.
     static let tokenUpdates = RequestCheck(.tokenUpdates) { evidence in
         guard let current = evidence.currentToken, let issuedAt = evidence.signed?.issuedAt,
             current.authorization != evidence.request.head.authorization

@@ -25,6 +25,7 @@ struct RequestEvidence: Sendable {
     var path: RequestPath
     var credential: Credential
     var binding: ConnectionCredentials.Binding?
+    /// The token in use of the key that signed this one.
     var currentToken: ConnectionCredentials.Current?
     /// Provider tokens minted before this second count as expired, whatever their age.
     var recalledBefore: Int64?

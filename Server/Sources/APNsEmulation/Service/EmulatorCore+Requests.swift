@@ -17,7 +17,7 @@ extension EmulatorCore {
             return (verdict, credentialsPassed, state.registry.appSequence)
         }
         if usedToken, case .signed(let key, let issuedAt) = credential, let authorization = request.head.authorization {
-            credentials.adopt(authorization, issuedAt: issuedAt, uptime: uptime)
+            credentials.adopt(authorization, of: key, issuedAt: issuedAt, uptime: uptime)
             if let status = verdict.answer?.status, (200..<300).contains(status) {
                 credentials.bind(to: key, appSequence: appSequence)
             }

@@ -10,8 +10,8 @@ extension ServiceState {
         let path = RequestPath(request.head.path, service: request.service)
         var evidence = RequestEvidence(
             environment: environment, rules: rules, now: now, uptime: uptime, request: request, path: path,
-            credential: credential, binding: credentials.binding, currentToken: credentials.current,
-            recalledBefore: tokensRecalledBefore)
+            credential: credential, binding: credentials.binding, recalledBefore: tokensRecalledBefore)
+        evidence.currentToken = evidence.signed.flatMap { credentials.current(of: $0.key) }
         if let bundleID = path.bundleID {
             addChannels(of: bundleID, to: &evidence)
         } else {

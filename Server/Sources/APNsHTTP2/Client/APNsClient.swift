@@ -23,6 +23,8 @@ public final class APNsClient: Sendable {
     let strictness: APNsPushRules.Strictness
     let pushDeadline: TimeAmount
     private let drain: TimeAmount
+    /// The holder of the provider token; absent with a certificate.
+    private let tokens: ProviderTokenCache?
 
     /// Creates a client. Nothing is connected yet.
     ///
@@ -57,6 +59,7 @@ public final class APNsClient: Sendable {
         strictness = configuration.strictness
         pushDeadline = TimeAmount(clamping: configuration.timing.pushDeadline)
         drain = TimeAmount(clamping: configuration.timing.drain)
+        if case .token(let cache) = configuration.credential { tokens = cache } else { tokens = nil }
     }
 
     private static func eventLoops(_ count: Int, of group: any EventLoopGroup) -> [any EventLoop] {
@@ -66,10 +69,12 @@ public final class APNsClient: Sendable {
         return loops.isEmpty ? [group.next()] : loops
     }
 
-    /// What the client has and has done, as of the last turn of its event loops.
+    /// What the client has and has done, as of the last turn of its event loops; the age of the token as of now.
     public var metrics: APNsClientMetrics {
         let own = shards.dropFirst().reduce(shards[0].metrics) { $0.adding($1.metrics) }
-        return quarantine.map { own.adding($0.metrics) } ?? own
+        var metrics = quarantine.map { own.adding($0.metrics) } ?? own
+        metrics.tokenAge = tokens?.age
+        return metrics
     }
 
     /// Sends one push and returns how it ended.
@@ -95,7 +100,7 @@ public final class APNsClient: Sendable {
     ///
     /// - Parameter lane: `express` for a few pushes that somebody waits for.
     public nonisolated(nonsending) func send(_ pushes: [APNsPush], lane: APNsSendLane = .bulk) async -> [APNsOutcome] {
-        if let quarantine, pushes.contains(where: { $0.standing.isDoubtful }) {
+        if let quarantine, hasDoubtful(pushes) {
             return await sendApart(pushes, quarantine, lane)
         }
         return await sendTogether(pushes, lane)
@@ -180,14 +185,22 @@ public final class APNsClient: Sendable {
         case cancelled
     }
 
+    /// Looks at the pushes where they lie: an element taken out of an array is copied, which counts five references.
+    private func hasDoubtful(_ pushes: [APNsPush]) -> Bool {
+        pushes.withUnsafeBufferPointer { pushes in pushes.indices.contains { pushes[$0].standing.isDoubtful } }
+    }
+
     private func outcomesBeforeSending(_ pushes: [APNsPush]) -> [APNsOutcome?] {
         var rules = APNsPushRules(strictness: strictness)
-        return pushes.map { push in
-            do throws(APNsPushFault) {
-                try rules.check(push)
-                return nil
-            } catch {
-                return .rejected(error.rejection)
+        return pushes.withUnsafeBufferPointer { pushes in
+            guard let first = pushes.baseAddress else { return [] }
+            return pushes.indices.map { index in
+                do throws(APNsPushFault) {
+                    try rules.check(at: first + index)
+                    return nil
+                } catch {
+                    return .rejected(error.rejection)
+                }
             }
         }
     }

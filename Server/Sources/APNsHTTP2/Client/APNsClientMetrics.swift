@@ -30,6 +30,8 @@ public struct APNsClientMetrics: Sendable, Hashable {
     public var resets = 0
     /// The reason in the last GOAWAY, if it had one.
     public var lastGoAwayReason: APNsReason?
+    /// How old the provider token in use is, at the moment of asking; absent before the first, and with a certificate.
+    public var tokenAge: Duration?
     /// How far APNs' clock is ahead of this machine's, seen when APNs called a young token expired.
     public var clockSkew: Duration?
     /// Since the start: pushes that were sent again because they were provably not processed.

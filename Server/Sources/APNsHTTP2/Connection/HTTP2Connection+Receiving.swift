@@ -135,6 +135,7 @@ extension HTTP2Connection {
     /// Takes a stream out, together with its place among the blocked ones.
     mutating func remove(_ id: UInt32) -> HTTP2Stream<Ticket>? {
         guard let stream = streams.remove(id) else { return nil }
+        floodGuard.earn(requests: 1)
         if stream.unsent != nil { blocked.removeAll { $0 == id } }
         return stream
     }

@@ -45,6 +45,7 @@ extension HTTP2Connection {
     /// Gives up a stream whose push has no more time. Returns whether its request was incomplete, so that it cannot have been processed.
     mutating func cancel(_ id: UInt32) -> Bool {
         guard let stream = streams.remove(id) else { return true }
+        floodGuard.earn(requests: 1)
         output.writeHTTP2ResetStream(id, code: .cancel)
         if stream.unsent != nil { blocked.removeAll { $0 == id } }
         return stream.unsent != nil
@@ -52,7 +53,10 @@ extension HTTP2Connection {
 
     /// Gives up the streams that satisfy the condition.
     mutating func cancelAll(where condition: (Ticket) -> Bool) -> [(ticket: Ticket, isIncomplete: Bool)] {
-        streams.removeAll { condition($0.ticket) }.map { stream in
+        let cancelled = streams.removeAll { condition($0.ticket) }
+        // They may still be answered, with SETTINGS before and after.
+        floodGuard.earn(requests: cancelled.count)
+        return cancelled.map { stream in
             output.writeHTTP2ResetStream(stream.id, code: .cancel)
             if stream.unsent != nil { blocked.removeAll { $0 == stream.id } }
             return (stream.ticket, stream.unsent != nil)

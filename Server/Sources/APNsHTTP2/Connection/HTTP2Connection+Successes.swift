@@ -10,6 +10,8 @@ import NIOCore
 struct HTTP2Success<Ticket> {
     let ticket: Ticket
     let apnsID: UUID?
+    /// In the sandbox.
+    let uniqueID: UUID?
 }
 
 /// The fast way for what nearly all frames of APNs are: a success in a single HEADERS frame.
@@ -18,6 +20,7 @@ extension HTTP2Connection {
     /// anything else, which `receive` then judges; so there is nothing here that could be refused.
     mutating func receiveSuccesses(_ bytes: UnsafeRawBufferPointer, into successes: inout [HTTP2Success<Ticket>]) -> Int {
         guard phase != .awaitingSettings, assembly == nil else { return 0 }
+        let before = successes.count
         var offset = 0
         while bytes.count - offset >= HTTP2FrameHeader.size {
             let first = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
@@ -29,11 +32,15 @@ extension HTTP2Connection {
             guard length <= HTTP2FrameReader.maximumFrameSize, bytes.count - start >= length, id & 1 == 1, streams.isPlain(id)
             else { break }
             let block = UnsafeRawBufferPointer(rebasing: bytes[start..<(start + length)])
-            guard let apnsID = decoder.idOfSuccess(block), let stream = streams.remove(id) else { break }
-            successes.append(HTTP2Success(ticket: stream.ticket, apnsID: apnsID))
+            // The stream is open, so it is removed whenever the decoder has taken the block.
+            guard let ids = decoder.success(block), let stream = streams.remove(id) else { break }
+            successes.append(HTTP2Success(ticket: stream.ticket, apnsID: ids.apnsID, uniqueID: ids.uniqueID))
             offset = start + length
         }
-        if offset > 0 { hasAnswer = true }
+        if offset > 0 {
+            hasAnswer = true
+            floodGuard.earn(requests: successes.count - before)
+        }
         return offset
     }
 }

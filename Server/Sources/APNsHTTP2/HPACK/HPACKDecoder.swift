@@ -1,11 +1,3 @@
-import APNsProtocol
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
 /// Takes the fields of a header block one by one. The bytes are valid only during the call.
 protocol HPACKFieldSink {
     mutating func field(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)
@@ -19,7 +11,7 @@ struct HPACKDecoder {
         var value: [UInt8] = []
     }
 
-    private var table: HPACKDynamicTable
+    var table: HPACKDynamicTable
     private var literal = Literal()
     /// What our SETTINGS allow the peer.
     private let allowedTableSize: Int
@@ -56,25 +48,6 @@ struct HPACKDecoder {
             }
             guard listSize <= maximumListSize else { throw .listTooLong }
         }
-    }
-
-    /// The `apns-id` of a block that says nothing but `:status: 200` and that id, written out under a name of the table; `nil` for
-    /// every other block, valid or not. Nothing enters the table, so the block can be decoded again in the general way.
-    func idOfSuccess(_ block: UnsafeRawBufferPointer) -> UUID? {
-        guard block.count > 4, block[0] == 0x88, block[1] & 0xE0 == 0 else { return nil }
-        var index = Int(block[1] & 0x0F)
-        var offset = 2
-        if index == 0x0F {
-            guard block[2] < 0x80 else { return nil }
-            index += Int(block[2])
-            offset = 3
-        }
-        let length = Int(block[offset] & 0x7F)
-        guard length < 0x7F, offset + 1 + length == block.count,
-            table.isName(index - HPACKStaticTable.count - 1, "apns-id")
-        else { return nil }
-        let value = UnsafeRawBufferPointer(rebasing: block[(offset + 1)...])
-        return block[offset] & 0x80 != 0 ? HuffmanUUID.decode(value) : APNsUUID.parse(value)
     }
 
     private func emitIndexed(_ index: Int, into sink: inout some HPACKFieldSink) throws(HPACKFault) -> Int {

@@ -65,6 +65,14 @@ struct HPACKDynamicTable {
         return true
     }
 
+    /// Whether the entry, 0 being the newest, is there and stays when another of this size is inserted.
+    func keeps(_ index: Int, besides size: Int) -> Bool {
+        guard index >= 0, index < entries.count else { return false }
+        var sum = size
+        for offset in 0...index { sum += entries[entries.index(entries.startIndex, offsetBy: entries.count - 1 - offset)].size }
+        return sum <= maximumSize
+    }
+
     private mutating func evict(toFit room: Int) {
         while size + room > maximumSize, let oldest = entries.popFirst() { size -= oldest.size }
     }

@@ -40,8 +40,8 @@ extension APNsConnectionPool: APNsConnectionOwner {
         for success in successes {
             let ticket = success.ticket
             if isObserved {
-                resolve(ticket, .accepted(apnsID: success.apnsID, uniqueID: nil))
-            } else if ticket.submission.accept(Int(ticket.index), success.apnsID) {
+                resolve(ticket, .accepted(apnsID: success.apnsID, uniqueID: success.uniqueID))
+            } else if ticket.submission.accept(Int(ticket.index), success.apnsID, success.uniqueID) {
                 counters.accepted += 1
                 if ticket.submission.isComplete { noteEnd(of: ticket.submission) }
             }

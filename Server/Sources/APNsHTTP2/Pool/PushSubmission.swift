@@ -116,9 +116,9 @@ actor PushSubmission {
 
     /// The same for an accepted push.
     @inline(__always)
-    nonisolated func accept(_ index: Int, _ apnsID: UUID?) -> Bool {
+    nonisolated func accept(_ index: Int, _ apnsID: UUID?, _ uniqueID: UUID?) -> Bool {
         guard !isDecided(index) else { return false }
-        put(.accepted(apnsID: apnsID, uniqueID: nil), index)
+        put(.accepted(apnsID: apnsID, uniqueID: uniqueID), index)
         return true
     }
 

@@ -3,7 +3,6 @@ import ContentStorage
 import PushHub
 import RichPushModel
 import SQLStorage
-import SQLiteDatabase
 import ServiceErrors
 import SharedAccess
 
@@ -13,9 +12,16 @@ import SharedAccess
     import Foundation
 #endif
 
-/// What a node keeps: the database and the content, both in the data directory.
+/// What a node keeps: the database, in the data directory or in PostgreSQL, and the content in the data directory.
 struct NodeStorage: Sendable {
-    let database: SQLiteDatabase
+    /// Who opens the storage.
+    enum Access: Sendable {
+        case server
+        /// A short command, perhaps beside a running server.
+        case command
+    }
+
+    let database: any SQLDatabase
     let content: DiskContentStore
     let hub: HubID
     /// Seals the secrets of hubs.
@@ -29,61 +35,50 @@ struct NodeStorage: Sendable {
     /// All files of jobs and of feedback together, in bytes.
     static let containerLimit: Int64 = 8 << 30
 
-    /// Opens the data directory, creating it if it is absent. The server brings the schema up to date; a command refuses one
+    /// Opens the storage, creating the data directory if it is absent. The server brings the schema up to date; a command refuses one
     /// that is not, unless there is none yet.
     ///
     /// Throws `ServiceError` with a sentence for the operator: a directory that cannot be made, a second server on the same
-    /// data, a database of a newer version.
-    static func open(_ settings: Settings, access: SQLiteDatabase.Access, clock: any ServiceClock) async throws -> NodeStorage {
-        let database = try openDatabase(settings, access: access)
-        return try await explained(settings) {
-            switch access {
-            case .server: try await SchemaMigrator().migrate(database, at: clock.now)
-            // Beside a running server of another version a change of the schema would break that server.
-            case .command: try await SchemaMigrator().requireCurrent(database, at: clock.now)
-            }
-            let master = try MasterKeyFile.key(settings)
-            let box = SecretBox(master)
-            let name = try HubRegistry.name(settings.notifications.hubName)
-            let hubs = HubRegistry(store: SQLHubStore(database), box: box, clock: clock, kept: [name])
-            let hub = try await hubs.ensure(name)
-            // Tells at once, and not at the first request, that the master key is another one.
-            _ = try await (hubs.rules(of: name), hubs.rules(of: nil))
-            // A command beside a running server must not take its uploads for leftovers.
-            let content = try DiskContentStore(
-                root: settings.dataDirectory + "/content", removesLeftovers: access == .server)
-            let containers =
-                access == .server
-                ? try DiskContainerStore(root: settings.dataDirectory + "/containers", maximumBytes: containerLimit) : nil
-            return NodeStorage(
-                database: database, content: content, hub: hub, box: box, hubs: hubs, signer: ContainerSigner(master),
-                containers: containers)
+    /// file, a database of a newer version, or one that cannot be reached.
+    static func open(_ settings: Settings, access: Access, clock: any ServiceClock) async throws -> NodeStorage {
+        let database = try NodeDatabase.open(settings, access)
+        do {
+            try await NodeDatabase.prepare(database, settings, access, clock)
+            return try await NodeStorage(database, settings, access, clock)
+        } catch {
+            try? database.close()
+            throw error
         }
+    }
+
+    private init(
+        _ database: any SQLDatabase, _ settings: Settings, _ access: Access, _ clock: any ServiceClock
+    ) async throws {
+        let master = try MasterKeyFile.key(settings)
+        self.database = database
+        box = SecretBox(master)
+        signer = ContainerSigner(master)
+        let name = try HubRegistry.name(settings.notifications.hubName)
+        hubs = HubRegistry(store: SQLHubStore(database), box: box, clock: clock, kept: [name])
+        hub = try await hubs.ensure(name)
+        // Tells at once, and not at the first request, that the master key is another one.
+        _ = try await (hubs.rules(of: name), hubs.rules(of: nil))
+        // What another process is just uploading must not be taken for leftovers.
+        let isAlone = access == .server && settings.database == nil
+        content = try DiskContentStore(root: settings.dataDirectory + "/content", removesLeftovers: isAlone)
+        containers =
+            access == .server
+            ? try DiskContainerStore(root: settings.dataDirectory + "/containers", maximumBytes: Self.containerLimit) : nil
     }
 
     /// Brings the schema up to date and nothing else; returns its number before and after.
     static func upgrade(_ settings: Settings, at now: Timestamp) async throws -> (from: Int, to: Int) {
-        let database = try openDatabase(settings, access: .server)
+        let database = try NodeDatabase.open(settings, .server)
         defer { try? database.close() }
-        return try await explained(settings) {
+        return try await NodeDatabase.explained(settings) {
             let before = try await SchemaMigrator.version(of: database)
             let steps = try await SchemaMigrator().migrate(database, at: now)
             return (before, steps.last ?? before)
-        }
-    }
-
-    private static func openDatabase(_ settings: Settings, access: SQLiteDatabase.Access) throws -> SQLiteDatabase {
-        try makeDirectory(settings.dataDirectory)
-        do {
-            return try SQLiteDatabase(path: settings.dataDirectory + "/clarion.sqlite", access: access)
-        } catch let fault as SQLFault {
-            throw ServiceError(.storageUnavailable, sentence(fault, directory: settings.dataDirectory))
-        }
-    }
-
-    private static func explained<Value>(_ settings: Settings, _ work: () async throws -> Value) async throws -> Value {
-        do { return try await work() } catch let fault as SQLFault {
-            throw ServiceError(.storageUnavailable, sentence(fault, directory: settings.dataDirectory))
         }
     }
 
@@ -100,7 +95,7 @@ struct NodeStorage: Sendable {
     /// Throws while the storage cannot be read, or cannot keep a write. After one that failed another is tried: a node that gets
     /// no requests because it is not ready would never write again. What failed stands in the log.
     func check() async throws {
-        _ = try await hubStores.devices.count(in: hub)
+        _ = try await hubStore.record(of: hub)
         if database.lastWriteFault != nil { try await SQLHubStore(database).rewrite(hub) }
     }
 
@@ -121,18 +116,4 @@ struct NodeStorage: Sendable {
 
     /// The queue that the dispatcher works on.
     var sliceQueue: SQLSliceQueue { SQLSliceQueue(database) }
-
-    private static func sentence(_ fault: SQLFault, directory: String) -> String {
-        switch fault {
-        case .lockedByAnotherProcess: "another server uses \(directory); stop it, or give this one another data-directory"
-        case .newerSchema(let found, let known):
-            "the database in \(directory) has schema \(found), this version knows up to \(known); run the newer version of clarion"
-        case .olderSchema(let found, let known):
-            """
-            the database in \(directory) has schema \(found), this command needs \(known); start this version's server once, or stop \
-            the server and run clarion database upgrade
-            """
-        default: "the database in \(directory) cannot be opened: \(fault)"
-        }
-    }
 }

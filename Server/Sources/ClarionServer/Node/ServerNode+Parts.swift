@@ -19,6 +19,8 @@ import SharedAccess
 extension ServerNode {
     static func dispatchSettings(_ settings: Settings) -> DispatchSettings {
         var dispatch = DispatchSettings()
+        dispatch.isOnlyNode = settings.database == nil
+        dispatch.owner = "\(ProcessInfo.processInfo.hostName) \(ProcessInfo.processInfo.processIdentifier)"
         dispatch.pushDeadline = settings.pushDeadline
         // A node sends only while its lease outlasts the deadline of a push, so a lease has to hold for more than two.
         dispatch.leaseDuration = max(dispatch.leaseDuration, settings.pushDeadline * 2 + .seconds(10))

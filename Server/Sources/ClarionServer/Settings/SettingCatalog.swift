@@ -8,6 +8,15 @@ enum SettingCatalog {
     static let dataDirectory = Setting(
         "data-directory", .path, default: "/var/lib/clarion", in: .storage,
         "Where the database and the stored content live. One server process at a time may use it; back it up as a whole.")
+    static let databaseURL = Setting(
+        "database-url", .optional(.databaseURL), default: nil, in: .storage, secret: true,
+        """
+        Where PostgreSQL is, such as postgres://clarion@db.example/clarion?sslmode=verify-full. What it leaves out comes from PGHOST, \
+        PGPASSWORD and the other variables of PostgreSQL's clients. Without it the database is a file in the data directory.
+        """)
+    static let databaseConnections = Setting(
+        "database-connections", .integer(2...500), default: 8, in: .storage,
+        "How many connections a server opens to PostgreSQL; one in four is for writing.")
     static let contentLimit = Setting(
         "content-limit", .size(1...10_000_000_000), default: 25_000_000, in: .storage,
         "The largest picture, sound, video or file that is accepted. Uploads are streamed, so this bounds disk and not memory.")
@@ -213,7 +222,7 @@ enum SettingCatalog {
 
     /// Every setting, in the order of the reference page.
     static let all: [SettingDeclaration] = [
-        dataDirectory.declaration, contentLimit.declaration, contentQuota.declaration, masterKey.declaration,
+        dataDirectory.declaration, databaseURL.declaration, databaseConnections.declaration, contentLimit.declaration, contentQuota.declaration, masterKey.declaration,
         retentionContent.declaration, retentionGrace.declaration, retentionAudit.declaration,
         listenHost.declaration, listenPort.declaration, publicURL.declaration, behindTLSProxy.declaration, insecure.declaration,
         trustedProxies.declaration, tlsListenHost.declaration, tlsListenPort.declaration, tlsCertificatePath.declaration,

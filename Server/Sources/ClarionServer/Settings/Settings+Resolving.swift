@@ -4,6 +4,8 @@ extension Settings {
     /// Takes every setting from the sources. Values that do not fit leave a problem in the resolver and count as their default.
     init(from resolver: inout SettingsResolver) {
         dataDirectory = resolver.value(SettingCatalog.dataDirectory)
+        let connections = resolver.value(SettingCatalog.databaseConnections)
+        database = resolver.value(SettingCatalog.databaseURL).map { Database(url: $0, connections: connections) }
         contentLimit = resolver.value(SettingCatalog.contentLimit)
         contentQuota = resolver.value(SettingCatalog.contentQuota)
         masterKey = resolver.value(SettingCatalog.masterKey)

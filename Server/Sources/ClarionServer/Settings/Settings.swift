@@ -2,12 +2,15 @@ import APNsHTTP2
 import APNsProtocol
 import AppBackend
 import Logging
+import PostgresDatabase
 import SharedAccess
 
 /// What a node was told to do: plain values, checked one by one and against each other. Made by `SettingsLoader`.
 public struct Settings: Hashable, Sendable {
     /// Where the database and the content live.
     public var dataDirectory: String
+    /// PostgreSQL in place of the file in the data directory.
+    public var database: Database?
     /// The largest content, in bytes.
     public var contentLimit: Int64
     /// How many bytes the contents of one user may have together.
@@ -28,6 +31,19 @@ public struct Settings: Hashable, Sendable {
     public var pushDeadline: Duration
     /// How long a stopping server waits for what is under way.
     public var shutdownDeadline: Duration
+
+    /// A PostgreSQL database that several nodes may share.
+    public struct Database: Hashable, Sendable {
+        public var url: DatabaseURL
+        /// How many connections this node opens.
+        public var connections: Int
+
+        /// Creates the place of a database.
+        public init(url: DatabaseURL, connections: Int) {
+            self.url = url
+            self.connections = connections
+        }
+    }
 
     /// A host and a port to listen on; port 0 means any free one.
     public struct Address: Hashable, Sendable {

@@ -13,10 +13,10 @@ struct BackOff: Hashable, Sendable {
     static let target = BackOff(base: .seconds(2), cap: .seconds(300))
 
     /// The wait after `failures` failures (from 1), at least `minimum`. `jitter` is 0 to 1 and takes up to half of it away;
-    /// what the service itself asked for is never shortened.
+    /// what the service itself asked for is never shortened, but drawn out by up to a tenth, so that not all come back at once.
     func delay(failures: Int, jitter: Double, minimum: Duration = .zero) -> Duration {
         let doubled = base * (1 << min(max(failures, 1) - 1, 16))
         let spread = min(doubled, cap) * (1 - min(max(jitter, 0), 1) / 2)
-        return max(spread, minimum)
+        return max(spread, minimum * (1 + min(max(jitter, 0), 1) / 10))
     }
 }

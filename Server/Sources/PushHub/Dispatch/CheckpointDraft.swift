@@ -6,12 +6,15 @@ struct CheckpointDraft {
     private let deadlines: RetryDeadline
     /// How long what never left waits: as long as the page's trouble lasts, if it has one.
     private let unsentBackOff: BackOff
+    /// What the service asked for.
+    private let unsentMinimum: Duration
     private var checkpoint: SliceCheckpoint
     private var newRows = 0
 
     init(_ context: PageDecision.Context, trouble: PageDecision.Trouble?) {
         self.context = context
         unsentBackOff = trouble?.backOff ?? .unreachable
+        unsentMinimum = trouble?.minimumWait ?? .zero
         deadlines = RetryDeadline(expiresAt: context.message.expiresAt, horizon: context.settings.retryHorizon)
         checkpoint = SliceCheckpoint(lease: context.lease, now: context.now, disposition: .finish)
     }
@@ -21,7 +24,7 @@ struct CheckpointDraft {
         switch verdict {
         case .settled(let outcome): settle(target, outcome)
         case .again(let cause, let delay): again(target, cause, minimum: delay)
-        case .unsent: again(target, .unsent, minimum: .zero)
+        case .unsent: again(target, .unsent, minimum: unsentMinimum)
         }
     }
 
@@ -109,7 +112,8 @@ struct CheckpointDraft {
         let isWalked = checkpoint.lease.cursor >= checkpoint.lease.last
         if isWalked, rows <= 0 { return .finish }
         if let pause {
-            return .release(notBefore: context.now + pause.backOff.delay(failures: failures, jitter: context.jitter))
+            let wait = pause.backOff.delay(failures: failures, jitter: context.jitter, minimum: pause.minimumWait)
+            return .release(notBefore: context.now + wait)
         }
         let limit = context.settings.pendingLimit(walked: checkpoint.lease.walked)
         if isWalked || rows >= limit, let next = nextDue, next > context.now { return .release(notBefore: next) }
@@ -127,5 +131,9 @@ extension PageDecision.Trouble {
         case .unreachable: .unreachable
         case .misconfigured: .misconfigured
         }
+    }
+
+    fileprivate var minimumWait: Duration {
+        if case .unreachable(_, let retryAfter?) = self { retryAfter } else { .zero }
     }
 }

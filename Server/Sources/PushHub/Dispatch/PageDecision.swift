@@ -4,7 +4,8 @@ import RichPushModel
 struct PageDecision: Hashable {
     /// Why nothing, or much less than everything, could be sent.
     enum Trouble: Hashable {
-        case unreachable(reason: String)
+        /// Not before `retryAfter` has passed, if the service said so.
+        case unreachable(reason: String, retryAfter: Duration? = nil)
         case misconfigured(reason: String)
     }
 
@@ -58,14 +59,17 @@ extension PageDecision {
         checkpoint = draft.finished(pause: pause)
     }
 
-    /// A configuration fault outweighs a service out of reach.
+    /// A configuration fault outweighs a service out of reach, whose longest wait counts.
     private static func trouble(_ outcomes: [PushOutcome]) -> Trouble? {
-        var found: Trouble?
+        var first: String?
+        var wait: Duration?
         for outcome in outcomes {
             if case .misconfigured(let reason) = outcome { return .misconfigured(reason: reason) }
-            if case .notSent(let reason) = outcome, found == nil { found = .unreachable(reason: reason) }
+            guard case .notSent(let reason, let retryAfter) = outcome else { continue }
+            first = first ?? reason
+            if let retryAfter { wait = max(wait ?? .zero, retryAfter) }
         }
-        return found
+        return first.map { .unreachable(reason: $0, retryAfter: wait) }
     }
 }
 

@@ -171,7 +171,7 @@ extension SliceWorker {
     private func tell(_ trouble: PageDecision.Trouble?, _ hold: Hold) {
         switch trouble {
         case .none: break
-        case .unreachable(let reason):
+        case .unreachable(let reason, _):
             logger.warning("The push service cannot be reached", metadata: metadata(hold, ["apns.reason": "\(reason)"]))
         case .misconfigured(let reason):
             logger.error(

@@ -12,8 +12,9 @@ public enum PushOutcome: Hashable, Sendable {
     case rejected(reason: String)
     /// Refused for now, this one push: try again, not before the delay.
     case retry(after: Duration, reason: String)
-    /// Provably not processed: safe to send again. The push service or the way to it cannot be used now.
-    case notSent(reason: String)
+    /// Provably not processed: safe to send again. The push service or the way to it cannot be used now, and not before
+    /// `retryAfter` has passed, if the service said so.
+    case notSent(reason: String, retryAfter: Duration? = nil)
     /// Not known whether it was processed; a repeat may be a duplicate.
     case unknown(reason: String)
     /// The credential or the configuration is wrong: nothing will pass until an operator mends it.

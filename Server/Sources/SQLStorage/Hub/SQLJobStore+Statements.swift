@@ -29,13 +29,14 @@ extension SQLJobStore {
     static func claim(_ dialect: SQLDialect) -> SQLStatement {
         SQLStatement(
             composed: """
-                UPDATE jobs SET owner = $1, leased_until = $2, epoch = epoch + 1, state = 'running'
-                WHERE (hub_id, number) IN (
+                WITH next AS MATERIALIZED (
                     SELECT hub_id, number FROM jobs j
                     WHERE state IN ('waiting', 'running') AND ready_at <= $3 AND (owner IS NULL OR leased_until <= $3)
                         AND NOT EXISTS (SELECT 1 FROM jobs o
                             WHERE o.hub_id = j.hub_id AND o.number < j.number AND o.state IN ('waiting', 'running'))
                     ORDER BY ready_at, hub_id LIMIT 1\(dialect.skipLocked))
+                UPDATE jobs SET owner = $1, leased_until = $2, epoch = epoch + 1, state = 'running'
+                WHERE (hub_id, number) IN (SELECT hub_id, number FROM next)
                 RETURNING \(JobRows.columns)
                 """)
     }

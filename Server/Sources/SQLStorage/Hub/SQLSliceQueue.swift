@@ -74,15 +74,17 @@ extension SQLSliceQueue {
         [lease(dialect), markDispatching, renew, releaseAll] + checkpointStatements + pageStatements + AudienceWalk.all
     }
 
-    /// `ready_at` orders the queue. A leased slice stays where it is and is found again when its lease has run out.
+    /// `ready_at` orders the queue. A leased slice stays where it is and is found again when its lease has run out. What is due is
+    /// looked for once: looked for again for each row, as a planner may, rows that were locked meanwhile would make the limit count anew.
     private static func lease(_ dialect: SQLDialect) -> SQLStatement {
         SQLStatement(
             composed: """
-                UPDATE slices SET owner = $1, leased_until = $2, epoch = epoch + 1
-                WHERE (hub_id, notification_id, slice) IN (
+                WITH due AS MATERIALIZED (
                     SELECT hub_id, notification_id, slice FROM slices
                     WHERE weight = $4 AND ready_at <= $3 AND (owner IS NULL OR leased_until <= $3)
                     ORDER BY ready_at LIMIT $5\(dialect.skipLocked))
+                UPDATE slices SET owner = $1, leased_until = $2, epoch = epoch + 1
+                WHERE (hub_id, notification_id, slice) IN (SELECT hub_id, notification_id, slice FROM due)
                 RETURNING hub_id, notification_id, slice, cursor_key, last_key, weight, walked, failures, stalled_since, epoch
                 """)
     }

@@ -16,7 +16,7 @@ public struct SchemaMigrator: Sendable {
         guard found <= known else { throw SQLFault.newerSchema(found: found, known: known) }
         var done: [Int] = []
         for migration in migrations where migration.number > found {
-            let ran = try await database.write { connection in try Self.step(migration, connection, now) }
+            let ran = try await database.writeAlone { connection in try Self.step(migration, connection, now) }
             if ran { done.append(migration.number) }
         }
         return done
@@ -34,7 +34,7 @@ public struct SchemaMigrator: Sendable {
 
     /// The number of the last step that a database has; 0 for an empty one.
     public static func version(of database: any SQLDatabase) async throws -> Int {
-        try await database.write { connection in
+        try await database.writeAlone { connection in
             try connection.script(tableText(connection.dialect))
             return try version(connection)
         }

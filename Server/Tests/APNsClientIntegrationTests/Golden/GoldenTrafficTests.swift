@@ -1,63 +1,18 @@
 import APNsEmulation
 import APNsHTTP2
 import APNsProtocol
-import Crypto
 import Foundation
-import Logging
-import NIOPosix
-import RichPushModel
 import Testing
 
 /// Client and local APNs are judged by decoders that neither of them uses, so that a mistake they share cannot hide.
 @Suite("Recorded traffic", .timeLimit(.minutes(2)))
 struct GoldenTrafficTests {
-    private struct Setup {
-        let apns: LocalAPNs
-        let client: APNsClient
-        let proxy: TunnelProxy
-    }
-
-    /// A client, a tunnel that records, and a local APNs, all in clear text.
-    private func record(_ body: (Setup) async throws -> Void) async throws -> RecordedTraffic {
-        let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
-        let key = P256.Signing.PrivateKey()
-        let apns = try LocalAPNs(
-            configuration: LocalAPNsConfiguration(transport: .clearText), clock: SystemClock(),
-            group: MultiThreadedEventLoopGroup.singleton, logger: logger)
-        try apns.registerKey(
-            teamID: LocalService.teamID, keyID: LocalService.keyID, publicKeyPEM: key.publicKey.pemRepresentation)
-        try apns.registerApp(bundleID: LocalService.topic, teamID: LocalService.teamID)
-        let address = try await apns.start()
-        let proxy = try await TunnelProxy(to: address.port, isRecording: true)
-        let tokenKey = try ProviderTokenKey(privateKey: key, keyID: LocalService.keyID, teamID: LocalService.teamID)
-        let client = try APNsClient(
-            configuration: APNsClientConfiguration(
-                environment: .sandbox, credential: .token(ProviderTokenCache(key: tokenKey, clock: SystemClock())),
-                endpoint: .init(host: "api.sandbox.push.apple.com"), transport: .cleartext,
-                proxy: APNsProxy(host: "127.0.0.1", port: proxy.port), limits: APNsClientLimits(connections: 1),
-                strictness: .wireOnly),
-            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger)
-        try await body(Setup(apns: apns, client: client, proxy: proxy))
-        await client.shutdown(within: .seconds(2))
-        await proxy.shutdown()
-        await apns.shutdown()
-        return try await RecordedTraffic.decode(proxy.recording)
-    }
-
-    private func push(_ apns: LocalAPNs, _ number: Int, size: Int = 60) -> APNsPush {
-        let payload = #"{"aps":{"alert":"\#(String(repeating: "x", count: size))"}}"#
-        return APNsPush(
-            deviceToken: apns.issueToken(device: "device \(number)", topic: LocalService.topic),
-            headers: APNsPush.Headers(topic: LocalService.topic, pushType: .alert, priority: 10, expiration: 0),
-            payload: Array(payload.utf8), apnsID: UUID())
-    }
-
     @Test("requests and answers mean to independent decoders what they were meant to mean")
     func meaning() async throws {
         var pushes: [APNsPush] = []
-        let traffic = try await record { setup in
-            pushes = (0..<300).map { push(setup.apns, $0) }
-            #expect(await setup.client.send(pushes).filter(\.isAccepted).count == 300)
+        let traffic = try await RecordedSession.record { session in
+            pushes = (0..<300).map { session.push($0) }
+            #expect(await session.client.send(pushes).filter(\.isAccepted).count == 300)
         }
         #expect(traffic.violations.isEmpty)
         try #require(traffic.requests.count == 300 && traffic.answers.count == 300)
@@ -86,8 +41,8 @@ struct GoldenTrafficTests {
 
     @Test("the frames of a beginning stand in the order that APNs wants")
     func order() async throws {
-        let traffic = try await record { setup in
-            _ = await setup.client.send((0..<10).map { push(setup.apns, $0) })
+        let traffic = try await RecordedSession.record { session in
+            _ = await session.client.send((0..<10).map { session.push($0) })
         }
         #expect(traffic.violations.isEmpty)
         let client = traffic.frames.filter { $0.side == "c" }.map(\.kind)
@@ -101,9 +56,9 @@ struct GoldenTrafficTests {
 
     @Test("bodies far larger than the windows never overrun them, by an independent account")
     func windows() async throws {
-        let traffic = try await record { setup in
-            let pushes = (0..<120).map { push(setup.apns, $0, size: 3900) }
-            #expect(await setup.client.send(pushes).filter(\.isAccepted).count == 120)
+        let traffic = try await RecordedSession.record { session in
+            let pushes = (0..<120).map { session.push($0, size: 3900) }
+            #expect(await session.client.send(pushes).filter(\.isAccepted).count == 120)
         }
         #expect(traffic.violations.isEmpty)
         #expect(traffic.requests.reduce(0) { $0 + ($1.body ?? 0) } > 7 * 65_535)
@@ -112,11 +67,11 @@ struct GoldenTrafficTests {
 
     @Test("a refusal is read the same way")
     func refusal() async throws {
-        let traffic = try await record { setup in
-            var bad = push(setup.apns, 0)
+        let traffic = try await RecordedSession.record { session in
+            var bad = session.push(0)
             bad.deviceToken = String(repeating: "ab", count: 32)
-            #expect(await setup.client.send(bad).reason == .badDeviceToken)
-            #expect(await setup.client.send(push(setup.apns, 1)).isAccepted)
+            #expect(await session.client.send(bad).reason == .badDeviceToken)
+            #expect(await session.client.send(session.push(1)).isAccepted)
         }
         #expect(traffic.violations.isEmpty)
         #expect(traffic.answers.map { $0.value(":status") } == ["400", "200"])

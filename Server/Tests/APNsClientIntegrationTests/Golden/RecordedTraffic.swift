@@ -1,7 +1,7 @@
 import ClarionTesting
 import Foundation
 
-/// What an independent decoder found in recorded traffic.
+/// What independent decoders found in recorded traffic.
 struct RecordedTraffic: Decodable {
     struct Message: Decodable {
         var stream: Int
@@ -23,21 +23,70 @@ struct RecordedTraffic: Decodable {
         var length: Int
     }
 
+    struct Settings: Decodable {
+        var side: String
+        var isAcknowledgement: Bool
+        /// By identifier (RFC 9113, 6.5.2).
+        var values: [Int: Int]
+    }
+
+    struct GoAway: Decodable, Equatable {
+        var side: String
+        var last: Int
+        var code: Int
+        var debug: String
+    }
+
+    struct Reset: Decodable, Equatable {
+        var side: String
+        var stream: Int
+        var code: Int
+    }
+
+    struct Ping: Decodable {
+        var side: String
+        var isAcknowledgement: Bool
+        var value: String
+    }
+
+    struct Credit: Decodable {
+        var side: String
+        var stream: Int
+        var increment: Int
+    }
+
+    struct Connection: Decodable {
+        var requests: [Message]
+        var answers: [Message]
+        var frames: [Frame]
+        var settings: [Settings]
+        var goAways: [GoAway]
+        var resets: [Reset]
+        var pings: [Ping]
+        var credits: [Credit]
+        /// The most streams that were open at a time.
+        var mostOpen: Int
+        /// What broke HTTP/2, by the decoders' judgement.
+        var violations: [String]
+    }
+
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
-    var requests: [Message]
-    var answers: [Message]
-    var frames: [Frame]
-    /// What broke HTTP/2, by the decoders' judgement.
-    var violations: [String]
+    /// In the order in which they were made.
+    var connections: [Connection]
+
+    var requests: [Message] { connections.flatMap(\.requests) }
+    var answers: [Message] { connections.flatMap(\.answers) }
+    var frames: [Frame] { connections.flatMap(\.frames) }
+    var violations: [String] { connections.flatMap(\.violations) }
 
     /// Decodes what a tunnel recorded, with the system's `python3` and Debian's `python3-h2`.
-    static func decode(_ recording: [UInt8]) async throws -> RecordedTraffic {
+    static func decode(_ tape: TunnelTape) async throws -> RecordedTraffic {
         let base = NSTemporaryDirectory() + "clarion-traffic-" + UUID().uuidString
         defer { for end in [".bytes", ".json"] { try? FileManager.default.removeItem(atPath: base + end) } }
-        try Data(recording).write(to: URL(fileURLWithPath: base + ".bytes"))
+        try Data(tape.bytes).write(to: URL(fileURLWithPath: base + ".bytes"))
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("decode.py").path
         let status = try await ChildProcess(.init("/usr/bin/python3", [script, base + ".bytes"], output: base + ".json"))
             .exitStatus()

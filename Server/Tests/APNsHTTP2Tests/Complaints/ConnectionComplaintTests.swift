@@ -265,7 +265,7 @@ struct ConnectionComplaintTests {
         #expect(rig.metrics.accepted == 1)
     }
 
-    @Test("complaint 22: retry-after is read whatever its case was, and nothing is tried again at once")
+    @Test("complaint 22: retry-after is read, and nothing is tried again at once")
     func retryAfter() throws {
         let rig = try PoolRig()
         let link = try rig.warmLink()

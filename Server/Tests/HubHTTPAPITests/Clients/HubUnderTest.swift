@@ -1,4 +1,5 @@
 import ClarionTesting
+import EngineTesting
 import Foundation
 import HTTPService
 import HTTPTypes
@@ -11,7 +12,6 @@ import NIOCore
 import PushHub
 import RichPushModel
 import SQLStorage
-import SQLiteDatabase
 import SharedAccess
 
 /// The hub protocol over real storage in a temporary folder, called without a socket.
@@ -28,7 +28,7 @@ final class HubUnderTest: Sendable {
     let registry: HubRegistry
     let transport = AcceptingTransport()
     private let folder: String
-    private let database: SQLiteDatabase
+    private let database: any SQLDatabase
     private let application: Application<AddressedResponder>
 
     init(
@@ -37,9 +37,8 @@ final class HubUnderTest: Sendable {
     ) async throws {
         folder = NSTemporaryDirectory() + "clarion-protocol-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        database = try SQLiteDatabase(path: folder + "/clarion.sqlite", access: .server)
+        database = try await TestEngine.chosen.open(folder + "/clarion.sqlite")
         clock = ManualClock(start: start)
-        try await SchemaMigrator().migrate(database, at: start)
         let stores = NotificationHub.Stores(
             devices: SQLDeviceStore(database), intake: SQLIntakeStore(database), telemetry: SQLTelemetryStore(database))
         let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

@@ -1,5 +1,6 @@
 import ClarionTesting
 import ContentStorage
+import EngineTesting
 import Foundation
 import HTTPService
 import HTTPTypes
@@ -12,7 +13,6 @@ import NIOCore
 import PushHub
 import RichPushModel
 import SQLStorage
-import SQLiteDatabase
 import SharedAccess
 import Testing
 
@@ -24,7 +24,7 @@ final class JobBench: Sendable {
     let deviceStore: SQLDeviceStore
     let containers: DiskContainerStore
     let jobs: HubJobs
-    let database: SQLiteDatabase
+    let database: any SQLDatabase
     private let key = SharedAccessKey.random()
     private let listenKey = SharedAccessKey.random()
     private let folder = NSTemporaryDirectory() + "clarion-jobs-\(UUID().uuidString)"
@@ -34,8 +34,7 @@ final class JobBench: Sendable {
 
     init() async throws {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        database = try SQLiteDatabase(path: folder + "/clarion.sqlite", access: .server)
-        try await SchemaMigrator().migrate(database, at: clock.now)
+        database = try await TestEngine.chosen.open(folder + "/clarion.sqlite")
         let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let (clock, devices) = (clock, SQLDeviceStore(database))
         deviceStore = devices

@@ -1,20 +1,20 @@
 import Logging
-import SQLStorage
 import Synchronization
 
 /// Remembers whether the last write could be kept, and tells the log when that changes. Only the names of the engine's result
 /// codes are kept: they hold no data.
-final class WriteHealth: Sendable {
+public final class WriteHealth: Sendable {
     private let cause = Mutex<String?>(nil)
     private let logger: Logger
 
-    init(logger: Logger) { self.logger = logger }
+    /// Creates the memory of one database; nothing has failed yet.
+    public init(logger: Logger) { self.logger = logger }
 
-    /// Why the last write failed, for example `SQLITE_FULL`; `nil` when it was kept.
-    var lastFault: String? { cause.withLock { $0 } }
+    /// Why the last write failed, for example `SQLITE_FULL` or `disk_full`; `nil` when it was kept.
+    public var lastFault: String? { cause.withLock { $0 } }
 
     /// A write that changed something is on the disk.
-    func succeeded() {
+    public func succeeded() {
         let before = cause.withLock { cause in
             defer { cause = nil }
             return cause
@@ -24,11 +24,11 @@ final class WriteHealth: Sendable {
     }
 
     /// The engine could not keep a write. Errors of a statement itself say nothing of the database and do not count.
-    func failed(_ error: any Error) {
+    public func failed(_ error: any Error) {
         let name: String
         switch error as? SQLFault {
         case .unavailable(let reason): name = String(reason.prefix { $0 != ":" })
-        case .outcomeUnknown: name = "SQLITE_IOERR"
+        case .outcomeUnknown: name = "outcome_unknown"
         default: return
         }
         let isNews = cause.withLock { cause in

@@ -1,0 +1,31 @@
+import Foundation
+import Synchronization
+
+extension ThrowAwayPostgreSQL {
+    private static let starting = Mutex<Task<ThrowAwayPostgreSQL, any Error>?>(nil)
+    private static let started = Mutex<ThrowAwayPostgreSQL?>(nil)
+
+    /// A server for all tests of the process; it ends with it.
+    public static func ofProcess() async throws -> ThrowAwayPostgreSQL {
+        let task = starting.withLock { starting in
+            if let starting { return starting }
+            let task = Task {
+                let server = try ThrowAwayPostgreSQL()
+                try await server.make()
+                try await server.start()
+                started.withLock { $0 = server }
+                atexit { ThrowAwayPostgreSQL.started.withLock { $0?.end() } }
+                return server
+            }
+            starting = task
+            return task
+        }
+        return try await task.value
+    }
+
+    /// At the end of the process nobody can wait.
+    private func end() {
+        process.withLock { $0?.signal(SIGQUIT) }
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+}

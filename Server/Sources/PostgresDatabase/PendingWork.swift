@@ -1,0 +1,30 @@
+import SQLStorage
+
+/// A transaction that waits for a connection, or for its commit.
+protocol PendingWork: Sendable {
+    /// When it was asked for.
+    var since: Duration { get }
+    /// Whether it runs alone among all processes.
+    var isAlone: Bool { get }
+
+    /// Runs it and returns how to answer once that may be told. Throws what it throws; may be called again.
+    func perform(_ connection: any SQLConnection) throws -> @Sendable () -> Void
+
+    /// Answers with an error.
+    func fail(_ error: any Error)
+}
+
+/// Work with its result type and the caller who waits for it.
+struct TypedWork<Result: Sendable>: PendingWork {
+    let since: Duration
+    let isAlone: Bool
+    let body: @Sendable (any SQLConnection) throws -> Result
+    let continuation: CheckedContinuation<Result, any Error>
+
+    func perform(_ connection: any SQLConnection) throws -> @Sendable () -> Void {
+        let result = try body(connection)
+        return { [continuation] in continuation.resume(returning: result) }
+    }
+
+    func fail(_ error: any Error) { continuation.resume(throwing: error) }
+}

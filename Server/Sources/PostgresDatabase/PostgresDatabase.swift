@@ -1,0 +1,78 @@
+import Logging
+import RichPushModel
+import SQLStorage
+
+/// PostgreSQL as the one store of many nodes: a bounded number of connections, each owned by a thread that runs the closures.
+///
+/// Nothing is connected before the first use. Writes are serializable transactions, reads see one snapshot; what others were in the
+/// way of is repeated. While the server is away every call fails with `SQLFault.unavailable` at once, and works again when it is back.
+public final class PostgresDatabase: SQLDatabase {
+    public let dialect = SQLDialect.postgresql
+    private let writes: WorkQueue<any PendingWork>
+    private let reads: WorkQueue<any PendingWork>
+    private let clock: any ServiceClock
+    private let health: WriteHealth
+
+    public var lastWriteFault: String? { health.lastFault }
+
+    /// Prepares the connections to a database. Throws `SQLFault.unavailable` on a machine without PostgreSQL's client library.
+    public init(
+        _ url: DatabaseURL, limits: PostgresLimits = PostgresLimits(), clock: any ServiceClock = .system,
+        logger: Logger = Logger(label: "clarion.database")
+    ) throws {
+        let library = try LibPQ.loaded()
+        self.clock = clock
+        health = WriteHealth(logger: logger)
+        writes = WorkQueue(limit: limits.waiting)
+        reads = WorkQueue(limit: limits.waiting)
+        let context = PostgresWorker.Context(
+            link: .init(library: library, url: url, clock: clock, limits: limits, canceller: Canceller()),
+            texts: TransactionText(limits), health: health, door: ServerDoor(logger: logger))
+        for number in 0..<limits.writers {
+            PostgresWorker.start(named: "clarion-pg-w\(number)", writes, context, writes: true)
+        }
+        for number in 0..<limits.readers {
+            PostgresWorker.start(named: "clarion-pg-r\(number)", reads, context, writes: false)
+        }
+    }
+
+    deinit { close() }
+
+    /// Ends the connections once they have done what they hold. What is called afterwards fails with `unavailable`.
+    public func close() {
+        for work in writes.stop() + reads.stop() { work.fail(Self.closed) }
+    }
+
+    private static let closed = SQLFault.unavailable(reason: "the database is closed")
+
+    public func read<Result: Sendable>(
+        _ body: @escaping @Sendable (any SQLConnection) throws -> Result
+    ) async throws -> Result {
+        try await run(on: reads, isAlone: false, body)
+    }
+
+    public func write<Result: Sendable>(
+        _ body: @escaping @Sendable (any SQLConnection) throws -> Result
+    ) async throws -> Result {
+        try await run(on: writes, isAlone: false, body)
+    }
+
+    public func writeAlone<Result: Sendable>(
+        _ body: @escaping @Sendable (any SQLConnection) throws -> Result
+    ) async throws -> Result {
+        try await run(on: writes, isAlone: true, body)
+    }
+
+    private func run<Result: Sendable>(
+        on queue: WorkQueue<any PendingWork>, isAlone: Bool, _ body: @escaping @Sendable (any SQLConnection) throws -> Result
+    ) async throws -> Result {
+        try await withCheckedThrowingContinuation { continuation in
+            let work = TypedWork(since: clock.uptime, isAlone: isAlone, body: body, continuation: continuation)
+            switch queue.submit(work) {
+            case .taken: break
+            case .full: work.fail(SQLFault.unavailable(reason: "too many transactions wait"))
+            case .stopped: work.fail(Self.closed)
+            }
+        }
+    }
+}

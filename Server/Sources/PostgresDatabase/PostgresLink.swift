@@ -1,0 +1,208 @@
+import RichPushModel
+import SQLStorage
+
+/// One connection to the server. Belongs to one thread, which is the only one to touch it.
+///
+/// Every call has a deadline. What a call throws is a `PostgresFault`; after `.broken` and after a missed deadline nothing is known
+/// of the server's side any more, and the connection is only good for `close`.
+final class PostgresLink {
+    /// What all connections of a database have in common.
+    struct Context: Sendable {
+        var library: LibPQ
+        var url: DatabaseURL
+        var clock: any ServiceClock
+        var limits: PostgresLimits
+        var canceller: Canceller
+    }
+
+    let context: Context
+    private let raw: LibPQ.Link
+    private(set) var isBroken = false
+    /// The names of the statements that this connection has prepared.
+    private var prepared: [SQLStatement: String] = [:]
+    /// Whether a statement failed since the transaction began: nothing else is done in it after that.
+    private(set) var failure: PostgresFault?
+
+    private var library: LibPQ { context.library }
+
+    /// Connects; takes at most the limit for it. Throws `.unreachable`.
+    init(_ context: Context) throws {
+        self.context = context
+        guard let raw = Self.connect(context) else { throw PostgresFault.unreachable("out of memory") }
+        self.raw = raw
+        guard context.library.status(raw) == 0 else {
+            let reason = Self.message(raw, context)
+            context.library.finish(raw)
+            throw PostgresFault.unreachable(reason)
+        }
+        // Notices would go to standard error.
+        _ = context.library.setNoticeProcessor(raw, { _, _ in }, nil)
+        _ = context.library.setNonBlocking(raw, 1)
+    }
+
+    /// Ends the connection. Nothing may be called afterwards.
+    func close() { library.finish(raw) }
+
+    /// What comes before the URL may be set differently in it, what comes after may not.
+    private static func connect(_ context: Context) -> LibPQ.Link? {
+        let limits = context.limits
+        let pairs: [(String, String)] = [
+            ("fallback_application_name", "clarion"), ("connect_timeout", "\(limits.connect.components.seconds)"),
+            ("keepalives_idle", "15"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
+            ("tcp_user_timeout", "20000"), ("target_session_attrs", "read-write"), ("dbname", context.url.text),
+            ("client_encoding", "UTF8"),
+        ]
+        return withTexts(pairs.map(\.0)) { names in
+            withTexts(pairs.map(\.1)) { values in context.library.connect(names, values, 1) }
+        }
+    }
+
+    private static func withTexts(_ texts: [String], _ body: (LibPQ.Texts) -> LibPQ.Link?) -> LibPQ.Link? {
+        var bytes: [CChar] = []
+        let starts = texts.map { text in
+            defer { bytes += text.utf8CString }
+            return bytes.count
+        }
+        return bytes.withUnsafeBufferPointer { memory in
+            let pointers = starts.map { start -> UnsafePointer<CChar>? in memory.baseAddress?.advanced(by: start) } + [nil]
+            return pointers.withUnsafeBufferPointer { list in list.baseAddress.flatMap(body) }
+        }
+    }
+
+    /// The library's own words in one line, without what is secret.
+    private static func message(_ raw: LibPQ.Link, _ context: Context) -> String {
+        let text = context.library.errorMessage(raw).map { String(cString: $0) } ?? ""
+        return context.url.scrubbed(text.split(whereSeparator: \.isNewline).joined(separator: "; "))
+    }
+}
+
+extension PostgresLink {
+    /// Begins a transaction: what was before is forgotten.
+    func begin(_ text: String) throws { try begin(text, within: context.limits.answer) }
+
+    func begin(_ text: String, within limit: Duration?) throws {
+        failure = nil
+        try simple(text, within: limit)
+    }
+
+    /// Runs one or more statements without values; returns the answer to the last.
+    @discardableResult
+    func simple(_ text: String, within limit: Duration?) throws -> PostgresResult {
+        try noting {
+            try send(library.sendQuery(raw, text), limit)
+        }
+    }
+
+    /// Runs a statement with values, prepared at its first use on this connection unless `unnamed`.
+    func execute(_ statement: SQLStatement, _ values: [SQLValue], unnamed: Bool) throws -> PostgresResult {
+        try noting {
+            let limit = context.limits.answer
+            let parameters = PostgresParameters(values)
+            guard !unnamed else {
+                return try send(
+                    parameters.withPointers { count, values, lengths, formats in
+                        library.sendWithValues(raw, statement.text, count, nil, values, lengths, formats, 1)
+                    }, limit)
+            }
+            let name = try preparedName(of: statement)
+            return try send(
+                parameters.withPointers { count, values, lengths, formats in
+                    library.sendPrepared(raw, name, count, values, lengths, formats, 1)
+                }, limit)
+        }
+    }
+
+    /// The name follows from the text: behind a pooler that hands the server's side around, one name never means two texts.
+    private func preparedName(of statement: SQLStatement) throws -> String {
+        if let known = prepared[statement] { return known }
+        let name = "clarion_" + String(StatementName.number(of: statement.text), radix: 16)
+        _ = try send(library.sendPrepare(raw, name, statement.text, 0, nil), context.limits.answer)
+        prepared[statement] = name
+        return name
+    }
+
+    private func noting(_ body: () throws -> PostgresResult) throws -> PostgresResult {
+        if let failure { throw failure }
+        do {
+            return try body()
+        } catch let fault as PostgresFault {
+            failure = fault
+            throw fault
+        }
+    }
+
+    /// Undoes the transaction, whatever its state, if that is possible.
+    func rollBack() {
+        guard !isBroken else { return }
+        failure = nil
+        _ = try? simple("ROLLBACK", within: context.limits.answer)
+        failure = nil
+    }
+
+    /// Undoes what came after the savepoint and goes on.
+    func forgetFailure() { failure = nil }
+}
+
+extension PostgresLink {
+    private func send(_ accepted: Int32, _ limit: Duration?) throws -> PostgresResult {
+        guard accepted == 1 else { throw broken() }
+        let deadline = limit.map { context.clock.uptime + $0 }
+        try flush(until: deadline)
+        var last: PostgresResult?
+        var fault: PostgresFault?
+        while let result = try next(until: deadline) {
+            if let found = result.fault, fault == nil {
+                fault = result.hasState ? found : broken()
+            }
+            last = result
+        }
+        if library.status(raw) != 0 { isBroken = true }
+        if let fault {
+            if fault.kind == .broken { isBroken = true }
+            throw fault
+        }
+        guard let last else { throw broken() }
+        return last
+    }
+
+    private func flush(until deadline: Duration?) throws {
+        while true {
+            switch library.flush(raw) {
+            case 0: return
+            case 1:
+                // The server may wait for us to read before it reads on.
+                let ready = try wait(until: deadline, toWrite: true)
+                if ready.canRead, library.consumeInput(raw) == 0 { throw broken() }
+            default: throw broken()
+            }
+        }
+    }
+
+    private func next(until deadline: Duration?) throws -> PostgresResult? {
+        while library.isBusy(raw) != 0 {
+            _ = try wait(until: deadline, toWrite: false)
+            guard library.consumeInput(raw) != 0 else { throw broken() }
+        }
+        return library.nextResult(raw).map { PostgresResult($0, library) }
+    }
+
+    private func wait(until deadline: Duration?, toWrite: Bool) throws -> SocketWait.Readiness {
+        let left = deadline.map { $0 - context.clock.uptime }
+        if let left, left <= .zero { throw late() }
+        guard let ready = SocketWait.wait(for: library.socket(raw), toWrite: toWrite, atMost: left) else { throw late() }
+        return ready
+    }
+
+    private func broken() -> PostgresFault {
+        isBroken = true
+        return .broken(Self.message(raw, context))
+    }
+
+    /// The server is asked to stop what it does for this connection, and the connection is given up: what comes on it later would
+    /// be taken for the answer to something else.
+    private func late() -> PostgresFault {
+        isBroken = true
+        if let cancellation = library.cancellation(raw) { context.canceller.cancel(cancellation, library) }
+        return .late("no answer within the deadline")
+    }
+}

@@ -1,0 +1,97 @@
+import SQLStorage
+
+/// What the server answered to one statement. Frees the library's memory with itself.
+final class PostgresResult {
+    private let library: LibPQ
+    private let raw: OpaquePointer
+    private let types: [UInt32]
+    let count: Int
+
+    init(_ raw: OpaquePointer, _ library: LibPQ) {
+        self.raw = raw
+        self.library = library
+        count = Int(library.rowCount(raw))
+        types = (0..<library.columnCount(raw)).map { library.columnType(raw, $0) }
+    }
+
+    deinit { library.clear(raw) }
+
+    /// Why the statement failed; `nil` if it did not.
+    var fault: PostgresFault? {
+        // 1 and 2 are a command and rows that went well, 0 is an empty text.
+        guard library.resultStatus(raw) > 2 else { return nil }
+        return PostgresFault(state: field("C") ?? "XX000", message: field("M") ?? "no message")
+    }
+
+    /// Whether the server sent the error itself; the library makes one up when the connection ends.
+    var hasState: Bool { field("C") != nil }
+
+    /// The first word of the command that was done, for example `COMMIT`.
+    var command: Substring {
+        (library.commandStatus(raw).map { String(cString: $0) } ?? "").prefix { $0 != " " }
+    }
+
+    /// How many rows the statement changed.
+    var changes: Int { library.changedRows(raw).flatMap { Int(String(cString: $0)) } ?? 0 }
+
+    private func field(_ code: Unicode.Scalar) -> String? {
+        library.resultField(raw, Int32(code.value)).map { String(cString: $0) }
+    }
+}
+
+extension PostgresResult {
+    /// The types of columns that the statements have, by their fixed numbers.
+    private enum ColumnType {
+        static let bool: UInt32 = 16
+        static let bytes: UInt32 = 17
+        /// text, unknown, name, char(n), varchar(n)
+        static let texts: Set<UInt32> = [25, 705, 19, 1042, 1043]
+    }
+
+    func value(_ row: Int, _ column: Int) throws -> SQLValue {
+        guard !isNull(row, column) else { return .null }
+        switch types[column] {
+        case ColumnType.bytes: return .bytes(Array(content(row, column)))
+        case let type where ColumnType.texts.contains(type): return .text(try text(row, column))
+        default: return .integer(try integer(row, column))
+        }
+    }
+
+    func values(_ row: Int) throws -> SQLRow { SQLRow(try types.indices.map { try value(row, $0) }) }
+
+    func isNull(_ row: Int, _ column: Int) -> Bool { library.isNull(raw, Int32(row), Int32(column)) != 0 }
+
+    func integer(_ row: Int, _ column: Int) throws -> Int64 {
+        guard !isNull(row, column) else { throw SQLFault.unexpectedColumn(column) }
+        let content = content(row, column)
+        switch (types[column], content.count) {
+        case (20, 8): return Int64(bigEndian: content.loadUnaligned(as: Int64.self))
+        case (23, 4): return Int64(Int32(bigEndian: content.loadUnaligned(as: Int32.self)))
+        case (21, 2): return Int64(Int16(bigEndian: content.loadUnaligned(as: Int16.self)))
+        case (ColumnType.bool, 1): return content[0] == 0 ? 0 : 1
+        default: throw SQLFault.unexpectedColumn(column)
+        }
+    }
+
+    func text(_ row: Int, _ column: Int) throws -> String {
+        guard ColumnType.texts.contains(types[column]), !isNull(row, column) else { throw SQLFault.unexpectedColumn(column) }
+        return String(decoding: content(row, column), as: UTF8.self)
+    }
+
+    /// Valid as long as the result is.
+    private func content(_ row: Int, _ column: Int) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(
+            start: library.value(raw, Int32(row), Int32(column)), count: Int(library.length(raw, Int32(row), Int32(column))))
+    }
+}
+
+/// One row of a result, read column by column where it lies.
+struct PostgresColumns: SQLColumns {
+    let result: PostgresResult
+    let row: Int
+
+    func integer(_ column: Int) throws -> Int64 { try result.integer(row, column) }
+    func optionalInteger(_ column: Int) throws -> Int64? { result.isNull(row, column) ? nil : try integer(column) }
+    func text(_ column: Int) throws -> String { try result.text(row, column) }
+    func optionalText(_ column: Int) throws -> String? { result.isNull(row, column) ? nil : try text(column) }
+}

@@ -1,0 +1,41 @@
+import SQLStorage
+
+/// Runs one read and repeats it when the connection was found broken. Answers it exactly once.
+struct ReadRun {
+    let worker: PostgresWorker
+
+    func run(_ work: any PendingWork) {
+        let link = worker.context.link
+        var plan = RepeatPlan(deadline: link.clock.uptime + link.limits.conflict)
+        while true {
+            do {
+                let answer = try attempt(work)
+                return answer()
+            } catch let fault as PostgresFault {
+                worker.note(fault)
+                switch plan.next(after: fault, isShared: false, at: link.clock.uptime, jitter: .random(in: 0...1)) {
+                case .again(let pause): worker.pause(pause)
+                case .apart: continue
+                case .giveUp(let fault): return work.fail(fault)
+                }
+            } catch {
+                return work.fail(error)
+            }
+        }
+    }
+
+    private func attempt(_ work: any PendingWork) throws -> @Sendable () -> Void {
+        let link = try worker.link()
+        try link.begin(worker.context.texts.read)
+        do {
+            let answer = try work.perform(PostgresConnection(link: link, unnamed: worker.sendsTexts))
+            if let swallowed = link.failure { throw swallowed }
+            // It has read what it wanted: how the transaction ends is of no account.
+            link.rollBack()
+            return answer
+        } catch {
+            defer { link.rollBack() }
+            throw link.failure ?? error
+        }
+    }
+}

@@ -1,0 +1,30 @@
+import SQLStorage
+
+/// How transactions begin. Everything that is set is set for the transaction alone, so that it holds behind a pooler as well.
+struct TransactionText: Hashable, Sendable {
+    /// On one snapshot.
+    let read: String
+    /// As if every transaction ran alone: what the statements rely on where there is one writer holds with many, too.
+    let write: String
+    /// For changes of the schema: one after the other among all processes, each seeing what the one before has done.
+    let alone: String
+
+    /// The number of the lock for changes of the schema: the bytes of "clarion".
+    static let lock = 0x63_6C_61_72_69_6F_6E
+
+    init(_ limits: PostgresLimits) {
+        let statement = limits.statement.components.seconds * 1000
+        // Statements are written for plans that walk an index in order. Statistics, which are missing just after a load, must not
+        // talk the server into another; and what reads a whole table would make every writer of it a conflict.
+        let plans = ["seqscan", "bitmapscan", "hashjoin", "mergejoin"].map { "SET LOCAL enable_\($0) = off; " }.joined()
+        // A connection that is lost in the middle holds its locks no longer than this.
+        let idle = "SET LOCAL idle_in_transaction_session_timeout = \(2 * statement); "
+        let each = "SET LOCAL statement_timeout = \(statement); \(idle)\(plans)SET LOCAL jit = off"
+        read = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; \(each)"
+        write = "BEGIN ISOLATION LEVEL SERIALIZABLE; \(each)"
+        alone = """
+            BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; \
+            SELECT pg_advisory_xact_lock(\(Self.lock))
+            """
+    }
+}

@@ -1,0 +1,94 @@
+import SQLStorage
+import Testing
+
+@testable import PostgresDatabase
+
+@Suite("Decisions of the PostgreSQL driver")
+struct DecisionTests {
+    private static let away = PostgresFault.unreachable("away")
+    private static let conflict = PostgresFault(state: "40001", message: "could not serialize")
+    private static let duplicate = PostgresFault(state: "23505", message: "duplicate")
+
+    @Test("one at a time tries to connect while the server is away, with pauses that grow to five seconds")
+    func gate() {
+        var gate = ReconnectGate()
+        #expect(gate.ask(at: .zero) == .connect && gate.ask(at: .zero) == .connect, "an open gate holds nobody up")
+        var pauses: [Duration] = []
+        var now = Duration.zero
+        for round in 1...9 {
+            #expect(gate.failed("away", at: now, jitter: 0) == (round == 1))
+            let start = now
+            while gate.ask(at: now) == .refuse("away") { now += .milliseconds(1) }
+            #expect(gate.ask(at: now) == .refuse("away"), "someone is trying")
+            pauses.append(now - start)
+        }
+        #expect(pauses == [100, 200, 400, 800, 1600, 3200, 5000, 5000, 5000].map { .milliseconds($0) })
+        let wasAway = gate.succeeded()
+        #expect(wasAway && !gate.isClosed && gate.ask(at: now) == .connect)
+        let again = gate.succeeded()
+        #expect(!again)
+    }
+
+    @Test("jitter takes up to half of a pause away")
+    func jitter() {
+        var gate = ReconnectGate()
+        _ = gate.failed("away", at: .zero, jitter: 1)
+        #expect(gate.ask(at: .milliseconds(49)) == .refuse("away"))
+        #expect(gate.ask(at: .milliseconds(50)) == .connect)
+    }
+
+    @Test("a conflict is tried again, apart from others after three, until the cap or the deadline")
+    func conflicts() {
+        var plan = RepeatPlan(deadline: .seconds(10))
+        #expect(plan.next(after: Self.conflict, isShared: true, at: .zero, jitter: 1) == .again(after: .zero))
+        #expect(plan.next(after: Self.conflict, isShared: true, at: .zero, jitter: 1) == .again(after: .milliseconds(4)))
+        #expect(plan.next(after: Self.conflict, isShared: true, at: .zero, jitter: 0.5) == .again(after: .milliseconds(4)))
+        #expect(plan.next(after: Self.conflict, isShared: true, at: .zero, jitter: 1) == .apart)
+        for _ in 5...30 {
+            guard case .again(let pause) = plan.next(after: Self.conflict, isShared: false, at: .zero, jitter: 1) else {
+                Issue.record("given up too early")
+                return
+            }
+            #expect(pause <= .milliseconds(250))
+        }
+        #expect(plan.next(after: Self.conflict, isShared: false, at: .zero, jitter: 1) == .giveUp(Self.conflict.fault))
+        var late = RepeatPlan(deadline: .seconds(10))
+        #expect(late.next(after: Self.conflict, isShared: false, at: .seconds(10), jitter: 1) == .giveUp(Self.conflict.fault))
+    }
+
+    @Test("a duplicate is looked at once more, a lost connection twice; what no repetition mends, never")
+    func others() {
+        var plan = RepeatPlan(deadline: .seconds(10))
+        #expect(plan.next(after: Self.duplicate, isShared: false, at: .zero, jitter: 1) == .again(after: .zero))
+        #expect(plan.next(after: Self.duplicate, isShared: false, at: .zero, jitter: 1) == .giveUp(.duplicate))
+        let lost = PostgresFault.broken("gone")
+        for _ in 1...2 { #expect(plan.next(after: lost, isShared: true, at: .zero, jitter: 1) == .again(after: .zero)) }
+        #expect(plan.next(after: lost, isShared: true, at: .zero, jitter: 1) == .giveUp(lost.fault))
+        for fault in [Self.away, .late("slow"), PostgresFault(state: "53100", message: "full"), PostgresFault(state: "42P01", message: "no")] {
+            var fresh = RepeatPlan(deadline: .seconds(10))
+            #expect(fresh.next(after: fault, isShared: false, at: .zero, jitter: 1) == .giveUp(fault.fault))
+        }
+    }
+
+    @Test("faults say what people can look up, and never a value")
+    func faults() {
+        #expect(PostgresFault(state: "53100", message: "no space").fault == .unavailable(reason: "disk_full: no space"))
+        #expect(PostgresFault(state: "23505", message: "Key (a)=(b)").fault == .duplicate)
+        #expect(PostgresFault(state: "57P01", message: "bye").kind == .broken)
+        #expect(PostgresFault(state: "25006", message: "standby").kind == .broken)
+        #expect(PostgresFault(state: "26000", message: "gone").kind == .statementsLost)
+        for state in ["22P02", "23502"] { #expect(!"\(PostgresFault(state: state, message: "a secret").fault)".contains("secret")) }
+        #expect(PostgresFault(state: "42P01", message: "no table").fault == .refused(code: Int("42P01", radix: 36)!, reason: "42P01: no table"))
+    }
+
+    @Test("names of statements follow from their texts")
+    func names() {
+        let numbers = SQLStatement.named.map { StatementName.number(of: $0) }
+        #expect(Set(numbers).count == numbers.count)
+        #expect(StatementName.number(of: "SELECT 1") == StatementName.number(of: "SELECT 1"))
+    }
+}
+
+extension SQLStatement {
+    fileprivate static let named = (0..<1000).map { "SELECT \($0)" }
+}

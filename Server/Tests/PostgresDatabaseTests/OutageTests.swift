@@ -1,0 +1,139 @@
+import ClarionTesting
+import Foundation
+import SQLStorage
+import Testing
+
+@testable import PostgresDatabase
+
+extension PostgreSQLTests {
+    @Suite("Lost connections")
+    struct OutageTests {
+        private static let insert = SQLStatement("INSERT INTO numbers (id) VALUES ($1)")
+
+        private func prepared(_ limits: PostgresLimits = TemporaryDatabase.limits) async throws -> TemporaryDatabase {
+            let store = try await TemporaryDatabase(limits: limits)
+            try await store.database.write { try $0.script("CREATE TABLE numbers (id BIGINT PRIMARY KEY)") }
+            return store
+        }
+
+        private func endConnections(_ store: TemporaryDatabase) async throws {
+            let text = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(store.name)' AND pid <> pg_backend_pid()"
+            _ = try await store.server.run(script: text + ";")
+        }
+
+        @Test("connections that were ended meanwhile are made anew without anybody noticing")
+        func idle() async throws {
+            let store = try await prepared()
+            for round in 1...3 {
+                try await store.database.write { _ = try $0.run(Self.insert, [.integer(Int64(round))]) }
+                #expect(try await store.database.number("SELECT COUNT(*) FROM numbers") == Int64(round))
+                try await endConnections(store)
+            }
+        }
+
+        @Test("a connection that ends in the middle of a write has it done again, once")
+        func middle() async throws {
+            let store = try await prepared()
+            let gate = DispatchSemaphore(value: 0)
+            let runs = Counter()
+            async let written: Void = store.database.write { connection in
+                try connection.run(Self.insert, [.integer(1)])
+                if runs.next() == 1 { gate.wait() }
+                try connection.run(Self.insert, [.integer(2)])
+            }
+            while runs.value == 0 { await Task.yield() }
+            try await endConnections(store)
+            gate.signal()
+            try await written
+            #expect(runs.value == 2)
+            #expect(try await store.database.number("SELECT COUNT(*) FROM numbers") == 2)
+        }
+
+        @Test("a connection that ends during the commit leaves the fate of the write unknown, and says so")
+        func unknown() async throws {
+            let store = try await prepared()
+            try await store.database.write {
+                try $0.script(
+                    """
+                    CREATE FUNCTION linger() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(60); RETURN NULL; END';
+                    CREATE CONSTRAINT TRIGGER late AFTER INSERT ON numbers DEFERRABLE INITIALLY DEFERRED
+                        FOR EACH ROW EXECUTE FUNCTION linger()
+                    """)
+            }
+            let write = Task { try await store.database.write { _ = try $0.run(Self.insert, [.integer(1)]) } }
+            while try await store.psql("SELECT count(*) FROM pg_stat_activity WHERE query = 'COMMIT' AND state = 'active' AND datname = '\(store.name)'") == "0" {
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            try await endConnections(store)
+            await #expect(throws: SQLFault.outcomeUnknown) { try await write.value }
+            #expect(store.database.lastWriteFault != nil)
+        }
+
+        @Test("a statement that takes too long is ended by the server")
+        func statementDeadline() async throws {
+            let store = try await prepared(impatient)
+            let started = ContinuousClock.now
+            let error = await #expect(throws: SQLFault.self) {
+                try await store.database.read { _ = try $0.rows(SQLStatement("SELECT pg_sleep($1)"), [.integer(60)]) }
+            }
+            #expect("\(String(describing: error))".contains("query_canceled"))
+            #expect(ContinuousClock.now - started < .seconds(30))
+        }
+
+        @Test("a server that says nothing any more costs the deadline, and the next call has a new connection")
+        func silence() async throws {
+            let store = try await prepared(impatient)
+            let backend = Int32(try await store.database.number("SELECT CAST(pg_backend_pid() AS BIGINT)") ?? 0)
+            let another = try store.another(limits: impatient)
+            _ = try await another.number("SELECT 1")
+            kill(backend, SIGSTOP)
+            defer { kill(backend, SIGCONT) }
+            var failures = 0
+            for _ in 1...10 {
+                do { _ = try await store.database.number("SELECT COUNT(*) FROM numbers") } catch { failures += 1 }
+            }
+            #expect(failures == 1)
+            #expect(try await another.number("SELECT COUNT(*) FROM numbers") == 0)
+        }
+
+        private var impatient: PostgresLimits {
+            var limits = TemporaryDatabase.limits
+            limits.statement = .seconds(1)
+            return limits
+        }
+    }
+}
+
+/// Servers that stop need a server of their own.
+@Suite("PostgreSQL that goes away")
+struct RestartTests {
+    @Test("while the server is away everything is refused at once, and works again when it is back")
+    func restart() async throws {
+        try await ThrowAwayPostgreSQL.with { server in
+            let store = try await TemporaryDatabase(on: server)
+            try await store.database.write { try $0.script("CREATE TABLE numbers (id BIGINT PRIMARY KEY)") }
+            for round in 1...2 {
+                #expect(try await store.database.number("SELECT COUNT(*) FROM numbers") == 0)
+                await server.stop()
+                for _ in 0..<20 {
+                    let error = await #expect(throws: SQLFault.self) { try await store.database.number("SELECT COUNT(*) FROM numbers") }
+                    #expect(error?.isUnavailable == true, "round \(round): \(String(describing: error))")
+                    await #expect(throws: SQLFault.self) { try await store.database.write { try $0.script("SELECT 1") } }
+                }
+                #expect(store.database.lastWriteFault != nil)
+                try await server.start()
+                // The pause between tries grows to five seconds at most.
+                let patience = ContinuousClock.now + .seconds(30)
+                while (try? await store.database.number("SELECT COUNT(*) FROM numbers")) == nil, ContinuousClock.now < patience {
+                    try await Task.sleep(for: .milliseconds(20))
+                }
+                try await store.database.write { try $0.script("SELECT 1") }
+                #expect(store.database.lastWriteFault == nil)
+            }
+        }
+    }
+}
+
+extension SQLFault {
+    fileprivate var isUnavailable: Bool { if case .unavailable = self { true } else { false } }
+}
