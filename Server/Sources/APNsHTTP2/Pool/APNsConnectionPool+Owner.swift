@@ -19,11 +19,11 @@ extension APNsConnectionPool: APNsConnectionOwner {
         schedulePump()
     }
 
-    func connection(_ id: Int, finished ticket: PushTicket, _ end: HTTP2StreamEnd) {
+    func connection(_ id: Int, finished ticket: PushTicket, stream: UInt32, _ end: HTTP2StreamEnd) {
         rollout.answered(id)
         switch end {
         case .answered(let outcome):
-            if case .rejected(let rejection) = outcome { return obey(rejection, of: ticket, on: id) }
+            if case .rejected(let rejection) = outcome { return obey(rejection, of: ticket, stream: stream, on: id) }
             state.answered(id, at: eventLoop.now)
             resolve(ticket, outcome)
         case .refused: sendAgain([ticket])

@@ -4,7 +4,7 @@ import NIOCore
 /// Refusals that concern more than their push (APNs reference 4).
 extension APNsConnectionPool {
     /// Ends a push that APNs refused, or sends it again, and does to the connection what the refusal asks for.
-    func obey(_ rejection: APNsRejection, of ticket: PushTicket, on id: Int) {
+    func obey(_ rejection: APNsRejection, of ticket: PushTicket, stream: UInt32, on id: Int) {
         let now = eventLoop.now
         switch RefusalConsequence(rejection) {
         case .none: state.answered(id, at: now)
@@ -15,7 +15,7 @@ extension APNsConnectionPool {
             if moveOn(ticket) { return }
         case .closePool: refuseCredential()
         case .renewToken:
-            if renewToken(rejection, of: ticket, on: id) { return }
+            if renewToken(rejection, of: ticket, stream: stream, on: id) { return }
         case .keepOldToken: leave(id, because: rejection, pausing: true, within: configuration.drainAfterTokenFault)
         }
         resolve(ticket, .rejected(rejection))
@@ -60,13 +60,15 @@ extension APNsConnectionPool {
     }
 
     /// Returns whether the push will be sent again, which only a new token makes sensible.
-    private func renewToken(_ rejection: APNsRejection, of ticket: PushTicket, on id: Int) -> Bool {
-        let generation = handler(id)?.authorizationGeneration
+    private func renewToken(_ rejection: APNsRejection, of ticket: PushTicket, stream: UInt32, on id: Int) -> Bool {
+        // Of this request, and not of those that were written after it.
+        let generation = handler(id)?.carriedTokens.generation(of: stream)
         // A pause before the next connection: haste does not mend it.
-        leave(id, because: rejection, pausing: true, within: configuration.drainAfterTokenFault)
+        let isFirst = leave(id, because: rejection, pausing: true, within: configuration.drainAfterTokenFault)
         guard let cache = configuration.tokens, let generation else { return false }
         guard cache.reportExpired(generation: generation) == .renewed else {
-            reportYoungToken(rejection, cache)
+            // Thousands may be under way there, and one line says it.
+            if isFirst { reportYoungToken(rejection, cache) }
             return false
         }
         rollout.forgetPrevious()
