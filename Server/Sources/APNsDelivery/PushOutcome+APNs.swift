@@ -30,7 +30,7 @@ extension PushOutcome {
             let pause = rejection.status == 429 ? advice.afterTooManyRequests : advice.afterServerError
             return .retry(after: asked(rejection, advice) ?? min(pause, advice.maximum), reason: reason)
         case .newConnection:
-            // The client has left that connection by now; the push itself is as good as before.
+            // The client has left that connection by now and tried once more on another; the push is as good as before.
             if rejection.status == 403 { return .misconfigured(reason: reason) }
             return .notSent(reason: reason, retryAfter: asked(rejection, advice))
         case .newToken:

@@ -48,7 +48,7 @@ struct ConnectionRig {
     mutating func takeEnds() -> [Int: HTTP2StreamEnd] {
         defer { events = [] }
         return events.reduce(into: [:]) { ends, event in
-            if case .finished(let ticket, let end) = event { ends[ticket] = end }
+            if case .finished(let ticket, _, let end) = event { ends[ticket] = end }
         }
     }
 

@@ -228,7 +228,7 @@ struct HTTP2ConnectionEndingTests {
             }
             let ended = rig.events.flatMap { event -> [Int] in
                 switch event {
-                case .finished(let ticket, _): [ticket]
+                case .finished(let ticket, _, _): [ticket]
                 case .goAway(_, let tickets): tickets
                 default: []
                 }

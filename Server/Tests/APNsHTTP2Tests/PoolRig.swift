@@ -50,7 +50,8 @@ final class PoolRig {
 
     init(
         limits: APNsClientLimits = APNsClientLimits(), timing: APNsClientTiming = APNsClientTiming(),
-        observer: (any APNsClientObserver)? = nil
+        observer: (any APNsClientObserver)? = nil,
+        logger: Logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
     ) throws {
         let key = try ProviderTokenKey(privateKey: P256.Signing.PrivateKey(), keyID: "KEY4567890", teamID: "TEAM567890")
         let configuration = APNsClientConfiguration(
@@ -59,8 +60,7 @@ final class PoolRig {
         pool = APNsConnectionPool(
             eventLoop: loop,
             configuration: APNsPoolConfiguration(
-                configuration, observer: observer, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }),
-                chance: { 0 }),
+                configuration, observer: observer, logger: logger, chance: { 0 }),
             connector: Connector { [unowned self] in connect($0) }, metrics: metricsBox)
     }
 

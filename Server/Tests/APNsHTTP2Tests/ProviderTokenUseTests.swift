@@ -1,4 +1,6 @@
 import APNsProtocol
+import Logging
+import NIOConcurrencyHelpers
 import NIOCore
 import RichPushModel
 import Testing
@@ -41,6 +43,37 @@ struct ProviderTokenUseTests {
         #expect(next.outcome(0)?.isAccepted == true)
     }
 
+    @Test("the token that a refused request carried is the one that has expired, whatever was sent after it")
+    func blame() throws {
+        let rig = try PoolRig()
+        let link = try rig.warmLink()
+        let old = rig.submit(1)
+        rig.clock.advance(by: .seconds(50 * 60))
+        let new = rig.submit(1)
+        try link.exchange()
+        #expect(Set(link.server.takeRequests().compactMap { $0.value("authorization") }).count == 2)
+        try link.say(.refusal(3, 403, "ExpiredProviderToken"))
+        #expect(old.outcome(0) == nil && rig.metrics.resends == 1)
+        try link.say(.success(5))
+        #expect(new.outcome(0)?.isAccepted == true)
+        rig.advance(.seconds(1))
+        let next = try #require(rig.links.last)
+        try next.say(.streamLimit(1))
+        try next.say(.success(1))
+        #expect(old.outcome(0)?.isAccepted == true)
+    }
+
+    @Test("a wrong clock is said once for each connection, however many pushes it refuses")
+    func saidOnce() throws {
+        let notes = NIOLockedValueBox<[Logger.Level]>([])
+        let rig = try PoolRig(logger: Logger(label: "test", factory: { _ in LevelNotes(notes: notes) }))
+        let link = try rig.warmLink()
+        let submission = rig.submit(100)
+        for stream in stride(from: UInt32(3), to: 203, by: 2) { try link.say(.refusal(stream, 403, "ExpiredProviderToken")) }
+        #expect(submission.outcomeList.allSatisfy { if case .rejected? = $0 { true } else { false } })
+        #expect(notes.withLockedValue { $0 }.count { $0 == .error } == 1)
+    }
+
     @Test(
         "dates are read in the form that servers may send, and in no other",
         arguments: [
@@ -50,6 +83,19 @@ struct ProviderTokenUseTests {
         ] as [(String, Int64?)])
     func dates(text: String, seconds: Int64?) {
         #expect(HTTPDateText(text)?.moment == seconds.map { Timestamp(seconds: $0) })
+    }
+
+    private struct LevelNotes: LogHandler {
+        let notes: NIOLockedValueBox<[Logger.Level]>
+        var logLevel = Logger.Level.trace
+        var metadata: Logger.Metadata = [:]
+
+        subscript(metadataKey key: String) -> Logger.MetadataValue? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) { notes.withLockedValue { $0.append(event.level) } }
     }
 
     private struct HTTPDateText {

@@ -25,8 +25,7 @@ final class APNsConnectionHandler: ChannelInboundHandler {
     /// When the last push was written, or the connection was made.
     var lastUse: NIODeadline
     var throughput = BusyThroughput()
-    /// The token that the last request carried.
-    private(set) var authorizationGeneration: UInt64 = 0
+    private(set) var carriedTokens = CarriedTokens()
 
     init(id: Int, configuration: APNsConnectionConfiguration, owner: any APNsConnectionOwner, now: NIODeadline) {
         self.id = id
@@ -126,7 +125,7 @@ final class APNsConnectionHandler: ChannelInboundHandler {
     private func obey(_ event: HTTP2Event<PushTicket>) {
         switch event {
         case .none: break
-        case .finished(let ticket, let end): owner?.connection(id, finished: ticket, end)
+        case .finished(let ticket, let stream, let end): owner?.connection(id, finished: ticket, stream: stream, end)
         case .ready:
             scheduleWatch()
             owner?.connectionIsReady(id)
@@ -206,7 +205,7 @@ extension APNsConnectionHandler {
             return (0, 0)
         }
         lastUse = now
-        authorizationGeneration = authorization?.generation ?? 0
+        carriedTokens.note(authorization?.generation ?? 0, from: connection.streams.nextID)
         connection.probeAfterSilence(at: now)
         var count = 0
         var bytes = 0

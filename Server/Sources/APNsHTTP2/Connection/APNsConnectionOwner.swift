@@ -4,8 +4,8 @@ import APNsProtocol
 protocol APNsConnectionOwner: AnyObject {
     /// The server's first SETTINGS arrived.
     func connectionIsReady(_ id: Int)
-    /// A push ended.
-    func connection(_ id: Int, finished ticket: PushTicket, _ end: HTTP2StreamEnd)
+    /// A push ended, on this stream.
+    func connection(_ id: Int, finished ticket: PushTicket, stream: UInt32, _ end: HTTP2StreamEnd)
     /// Pushes were accepted; all that one read brought, in order.
     func connection(_ id: Int, accepted successes: [HTTP2Success<PushTicket>])
     /// The server will take no more; the tickets were not processed.

@@ -77,7 +77,8 @@ extension HTTP2Connection {
             response.channelID = head.channelID
             response.body = stream.body
         }
-        return .finished(stream.ticket, .answered(APNsAnswer.outcome(head: head, body: stream.body)))
+        let outcome = APNsAnswer.outcome(head: head, body: stream.body)
+        return .finished(stream.ticket, stream: stream.id, .answered(outcome))
     }
 
     /// Counts what arrived against the window given at the start, and gives it back when half is used.

@@ -107,9 +107,9 @@ extension HTTP2Connection {
         try checkNotIdle(stream)
         // A second reset of the same stream was seen after REFUSED_STREAM (APNs reference 1.4): the stream is gone by then.
         guard let stream = remove(stream) else { return .none }
-        if code == .refusedStream { return .finished(stream.ticket, .refused) }
+        if code == .refusedStream { return .finished(stream.ticket, stream: stream.id, .refused) }
         hasAnswer = true
-        return .finished(stream.ticket, .lost(.streamReset))
+        return .finished(stream.ticket, stream: stream.id, .lost(.streamReset))
     }
 
     /// Lowers the last stream monotonically, so that the two-step form and repeats need no case of their own.
@@ -129,7 +129,7 @@ extension HTTP2Connection {
         guard let stream = remove(id) else { return .none }
         output.writeHTTP2ResetStream(id, code: code)
         hasAnswer = true
-        return .finished(stream.ticket, .lost(.protocolError))
+        return .finished(stream.ticket, stream: id, .lost(.protocolError))
     }
 
     /// Takes a stream out, together with its place among the blocked ones.

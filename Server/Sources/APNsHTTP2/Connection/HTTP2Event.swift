@@ -4,8 +4,8 @@ import APNsProtocol
 enum HTTP2Event<Ticket> {
     /// Nothing to do beyond writing what is in `output`.
     case none
-    /// A push ended.
-    case finished(Ticket, HTTP2StreamEnd)
+    /// A push ended, on this stream.
+    case finished(Ticket, stream: UInt32, HTTP2StreamEnd)
     /// The first SETTINGS arrived: the connection can be used.
     case ready
     /// The server will take no more streams here. The tickets were not processed and may go elsewhere at once.

@@ -19,12 +19,12 @@ extension APNsConnectionPool: APNsConnectionOwner {
         schedulePump()
     }
 
-    func connection(_ id: Int, finished ticket: PushTicket, _ end: HTTP2StreamEnd) {
+    func connection(_ id: Int, finished ticket: PushTicket, stream: UInt32, _ end: HTTP2StreamEnd) {
         rollout.answered(id)
         switch end {
         case .answered(let outcome):
+            if case .rejected(let rejection) = outcome { return obey(rejection, of: ticket, stream: stream, on: id) }
             state.answered(id, at: eventLoop.now)
-            if case .rejected(let rejection) = outcome, handleTokenFault(rejection, of: ticket, on: id) { return }
             resolve(ticket, outcome)
         case .refused: sendAgain([ticket])
         case .lost(let failure):
@@ -66,7 +66,7 @@ extension APNsConnectionPool: APNsConnectionOwner {
         let isFirst = state.phase(of: id) != .draining
         state.draining(id)
         if goAway.refusesCredential {
-            state.credentialRefused(at: now)
+            refuseCredential()
         } else if isFirst, !wasOfUse || goAway.code != .noError {
             // The server was not content, or never let this connection be of use: replaced, but not at once.
             state.failed(.connectionClosed, at: now, chance: configuration.chance())
@@ -100,38 +100,6 @@ extension APNsConnectionPool: APNsConnectionOwner {
             }
         }
         schedulePump()
-    }
-
-    /// ExpiredProviderToken and TooManyProviderTokenUpdates spoil the connection (APNs reference 2.1): it takes no more
-    /// pushes. Returns whether the push will be sent again, which only a new token makes sensible.
-    private func handleTokenFault(_ rejection: APNsRejection, of ticket: PushTicket, on id: Int) -> Bool {
-        guard rejection.reason == .expiredProviderToken || rejection.reason == .tooManyProviderTokenUpdates else { return false }
-        let generation = handler(id)?.authorizationGeneration
-        rollout.gone(id)
-        if state.phase(of: id) != .draining {
-            state.draining(id)
-            // A pause before the next connection: neither fault is mended by haste.
-            state.failed(.connectionClosed, at: eventLoop.now, chance: configuration.chance())
-            handler(id)?.drain(within: configuration.drainAfterTokenFault)
-        }
-        guard rejection.reason == .expiredProviderToken, let cache = configuration.tokens, let generation else { return false }
-        guard cache.reportExpired(generation: generation) == .renewed else {
-            reportYoungToken(rejection, cache)
-            return false
-        }
-        rollout.forgetPrevious()
-        guard ticket.resends < configuration.resends else { return false }
-        sendAgain([ticket])
-        return true
-    }
-
-    /// Minting another token would not help: says what is likely wrong, and by how much if the answer shows it.
-    private func reportYoungToken(_ rejection: APNsRejection, _ cache: ProviderTokenCache) {
-        counters.clockSkew = rejection.serverDate.map { cache.skew(ofServerDate: $0) } ?? counters.clockSkew
-        let skew = counters.clockSkew.map { "APNs' clock is \($0.components.seconds) seconds ahead" } ?? "no date in the answer"
-        logger.error(
-            "APNs calls a young provider token expired; the clock of this machine is likely wrong",
-            metadata: ["error_detail": "\(skew)"])
     }
 
     func handler(_ id: Int) -> APNsConnectionHandler? { handlers.first { $0.id == id }?.handler }

@@ -132,7 +132,7 @@ final class APNsConnectionPool {
         let now = eventLoop.now
         let own = authorization.flatMap { _ in
             rollout.authorization(
-                for: handler.id, carried: handler.authorizationGeneration, inFlight: handler.inFlight, at: now)
+                for: handler.id, carried: handler.carriedTokens.latest, inFlight: handler.inFlight, at: now)
         }
         // The first request of a connection is one alone, whatever it could carry.
         let isWarm = handler.connection.hasAnswer
@@ -141,7 +141,7 @@ final class APNsConnectionPool {
         let backlog = isWarm && !queue.isEmpty ? backlogStart : nil
         if let rate = handler.throughput.note(filled.bytes, backlog: backlog, at: now) { demand.carry(rate) }
         // It was its turn to take the new token, and it could not take a push.
-        if let own, handler.authorizationGeneration != own.generation { rollout.gone(handler.id) }
+        if let own, handler.carriedTokens.latest != own.generation { rollout.gone(handler.id) }
         guard handler.connection.streams.isExhausted, state.phase(of: handler.id) != .draining else { return }
         state.draining(handler.id)
         handler.drain(within: configuration.drain)

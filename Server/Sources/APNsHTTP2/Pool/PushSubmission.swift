@@ -163,6 +163,8 @@ struct PushTicket {
     let submission: PushSubmission
     let index: Int32
     var resends: UInt8 = 0
+    /// Whether a refusal that ended a connection sent it on to another one: that happens once.
+    var hasMoved = false
 
     var push: APNsPush { submission.pushes[Int(index)] }
     var deadline: NIODeadline { submission.deadline }

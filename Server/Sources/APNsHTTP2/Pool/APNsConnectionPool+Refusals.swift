@@ -1,0 +1,88 @@
+import APNsProtocol
+import NIOCore
+
+/// Refusals that concern more than their push (APNs reference 4).
+extension APNsConnectionPool {
+    /// Ends a push that APNs refused, or sends it again, and does to the connection what the refusal asks for.
+    func obey(_ rejection: APNsRejection, of ticket: PushTicket, stream: UInt32, on id: Int) {
+        let now = eventLoop.now
+        switch RefusalConsequence(rejection) {
+        case .none: state.answered(id, at: now)
+        case .leave: leave(id, because: rejection, pausing: true)
+        case .moveOn:
+            // A connection that never was of use would be followed by the next one at once, and so on.
+            leave(id, because: rejection, pausing: state.phase(of: id) != .ready(hasAnswered: true))
+            if moveOn(ticket) { return }
+        case .closePool: refuseCredential()
+        case .renewToken:
+            if renewToken(rejection, of: ticket, stream: stream, on: id) { return }
+        case .keepOldToken: leave(id, because: rejection, pausing: true, within: configuration.drainAfterTokenFault)
+        }
+        resolve(ticket, .rejected(rejection))
+    }
+
+    /// Opens no more streams on the connection. Returns whether this was the first reason to leave it.
+    ///
+    /// - Parameter pausing: whether the next connection has to wait, because haste would only bring the same answer again.
+    @discardableResult
+    func leave(_ id: Int, because rejection: APNsRejection?, pausing: Bool, within limit: TimeAmount? = nil) -> Bool {
+        rollout.gone(id)
+        guard state.phase(of: id) != .draining else { return false }
+        logger.notice(
+            "An answer of APNs ends the use of a connection",
+            metadata: ["apns.connection": "\(id)", "apns.reason": "\(rejection?.reason.rawValue ?? "none")"])
+        state.draining(id)
+        if pausing { state.failed(.connectionClosed, at: eventLoop.now, chance: configuration.chance()) }
+        handler(id)?.drain(within: limit ?? configuration.drain)
+        schedulePump()
+        return true
+    }
+
+    /// APNs wants nothing of this credential: all connections take no more pushes, and what waits ends (APNs reference 1.8).
+    func refuseCredential() {
+        state.credentialRefused(at: eventLoop.now)
+        // Draining may close a connection before it returns, so the list is taken as it is now.
+        for (id, handler) in Array(handlers) where state.phase(of: id) != .draining {
+            rollout.gone(id)
+            state.draining(id)
+            handler.drain(within: configuration.drain)
+        }
+        schedulePump()
+    }
+
+    /// Sends a push once more on another connection. Returns whether that is still allowed.
+    private func moveOn(_ ticket: PushTicket) -> Bool {
+        guard !ticket.hasMoved, ticket.resends < configuration.resends, !state.isStopping else { return false }
+        var moved = ticket
+        moved.hasMoved = true
+        sendAgain([moved])
+        return true
+    }
+
+    /// Returns whether the push will be sent again, which only a new token makes sensible.
+    private func renewToken(_ rejection: APNsRejection, of ticket: PushTicket, stream: UInt32, on id: Int) -> Bool {
+        // Of this request, and not of those that were written after it.
+        let generation = handler(id)?.carriedTokens.generation(of: stream)
+        // A pause before the next connection: haste does not mend it.
+        let isFirst = leave(id, because: rejection, pausing: true, within: configuration.drainAfterTokenFault)
+        guard let cache = configuration.tokens, let generation else { return false }
+        guard cache.reportExpired(generation: generation) == .renewed else {
+            // Thousands may be under way there, and one line says it.
+            if isFirst { reportYoungToken(rejection, cache) }
+            return false
+        }
+        rollout.forgetPrevious()
+        guard ticket.resends < configuration.resends else { return false }
+        sendAgain([ticket])
+        return true
+    }
+
+    /// Minting another token would not help: says what is likely wrong, and by how much if the answer shows it.
+    private func reportYoungToken(_ rejection: APNsRejection, _ cache: ProviderTokenCache) {
+        counters.clockSkew = rejection.serverDate.map { cache.skew(ofServerDate: $0) } ?? counters.clockSkew
+        let skew = counters.clockSkew.map { "APNs' clock is \($0.components.seconds) seconds ahead" } ?? "no date in the answer"
+        logger.error(
+            "APNs calls a young provider token expired; the clock of this machine is likely wrong",
+            metadata: ["error_detail": "\(skew)"])
+    }
+}
