@@ -45,7 +45,9 @@ struct NodeStorage: Sendable {
             let master = try MasterKeyFile.key(settings)
             let box = SecretBox(master)
             let name = try HubRegistry.name(settings.notifications.hubName)
-            let hubs = HubRegistry(store: SQLHubStore(database), box: box, clock: clock, kept: [name])
+            let hubs = HubRegistry(
+                store: SQLHubStore(database), box: box, clock: clock, kept: [name],
+                checkCredential: { try HubCredentialCheck.check($0) })
             let hub = try await hubs.ensure(name)
             // Tells at once, and not at the first request, that the master key is another one.
             _ = try await (hubs.rules(of: name), hubs.rules(of: nil))
