@@ -74,7 +74,7 @@ struct OddRequestTests {
         }
     }
 
-    @Test("the special tags that a client read and stores again are neither a mistake nor a right, and the answer is without them")
+    @Test("the special tags that a client read and stores again are no mistake and no right, and the answer lacks them")
     func specialTags() async throws {
         let hub = try await HubUnderTest()
         let client = HubClient.dotNet
