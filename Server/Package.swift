@@ -291,7 +291,7 @@ let package = Package(
             [
                 "APNsEmulation", "ClarionServer", "ClarionTesting", "DeviceSimulation", "HubProtocol", "PushHub", "RemoteHub",
                 "SQLStorage", "SQLiteDatabase", "ServerObservability", "SharedAccess", .asyncHTTPClient, .logging, .nioCore,
-                .nioPosix, .richPushModel,
+                .nioHTTP1, .nioPosix, .nioSSL, .richPushModel,
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -10,18 +10,20 @@ struct RemoteDevicesTests {
         RegistrationDescription(.apple, handle: "0A1B", registrationID: id, etag: "1", tags: ["vip"])
     }
 
-    private func location(_ path: String) -> LocationHeader {
-        guard case .route(let route) = HubRoute.match(method: "GET", path: path) else { fatalError("no such path") }
+    private struct NoSuchPath: Error {}
+
+    private func location(_ path: String) throws -> LocationHeader {
+        guard case .route(let route) = HubRoute.match(method: "GET", path: path) else { throw NoSuchPath() }
         return LocationHeader(authority: "push.example.test", fallback: "f", route: route, apiVersion: "2020-06")
     }
 
-    private func entry(_ id: String) -> String {
-        RegistrationEntry(description(id), published: Timestamp(milliseconds: 0), updated: Timestamp(milliseconds: 0))
+    private func entry(_ id: String) throws -> String {
+        try RegistrationEntry(description(id), published: Timestamp(milliseconds: 0), updated: Timestamp(milliseconds: 0))
             .answer(at: location("/demo/registrations"))
     }
 
-    private func feed(_ ids: [String]) -> String {
-        RegistrationEntry.feed(
+    private func feed(_ ids: [String]) throws -> String {
+        try RegistrationEntry.feed(
             ids.map {
                 RegistrationEntry(description($0), published: Timestamp(milliseconds: 0), updated: Timestamp(milliseconds: 0))
             },
@@ -78,7 +80,7 @@ struct RemoteDevicesTests {
 
     @Test("a list that never ends is ended")
     func endless() async throws {
-        let page = ScriptedTransport.Line.status(200, [HeaderField("X-MS-ContinuationToken", "a")], feed(["1"]))
+        let page = ScriptedTransport.Line.status(200, [HeaderField("X-MS-ContinuationToken", "a")], try feed(["1"]))
         let remote = try ScriptedRemote(page, page, page)
         await #expect(throws: RemoteHubError.self) { for try await _ in remote.hub.registrations() {} }
         #expect(remote.transport.asked.count == 2)

@@ -71,7 +71,6 @@ public struct HubAdministration: Sendable {
 
     /// Sets the credential of a hub for APNs after a look at it, or removes it.
     public func setAPNs(_ credential: HubAPNsCredential?, of name: HubName) async throws {
-        if let credential { try HubCredentialCheck.check(credential) }
         _ = try await withStorage { storage in
             try await storage.hubs.update(name, with: HubChange(apns: credential.map { .set($0) } ?? .remove))
         }

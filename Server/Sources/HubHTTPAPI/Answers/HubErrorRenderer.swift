@@ -17,14 +17,11 @@ struct HubErrorRenderer: ErrorRenderer {
         return ("application/xml; charset=utf-8", Array(body.answer().utf8))
     }
 
-    /// A valid token without the right it needs is 401 as bad tokens are: two clients take 403 for throttling and try again
-    /// (Azure reference 0, point 14). A full quota is their 403.
+    /// 401 for bad tokens, and 403 for a valid one without the right, as the service itself answers since 2022 (Azure reference 0,
+    /// point 14): clients expect it, and the one that takes any other refusal for final until the app's next start works again
+    /// once the right is given. Never with `Retry-After`, which would make it throttling to .NET.
     func status(of error: ServiceError, entry: ErrorTableEntry) -> HTTPResponse.Status {
-        switch error.code {
-        case .forbidden: .unauthorized
-        case .idempotencyMismatch: .conflict
-        default: entry.status
-        }
+        error.code == .idempotencyMismatch ? .conflict : entry.status
     }
 
     /// The number that .NET looks for in the detail; those of tokens stand there already.
@@ -32,12 +29,11 @@ struct HubErrorRenderer: ErrorRenderer {
         switch code {
         // The words alone are what clients know of an object that is not there.
         case .unauthenticated, .notFound, .unknownRoute: nil
-        case .forbidden: 40100
         case .methodNotAllowed: 40500
         case .conflict: 40900
         case .registrationGone: 41000
         case .tooManyRequests, .tooManyAttempts: 42900
-        case .quotaExceeded: 40300
+        case .forbidden, .quotaExceeded: 40300
         case .payloadTooLarge, .contentTooLarge, .preconditionFailed, .requestTimeout: nil
         case .storageUnavailable, .outcomeUnknown, .notReady, .overloaded: 50004
         case .internal: 50000

@@ -84,10 +84,16 @@ extension HubProtocol.HubCredential {
         return .certificate(data: Array(data), password: value("CertificateKey"))
     }
 
-    /// The portal that people know takes the key without its first and last line.
+    /// The portal that people know takes the key without its first and last line, and in one line; PEM has lines of 64 characters.
     private static func pem(_ token: String) -> String {
         guard !token.contains("-----BEGIN") else { return token }
-        return "-----BEGIN PRIVATE KEY-----\n\(token.filter { !$0.isWhitespace })\n-----END PRIVATE KEY-----\n"
+        var rest = token.filter { !$0.isWhitespace }[...]
+        var lines = ["-----BEGIN PRIVATE KEY-----"]
+        while !rest.isEmpty {
+            lines.append(String(rest.prefix(64)))
+            rest = rest.dropFirst(64)
+        }
+        return (lines + ["-----END PRIVATE KEY-----", ""]).joined(separator: "\n")
     }
 }
 

@@ -30,15 +30,13 @@ extension SendHeaders {
         return .apple
     }
 
-    /// One client sends a list of tags joined by commas (Azure reference 2.7); it means any of them.
     private static func tags(_ headers: HeaderList) throws(HubRequestFault) -> String? {
         guard let text = headers[tagsName] else { return nil }
         guard !text.isEmpty else {
             // Not a broadcast: a tag that got lost on its way into the header must not reach everyone.
             throw HubRequestFault(at: tagsName, "it is empty; leave the header out to send to everyone")
         }
-        guard text.contains(","), !text.contains(where: { "&|!()".contains($0) }) else { return text }
-        return text.split(separator: ",").map(\.trimmingBlanks).filter { !$0.isEmpty }.joined(separator: " || ")
+        return text
     }
 
     private static func deviceHandle(_ headers: HeaderList, _ limits: HubLimits) throws(HubRequestFault) -> String? {

@@ -9,7 +9,8 @@ public struct SendHeaders: Hashable, Sendable {
     public static let trackingIDName = "TrackingId"
 
     public var format: NotificationFormat
-    /// The tag expression as text; absent means everyone. A list with commas reads as if joined by `||`.
+    /// The tag expression as the client wrote it; absent means everyone. Who reads it takes commas for `||`: one client sends a
+    /// list of tags (Azure reference 2.7).
     public var tags: String?
     /// The one device of a direct send. Its presence makes the send direct, flag or no flag (Azure reference 0, point 10).
     public var deviceHandle: String?

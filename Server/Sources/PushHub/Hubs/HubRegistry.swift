@@ -17,14 +17,22 @@ public struct HubRegistry: Sendable {
     let secrets: HubSecrets
     let clock: any ServiceClock
     private let kept: Set<HubName>
+    private let checkCredential: @Sendable (HubAPNsCredential) throws -> Void
 
     /// Creates a registry.
-    /// - Parameter kept: the hubs that something else on the node rests on; they cannot be removed.
-    public init(store: any HubStore, box: SecretBox, clock: any ServiceClock, kept: Set<HubName> = []) {
+    /// - Parameters:
+    ///   - kept: the hubs that something else on the node rests on; they cannot be removed.
+    ///   - checkCredential: throws what is wrong with a credential, so that a mistake is its owner's answer and not a send that
+    ///     does not leave.
+    public init(
+        store: any HubStore, box: SecretBox, clock: any ServiceClock, kept: Set<HubName> = [],
+        checkCredential: @escaping @Sendable (HubAPNsCredential) throws -> Void = { _ in }
+    ) {
         self.store = store
         secrets = HubSecrets(box)
         self.clock = clock
         self.kept = kept
+        self.checkCredential = checkCredential
     }
 
     /// The name, or `invalidField`.
@@ -41,6 +49,7 @@ public struct HubRegistry: Sendable {
         try check(definition.details)
         let rules = definition.rules ?? AccessRule.defaults()
         try check(rules)
+        if let credential = definition.apns { try checkCredential(credential) }
         let now = clock.now
         let hub = NewHub(
             name: name, details: definition.details, sealedAPNs: try definition.apns.map { try secrets.seal($0, of: name) },
@@ -64,6 +73,7 @@ public struct HubRegistry: Sendable {
         let hub = try await existing(name)
         if let details = change.details { try check(details) }
         if let rules = change.rules { try check(rules) }
+        if case .set(let credential) = change.apns { try checkCredential(credential) }
         let now = clock.now
         let created = Dictionary(try await store.rules(of: hub.id).map { ($0.name, $0.createdAt) }) { first, _ in first }
         let credential: StoredHubChange.Credential =

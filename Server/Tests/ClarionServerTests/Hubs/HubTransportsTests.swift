@@ -59,7 +59,9 @@ struct HubTransportsTests {
             guard let topic = credential.topic, topic != "bad" else { throw ServiceError(.invalidField, "no topic") }
             return HubTransports.Made(transport: Way(name: topic, ways: ways)) { ways.note("closed \(topic)") }
         }
-        try await body(transports, storage.hubs, catalog, ways, clock)
+        // Without a look at credentials: nothing here is signed with one.
+        let registry = HubRegistry(store: SQLHubStore(storage.database), box: storage.box, clock: clock)
+        try await body(transports, registry, catalog, ways, clock)
     }
 
     @Test("a hub with a credential uses it, one without uses the node's, and a change counts after five seconds")

@@ -28,7 +28,6 @@ struct HubCredentialStoryTests {
             identity: .certificate(data: Array((issued.certificatePEM + "\n" + issued.privateKeyPEM).utf8), password: nil),
             topic: nil,
             environment: .sandbox)
-        try HubCredentialCheck.check(credential)
         _ = try await stage.demo.node.storage.hubs.create(try HubRegistry.name(app), HubDefinition(apns: credential))
     }
 

@@ -57,6 +57,6 @@ struct FeedbackRequestTests {
         try await note(3, from: 1500)
         bench.clock.advance(by: .seconds(6))
         #expect(try await read().map(\.handle) == (0..<1503).map { "AB\($0)" })
-        #expect(try await bench.call(.get, "/demo/feedbackcontainer", as: .listen).status == .unauthorized)
+        #expect(try await bench.call(.get, "/demo/feedbackcontainer", as: .listen).status == .forbidden)
     }
 }
