@@ -190,7 +190,8 @@ let package = Package(
         tests(
             "HubHTTPAPITests",
             [
-                "ContentStorage", "EngineTesting", "HTTPService", "HubHTTPAPI", "HubProtocol", "ClarionTesting", "PushHub", "SQLStorage",
+                "ContentStorage", "EngineTesting", "HTTPService", "HubHTTPAPI", "HubProtocol", "ClarionTesting", "PushHub",
+                "SQLStorage",
                 "SQLiteDatabase",
                 "ServiceErrors", "SharedAccess", "TagExpressions", .httpTypes, .hummingbird, .hummingbirdTesting, .logging,
                 .richPushModel,
@@ -241,7 +242,8 @@ let package = Package(
                 "APNsDelivery", "APNsEmulation", "APNsHTTP2", "APNsProtocol", "AppBackend", "BackendHTTPAPI", "ContentStorage",
                 "DeviceSimulation", "HTTPService", "HubHTTPAPI", "HubProtocol", "NotificationTemplates", "PushHub", "RemoteHub",
                 "PostgresDatabase", "ServerObservability", "ServiceErrors", "SharedAccess", "SimulatedPhonePage", "SQLStorage",
-                "SQLiteDatabase", "TagExpressions", .asyncHTTPClient, .crypto, .httpTypes, .hummingbird, .hummingbirdCore, .logging, .metrics,
+                "SQLiteDatabase", "TagExpressions", .asyncHTTPClient, .crypto, .httpTypes, .hummingbird, .hummingbirdCore,
+                .logging, .metrics,
                 .nioCore, .nioPosix, .nioSSL, .richPushDevice, .richPushModel, .serviceLifecycle, .unixSignals, .x509, .yams,
             ], resources: [.embedInCode("Resources")]),
         tests(

@@ -101,7 +101,8 @@ struct ComparedConnection: SQLConnection {
             return nil
         }
         if step.statement != statement || step.values != values {
-            Issue.record("SQLite was asked \(step.statement.text) with \(step.values), PostgreSQL \(statement.text) with \(values)")
+            Issue.record(
+                "SQLite was asked \(step.statement.text) with \(step.values), PostgreSQL \(statement.text) with \(values)")
             return nil
         }
         return step

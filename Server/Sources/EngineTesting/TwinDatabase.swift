@@ -2,8 +2,8 @@ import SQLStorage
 import Synchronization
 import Testing
 
-/// SQLite and PostgreSQL as one database: every transaction runs on the first and then on the second, one after the other, and each
-/// statement has to be answered alike. What differs is recorded as an issue of the test.
+/// SQLite and PostgreSQL as one database: every transaction runs on the first and then on the second, one after the other, and
+/// each statement has to be answered alike. What differs is recorded as an issue of the test.
 public final class TwinDatabase: SQLDatabase {
     private let first: any SQLDatabase
     private let second: any SQLDatabase

@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// Asks the server to stop a statement, on a thread of its own each: the request is a connection of its own, and when the network is
-/// cut it may take minutes to fail.
+/// Asks the server to stop a statement, on a thread of its own each: the request is a connection of its own, and when the
+/// network is cut it may take minutes to fail.
 final class Canceller: Sendable {
     private static let limit = 4
     private let running = Mutex(0)

@@ -5,7 +5,8 @@
 #endif
 
 /// Where a PostgreSQL database is: `postgres://` or `postgresql://`, as every client of PostgreSQL reads it. What it leaves out
-/// comes from the environment (`PGHOST`, `PGPASSWORD`, `PGSSLMODE` and so on), from the password file, or from the library's defaults.
+/// comes from the environment (`PGHOST`, `PGPASSWORD`, `PGSSLMODE` and so on), from the password file, or from the library's
+/// defaults.
 ///
 /// The text is checked before the library sees it, because the library repeats parts of what it cannot read in its messages,
 /// and a password with an unescaped character is read as something else. Printing shows neither password nor parameters.
@@ -22,7 +23,8 @@ public struct DatabaseURL: Hashable, Sendable, CustomStringConvertible, CustomDe
         public var rule: String {
             switch self {
             case .scheme: "it must begin with postgres:// or postgresql://"
-            case .host: "after the user come host names or addresses and ports; other characters of a password are written as %40 for @, %2F for /"
+            case .host:
+                "after the user come host names or addresses and ports; other characters of a password are written as %40 for @, %2F for /"
             case .userInfo: "user and password may hold letters, digits and -._~!$&'()*+,;= only, all others as % and two digits"
             case .path: "after the host comes / and the name of the database"
             case .parameters: "after ? come name=value pairs, joined by &"

@@ -18,7 +18,9 @@ extension LibPQ {
             do throws(SQLFault) { return .success(try LibPQ(Library(handle: handle))) } catch { return .failure(error) }
         }
         return .failure(
-            .unavailable(reason: "libpq_missing: the client library of PostgreSQL was not found; on Debian and Ubuntu: apt install libpq5"))
+            .unavailable(
+                reason: "libpq_missing: the client library of PostgreSQL was not found; on Debian and Ubuntu: apt install libpq5")
+        )
     }()
 
     #if os(Linux)

@@ -4,8 +4,9 @@ import SQLStorage
 
 /// PostgreSQL as the one store of many nodes: a bounded number of connections, each owned by a thread that runs the closures.
 ///
-/// Nothing is connected before the first use. Writes are serializable transactions, reads see one snapshot; what others were in the
-/// way of is repeated. While the server is away every call fails with `SQLFault.unavailable` at once, and works again when it is back.
+/// Nothing is connected before the first use. Writes are serializable transactions, reads see one snapshot; what others were in
+/// the way of is repeated. While the server is away every call fails with `SQLFault.unavailable` at once, and works again when
+/// it is back.
 public final class PostgresDatabase: SQLDatabase {
     public let dialect = SQLDialect.postgresql
     private let writes: WorkQueue<any PendingWork>

@@ -3,8 +3,8 @@ import SQLStorage
 
 /// One connection to the server. Belongs to one thread, which is the only one to touch it.
 ///
-/// Every call has a deadline. What a call throws is a `PostgresFault`; after `.broken` and after a missed deadline nothing is known
-/// of the server's side any more, and the connection is only good for `close`.
+/// Every call has a deadline. What a call throws is a `PostgresFault`; after `.broken` and after a missed deadline nothing is
+/// known of the server's side any more, and the connection is only good for `close`.
 final class PostgresLink {
     /// What all connections of a database have in common.
     struct Context: Sendable {

@@ -2,8 +2,8 @@ import SQLStorage
 
 /// The values of one statement in the form in which the library takes them.
 ///
-/// Integers travel as text, so that they fit whatever integer type the server infers; text and bytes travel as they are, with their
-/// length, so that nothing in them ends them early.
+/// Integers travel as text, so that they fit whatever integer type the server infers; text and bytes travel as they are, with
+/// their length, so that nothing in them ends them early.
 struct PostgresParameters {
     private var bytes: [UInt8] = []
     private var starts: [Int?] = []

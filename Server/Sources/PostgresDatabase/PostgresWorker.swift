@@ -22,7 +22,9 @@ final class PostgresWorker {
     static func start(named name: String, _ queue: WorkQueue<any PendingWork>, _ context: Context, writes: Bool) {
         let thread = Thread {
             let worker = PostgresWorker(context)
-            while let works = queue.take({ writes ? batch($0, context.link.limits.batch) : 1 }) { worker.work(works, writes: writes) }
+            while let works = queue.take({ writes ? batch($0, context.link.limits.batch) : 1 }) {
+                worker.work(works, writes: writes)
+            }
             worker.open?.close()
         }
         thread.name = name

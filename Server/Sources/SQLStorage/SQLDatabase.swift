@@ -25,7 +25,8 @@ public protocol SQLDatabase: Sendable {
         _ body: @escaping @Sendable (any SQLConnection) throws -> Result
     ) async throws -> Result
 
-    /// The engine's name of why the last write could not be kept, for example `SQLITE_FULL` or `disk_full`; `nil` since one was kept.
+    /// The engine's name of why the last write could not be kept, for example `SQLITE_FULL` or `disk_full`; `nil` since one was
+    /// kept.
     var lastWriteFault: String? { get }
 
     /// Ends all connections. What is called afterwards fails with `unavailable`.

@@ -6,7 +6,8 @@ struct DatabaseURLTests {
     @Test(
         "what PostgreSQL's clients take is taken",
         arguments: [
-            ("postgres://", "postgres://"), ("postgresql://db", "postgresql://db"), ("postgres:///clarion", "postgres:///clarion"),
+            ("postgres://", "postgres://"), ("postgresql://db", "postgresql://db"),
+            ("postgres:///clarion", "postgres:///clarion"),
             ("postgres://ann:pw@db:5433/clarion?sslmode=verify-full&sslrootcert=/etc/ca.pem", "postgres://ann@db:5433/clarion"),
             ("postgres://ann@[::1]:5432,10.0.0.1/x", "postgres://ann@[::1]:5432,10.0.0.1/x"),
             ("postgres://ann@/x?host=%2Frun%2Fpostgresql", "postgres://ann@/x"),
@@ -23,7 +24,8 @@ struct DatabaseURLTests {
         "a text that would be read otherwise than it is meant is refused, and the refusal repeats nothing of it",
         arguments: [
             ("mysql://db", DatabaseURL.Problem.scheme), ("host=db password=secret", .scheme), ("", .scheme),
-            ("postgres://ann:sec@ret@db/x", .host), ("postgres://ann:sec/ret@db/x", .host), ("postgres://ann:se?cret@db/x", .host),
+            ("postgres://ann:sec@ret@db/x", .host), ("postgres://ann:sec/ret@db/x", .host),
+            ("postgres://ann:se?cret@db/x", .host),
             ("postgres://ann:1?secret@db/x", .parameters), ("postgres://ann:sec%ret@db/x", .userInfo),
             ("postgres://ann:secret%00@db/x", .userInfo), ("postgres://ann:sec ret@db/x", .userInfo),
             ("postgres://db:99999/x", .host), ("postgres://[secret]/x", .host), ("postgres://db/x/y", .path),

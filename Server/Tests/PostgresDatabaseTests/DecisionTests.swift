@@ -64,7 +64,10 @@ struct DecisionTests {
         let lost = PostgresFault.broken("gone")
         for _ in 1...2 { #expect(plan.next(after: lost, isShared: true, at: .zero, jitter: 1) == .again(after: .zero)) }
         #expect(plan.next(after: lost, isShared: true, at: .zero, jitter: 1) == .giveUp(lost.fault))
-        for fault in [Self.away, .late("slow"), PostgresFault(state: "53100", message: "full"), PostgresFault(state: "42P01", message: "no")] {
+        for fault in [
+            Self.away, .late("slow"), PostgresFault(state: "53100", message: "full"),
+            PostgresFault(state: "42P01", message: "no"),
+        ] {
             var fresh = RepeatPlan(deadline: .seconds(10))
             #expect(fresh.next(after: fault, isShared: false, at: .zero, jitter: 1) == .giveUp(fault.fault))
         }
@@ -77,8 +80,12 @@ struct DecisionTests {
         #expect(PostgresFault(state: "57P01", message: "bye").kind == .broken)
         #expect(PostgresFault(state: "25006", message: "standby").kind == .broken)
         #expect(PostgresFault(state: "26000", message: "gone").kind == .statementsLost)
-        for state in ["22P02", "23502"] { #expect(!"\(PostgresFault(state: state, message: "a secret").fault)".contains("secret")) }
-        #expect(PostgresFault(state: "42P01", message: "no table").fault == .refused(code: Int("42P01", radix: 36)!, reason: "42P01: no table"))
+        for state in ["22P02", "23502"] {
+            #expect(!"\(PostgresFault(state: state, message: "a secret").fault)".contains("secret"))
+        }
+        #expect(
+            PostgresFault(state: "42P01", message: "no table").fault
+                == .refused(code: Int("42P01", radix: 36)!, reason: "42P01: no table"))
     }
 
     @Test("names of statements follow from their texts")

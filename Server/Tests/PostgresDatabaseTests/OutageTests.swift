@@ -17,7 +17,8 @@ extension PostgreSQLTests {
         }
 
         private func endConnections(_ store: TemporaryDatabase) async throws {
-            let text = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(store.name)' AND pid <> pg_backend_pid()"
+            let text =
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(store.name)' AND pid <> pg_backend_pid()"
             _ = try await store.server.run(script: text + ";")
         }
 
@@ -61,7 +62,10 @@ extension PostgreSQLTests {
                     """)
             }
             let write = Task { try await store.database.write { _ = try $0.run(Self.insert, [.integer(1)]) } }
-            while try await store.psql("SELECT count(*) FROM pg_stat_activity WHERE query = 'COMMIT' AND state = 'active' AND datname = '\(store.name)'") == "0" {
+            while try await store.psql(
+                "SELECT count(*) FROM pg_stat_activity WHERE query = 'COMMIT' AND state = 'active' AND datname = '\(store.name)'")
+                == "0"
+            {
                 try await Task.sleep(for: .milliseconds(10))
             }
             try await endConnections(store)
@@ -116,7 +120,9 @@ struct RestartTests {
                 #expect(try await store.database.number("SELECT COUNT(*) FROM numbers") == 0)
                 await server.stop()
                 for _ in 0..<20 {
-                    let error = await #expect(throws: SQLFault.self) { try await store.database.number("SELECT COUNT(*) FROM numbers") }
+                    let error = await #expect(throws: SQLFault.self) {
+                        try await store.database.number("SELECT COUNT(*) FROM numbers")
+                    }
                     #expect(error?.isUnavailable == true, "round \(round): \(String(describing: error))")
                     await #expect(throws: SQLFault.self) { try await store.database.write { try $0.script("SELECT 1") } }
                 }

@@ -47,7 +47,8 @@ extension PostgreSQLTests {
                 WHERE table_schema = 'public' AND data_type = 'text' AND COALESCE(collation_name, '') <> 'C'
                 """)
             #expect(others == [])
-            #expect(try await database.number("SELECT COUNT(*) FROM information_schema.columns WHERE data_type = 'text'") ?? 0 > 50)
+            #expect(
+                try await database.number("SELECT COUNT(*) FROM information_schema.columns WHERE data_type = 'text'") ?? 0 > 50)
             database.close()
         }
 
@@ -64,8 +65,11 @@ extension PostgreSQLTests {
                 let count = statement.appearance.max() ?? 0
                 let nulls = count == 0 ? "" : "(" + Array(repeating: "NULL", count: count).joined(separator: ", ") + ")"
                 let plan = try await database.write { connection in
-                    try connection.script("\(settings) SET LOCAL plan_cache_mode = force_generic_plan; PREPARE p\(number) AS \(statement.text)")
-                    return try connection.rows(SQLStatement(composed: "EXPLAIN EXECUTE p\(number)\(nulls)"), []).map { try $0.text(0) }
+                    try connection.script(
+                        "\(settings) SET LOCAL plan_cache_mode = force_generic_plan; PREPARE p\(number) AS \(statement.text)")
+                    return try connection.rows(SQLStatement(composed: "EXPLAIN EXECUTE p\(number)\(nulls)"), []).map {
+                        try $0.text(0)
+                    }
                 }
                 looked += 1
                 let isWide = plan.contains { $0.contains("Seq Scan on devices") || $0.contains("Seq Scan on device_tags") }

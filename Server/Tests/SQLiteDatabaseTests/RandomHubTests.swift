@@ -1,5 +1,4 @@
 import ClarionTesting
-import EngineTesting
 import NIOConcurrencyHelpers
 import RichPushModel
 import ServiceErrors
@@ -11,7 +10,7 @@ import struct RichPushModel.Tag
 
 @testable import PushHub
 
-@Suite("Registrations, installations, patches, lists and sends at random, against a simple model", .sharedPostgreSQL)
+@Suite("Registrations, installations, patches, lists and sends at random, against a simple model")
 struct RandomHubTests {
     private static let tags = ["red", "Green", "blue"]
     private static let audiences: [String?] = [
@@ -45,19 +44,18 @@ struct RandomHubTests {
         }
     }
 
-    private func run(_ engine: TestEngine) async throws -> Run {
+    private func run() async throws -> Run {
         let fate = Fate()
-        let bench = try await HubBench(on: engine) { target, _ in fate.outcome(target.handle) }
+        let bench = try await HubBench { target, _ in fate.outcome(target.handle) }
         let random = SeededGenerator()
         print("seed \(random.seed)")
         return Run(bench: bench, fate: fate, dispatcher: bench.dispatcher { $0.window = 7 }, random: random)
     }
 
-    /// On both engines each statement of PostgreSQL has to be answered as SQLite answers it.
-    @Test("after every step hub and model agree", arguments: [(TestEngine.sqlite, 600), (.both, 300)])
-    func agreement(_ engine: TestEngine, _ steps: Int) async throws {
-        var run = try await run(engine)
-        for step in 1...steps {
+    @Test("after every step hub and model agree")
+    func agreement() async throws {
+        var run = try await run()
+        for step in 1...600 {
             switch run.dice(0..<12) {
             case 0...2: try await upsert(&run)
             case 3...4: try await put(&run)
@@ -69,7 +67,7 @@ struct RandomHubTests {
             run.bench.clock.advance(by: .seconds(1))
             if step.isMultiple(of: 20) { try await compare(&run, step) }
         }
-        try await compare(&run, steps)
+        try await compare(&run, 600)
     }
 
     private func upsert(_ run: inout Run) async throws {

@@ -1,5 +1,4 @@
 import ClarionTesting
-import EngineTesting
 import NIOConcurrencyHelpers
 import RichPushModel
 import StorageConformance
@@ -8,7 +7,7 @@ import Testing
 
 @testable import PushHub
 
-@Suite("Sends at random, on a transport that fails at random, by nodes that die at random", .sharedPostgreSQL)
+@Suite("Sends at random, on a transport that fails at random, by nodes that die at random")
 struct RandomOperationsTests {
     private static let window = 20
     private static let audiences: [String?] = [
@@ -77,14 +76,12 @@ struct RandomOperationsTests {
         return deaths
     }
 
-    @Test(
-        "tallies sum up to the audience, and what was taken equals tallies plus few repeats",
-        arguments: [TestEngine.sqlite, .both])
-    func operations(_ engine: TestEngine) async throws {
+    @Test("tallies sum up to the audience, and what was taken equals tallies plus few repeats")
+    func operations() async throws {
         var random = SeededGenerator()
         print("seed \(random.seed)")
         let weather = Weather(SeededGenerator(seed: random.next()))
-        let bench = try await HubBench(on: engine) { target, _ in weather.outcome(target.pushID) }
+        let bench = try await HubBench { target, _ in weather.outcome(target.pushID) }
         let records = try await register(bench, &random)
         var receipts: [SendReceipt] = []
         var sizes: [Int] = []

@@ -35,8 +35,8 @@ struct NodeStorage: Sendable {
     /// All files of jobs and of feedback together, in bytes.
     static let containerLimit: Int64 = 8 << 30
 
-    /// Opens the storage, creating the data directory if it is absent. The server brings the schema up to date; a command refuses one
-    /// that is not, unless there is none yet.
+    /// Opens the storage, creating the data directory if it is absent. The server brings the schema up to date; a command
+    /// refuses one that is not, unless there is none yet.
     ///
     /// Throws `ServiceError` with a sentence for the operator: a directory that cannot be made, a second server on the same
     /// file, a database of a newer version, or one that cannot be reached.

@@ -222,7 +222,8 @@ enum SettingCatalog {
 
     /// Every setting, in the order of the reference page.
     static let all: [SettingDeclaration] = [
-        dataDirectory.declaration, databaseURL.declaration, databaseConnections.declaration, contentLimit.declaration, contentQuota.declaration, masterKey.declaration,
+        dataDirectory.declaration, databaseURL.declaration, databaseConnections.declaration, contentLimit.declaration,
+        contentQuota.declaration, masterKey.declaration,
         retentionContent.declaration, retentionGrace.declaration, retentionAudit.declaration,
         listenHost.declaration, listenPort.declaration, publicURL.declaration, behindTLSProxy.declaration, insecure.declaration,
         trustedProxies.declaration, tlsListenHost.declaration, tlsListenPort.declaration, tlsCertificatePath.declaration,

@@ -74,8 +74,9 @@ extension SQLSliceQueue {
         [lease(dialect), markDispatching, renew, releaseAll] + checkpointStatements + pageStatements + AudienceWalk.all
     }
 
-    /// `ready_at` orders the queue. A leased slice stays where it is and is found again when its lease has run out. What is due is
-    /// looked for once: looked for again for each row, as a planner may, rows that were locked meanwhile would make the limit count anew.
+    /// `ready_at` orders the queue. A leased slice stays where it is and is found again when its lease has run out. What is due
+    /// is looked for once: looked for again for each row, as a planner may, rows that were locked meanwhile would make the
+    /// limit count anew.
     private static func lease(_ dialect: SQLDialect) -> SQLStatement {
         SQLStatement(
             composed: """
