@@ -59,7 +59,8 @@ struct NodeStorage: Sendable {
         box = SecretBox(master)
         signer = ContainerSigner(master)
         let name = try HubRegistry.name(settings.notifications.hubName)
-        hubs = HubRegistry(store: SQLHubStore(database), box: box, clock: clock, kept: [name],
+        hubs = HubRegistry(
+            store: SQLHubStore(database), box: box, clock: clock, kept: [name],
             checkCredential: { try HubCredentialCheck.check($0) })
         hub = try await hubs.ensure(name)
         // Tells at once, and not at the first request, that the master key is another one.
