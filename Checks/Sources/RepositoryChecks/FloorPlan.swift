@@ -20,10 +20,11 @@ public struct FloorPlan: Sendable {
             "ServerObservability": 3, "RichPushApp": 3, "RichPushExtension": 3, "RichPushUI": 3,
             "ClarionServer": 4, "SimulatedPhonePage": 4,
             "clarion": 5,
-            "ClarionTesting": 6, "StorageConformance": 6,
+            "ClarionTesting": 6, "EngineTesting": 6, "StorageConformance": 6,
         ],
         neighbours: [
             "AppBackend": ["PushHub"], "BackendHTTPAPI": ["HTTPService"], "ClarionServer": ["SimulatedPhonePage"],
+            "EngineTesting": ["ClarionTesting"],
             "HubHTTPAPI": ["HTTPService"], "OperatorConsole": ["HTTPService"], "PostgresDatabase": ["SQLStorage"],
             "SQLiteDatabase": ["SQLStorage"], "StorageConformance": ["ClarionTesting"],
         ],
