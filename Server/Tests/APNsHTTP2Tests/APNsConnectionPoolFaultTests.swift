@@ -78,6 +78,25 @@ struct APNsConnectionPoolFaultTests {
         #expect(rig.metrics.resends == 0)
     }
 
+    @Test("a stream reset because of haste is unknown, and the connection is left with a pause before the next")
+    func enhanceYourCalm() throws {
+        let rig = try PoolRig()
+        let link = try rig.warmLink()
+        let submission = rig.submit(2)
+        try link.say(.reset(3, .enhanceYourCalm))
+        #expect(submission.outcome(0) == .unknown(.streamReset))
+        let next = rig.submit(1)
+        try link.say(.success(5))
+        #expect(submission.outcome(1)?.isAccepted == true && !link.channel.isActive)
+        rig.advance(.milliseconds(999))
+        #expect(rig.links.count == 1)
+        rig.advance(.milliseconds(1))
+        try #require(rig.links.count == 2)
+        try rig.links[1].say(.streamLimit(1))
+        try rig.links[1].say(.success(1))
+        #expect(next.outcome(0)?.isAccepted == true && rig.metrics.resends == 0 && rig.metrics.resets == 1)
+    }
+
     @Test("a server that breaks HTTP/2 is left, told why, and its pushes are unknown")
     func protocolError() throws {
         let rig = try PoolRig()

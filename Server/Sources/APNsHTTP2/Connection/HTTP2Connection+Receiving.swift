@@ -109,7 +109,7 @@ extension HTTP2Connection {
         guard let stream = remove(stream) else { return .none }
         if code == .refusedStream { return .finished(stream.ticket, stream: stream.id, .refused) }
         hasAnswer = true
-        return .finished(stream.ticket, stream: stream.id, .lost(.streamReset))
+        return .finished(stream.ticket, stream: stream.id, code == .enhanceYourCalm ? .lostToHaste : .lost(.streamReset))
     }
 
     /// Lowers the last stream monotonically, so that the two-step form and repeats need no case of their own.

@@ -30,6 +30,10 @@ extension APNsConnectionPool: APNsConnectionOwner {
         case .lost(let failure):
             if failure == .streamReset { counters.resets += 1 }
             resolve(ticket, .unknown(failure))
+        case .lostToHaste:
+            counters.resets += 1
+            leave(id, because: nil, pausing: true)
+            resolve(ticket, .unknown(.streamReset))
         }
     }
 
