@@ -38,24 +38,31 @@ extension APNsConnectionPool {
         for submission in ended { submission.resume(on: executor) }
     }
 
-    /// Puts pushes that were provably not processed back to the front of the queue, as often as is allowed.
+    /// Puts pushes that were provably not processed back to the front of the queue, as often as is allowed. In the order in which
+    /// they come back, however many reports of one turn that takes.
     func sendAgain(_ tickets: [PushTicket]) {
-        var returned: [PushTicket] = []
         for var ticket in tickets {
             guard ticket.resends < configuration.resends, !state.isStopping else {
                 resolve(ticket, .notSent(.refusedStream))
                 continue
             }
             ticket.resends += 1
+            counters.resends += 1
             returned.append(ticket)
         }
-        counters.resends += returned.count
+        if !returned.isEmpty { schedulePump() }
+    }
+
+    /// Call before the queue is looked at.
+    func queueReturned() {
+        guard !returned.isEmpty else { return }
         queue.prepend(returned)
-        schedulePump()
+        returned.removeAll()
     }
 
     /// Ends every push that satisfies the condition, wherever it is.
     func end(_ failure: APNsFailure, where condition: (PushTicket) -> Bool) {
+        queueReturned()
         // A queued push could not be sent because of what keeps the connections away, if anything does.
         let queuedFailure = failure == .deadline && !hasUsableConnection ? state.lastFailure ?? .unreachable : failure
         for ticket in queue.removeAll(where: condition) { resolve(ticket, .notSent(queuedFailure)) }

@@ -21,6 +21,8 @@ final class APNsConnectionPool {
     private var backlogStart: NIODeadline?
     /// Handed over in this turn and not yet queued.
     private var submitted: [PushSubmission] = []
+    /// Not processed where they were sent, and not yet queued again.
+    var returned: [PushTicket] = []
     /// Complete, and their callers still wait.
     var ended: [PushSubmission] = []
     private var hasCancellations = false
@@ -106,6 +108,7 @@ final class APNsConnectionPool {
     /// Writes what can be written, and asks whether more connections are wanted.
     func pump() {
         wakeCallers()
+        queueReturned()
         endCancelled()
         admit()
         if !queue.isEmpty, let authorization = currentAuthorization() {
@@ -117,6 +120,7 @@ final class APNsConnectionPool {
                 fill(current[(nextHandler + offset) % current.count].handler, authorization)
             }
         }
+        queueReturned()
         noteBacklog()
         demand.note(at: eventLoop.now)
         decide()
