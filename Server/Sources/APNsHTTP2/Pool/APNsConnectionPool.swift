@@ -183,7 +183,8 @@ final class APNsConnectionPool {
             let token = try cache.current()
             if rollout.current?.generation != token.generation {
                 rollout.offer(
-                    APNsAuthorization(value: token.authorization, generation: token.generation), at: eventLoop.now)
+                    APNsAuthorization(value: token.authorization, generation: token.generation),
+                    age: cache.age.map { TimeAmount(clamping: $0) } ?? .zero, at: eventLoop.now)
             }
             return rollout.current
         } catch {
