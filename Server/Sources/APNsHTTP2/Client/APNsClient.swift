@@ -9,6 +9,8 @@ import RichPushModel
 /// exactly one outcome for every push within its deadline.
 ///
 /// ```swift
+/// try await client.send(push).accepted()       // throws unless APNs took it
+/// let outcome = await client.send(push)        // what APNs said
 /// let outcomes = await client.send(pushes)     // in the order of the pushes; the fast way
 /// ```
 ///
