@@ -23,7 +23,7 @@ public final class APNsClient: Sendable {
     /// For pushes to doubtful tokens: a client of one connection, so that their refusals slow down nobody else.
     let quarantine: APNsClient?
     let strictness: APNsPushRules.Strictness
-    let pushDeadline: TimeAmount
+    let timeLimit: TimeAmount
     private let drain: TimeAmount
 
     /// Creates a client. Nothing is connected yet.
@@ -57,7 +57,7 @@ public final class APNsClient: Sendable {
         self.shards = shards
         self.quarantine = quarantine
         strictness = configuration.strictness
-        pushDeadline = TimeAmount(clamping: configuration.timing.pushDeadline)
+        timeLimit = TimeAmount(clamping: configuration.timing.timeLimit)
         drain = TimeAmount(clamping: configuration.timing.drain)
     }
 
@@ -85,7 +85,7 @@ public final class APNsClient: Sendable {
         } catch {
             return .rejected(error.rejection)
         }
-        let submission = PushSubmission(push: push, timeLimit: pushDeadline, shard: shard(for: push))
+        let submission = PushSubmission(push: push, timeLimit: timeLimit, shard: shard(for: push))
         await end(of: submission)
         return submission.outcome(0) ?? .unknown(.cancelled)
     }
@@ -114,14 +114,14 @@ public final class APNsClient: Sendable {
         _ pushes: [APNsPush], _ lane: APNsSendLane, over shard: APNsClientShard
     ) async -> [APNsOutcome] {
         let submission = PushSubmission(
-            pushes: pushes, outcomes: outcomesBeforeSending(pushes), lane: lane, timeLimit: pushDeadline, shard: shard)
+            pushes: pushes, outcomes: outcomesBeforeSending(pushes), lane: lane, timeLimit: timeLimit, shard: shard)
         if !submission.isComplete { await end(of: submission) }
         return submission.allOutcomes()
     }
 
     /// Sends a request that is no device push; also hands over what its answer carried.
     func perform(_ request: sending APNsRequest) async -> (outcome: APNsOutcome, channelID: APNsChannel.ID?, body: [UInt8]) {
-        let submission = PushSubmission(request: request, timeLimit: pushDeadline, shard: shards[0])
+        let submission = PushSubmission(request: request, timeLimit: timeLimit, shard: shards[0])
         await end(of: submission)
         // The event loop let go of the response when it ended the submission.
         return (

@@ -8,7 +8,13 @@ final class APNsClientShard: Sendable {
     private let pool: NIOLoopBoundBox<APNsConnectionPool>
     private let numbers: NIOLockedValueBox<APNsClientMetrics>
     /// What was handed over from other threads and not yet taken by the event loop, so that many calls wake it once.
-    private let inbox = NIOLockedValueBox<[PushSubmission]>([])
+    private let inbox = NIOLockedValueBox(Inbox())
+
+    private struct Inbox {
+        var submissions: [PushSubmission] = []
+        /// When the first of them was handed over.
+        var since = NIODeadline.uptimeNanoseconds(0)
+    }
 
     init(eventLoop: any EventLoop, pool: sending APNsPoolConfiguration, connector: sending any APNsConnector) {
         self.eventLoop = eventLoop
@@ -26,19 +32,21 @@ final class APNsClientShard: Sendable {
     func submit(_ submission: PushSubmission) {
         if eventLoop.inEventLoop { return pool.value.submit(submission) }
         let isFirst = inbox.withLockedValue { inbox in
-            inbox.append(submission)
-            return inbox.count == 1
+            let isFirst = inbox.submissions.isEmpty
+            if isFirst { inbox.since = eventLoop.now }
+            inbox.submissions.append(submission)
+            return isFirst
         }
         if isFirst { eventLoop.execute { self.takeInbox() } }
     }
 
     private func takeInbox() {
-        let submissions = inbox.withLockedValue { inbox in
-            defer { inbox = [] }
+        let taken = inbox.withLockedValue { inbox in
+            defer { inbox.submissions = [] }
             return inbox
         }
         let pool = pool.value
-        for submission in submissions { pool.submit(submission) }
+        for submission in taken.submissions { pool.submit(submission, since: taken.since) }
     }
 
     /// Ends what is not answered yet of a call whose task was cancelled.

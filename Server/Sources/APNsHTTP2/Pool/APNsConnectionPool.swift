@@ -21,6 +21,7 @@ final class APNsConnectionPool {
     private var backlogStart: NIODeadline?
     /// Handed over in this turn and not yet queued.
     private var submitted: [PushSubmission] = []
+    private var submittedSince = NIODeadline.uptimeNanoseconds(0)
     /// Not processed where they were sent, and not yet queued again.
     var returned: [PushTicket] = []
     /// Complete, and their callers still wait.
@@ -50,17 +51,24 @@ final class APNsConnectionPool {
     var logger: Logger { configuration.connection.logger }
 
     /// Takes the pushes of one call, in the next turn and together with all others of this one.
-    func submit(_ submission: PushSubmission) {
+    ///
+    /// - Parameter since: when the first of those that come from another thread together was handed over; absent means now. The time
+    ///   of all that one turn takes runs from there: one look at the clock, and nobody waits longer than was promised.
+    func submit(_ submission: PushSubmission, since: NIODeadline? = nil) {
+        if submitted.isEmpty {
+            submittedSince = since ?? eventLoop.now
+        } else if let since, since < submittedSince {
+            submittedSince = since
+        }
         submitted.append(submission)
         schedulePump()
     }
 
-    /// Queues what was handed over; one look at the clock for all of it. What does not fit into the queue ends at once.
+    /// Queues what was handed over. What does not fit into the queue ends at once.
     func admit() {
         guard !submitted.isEmpty else { return }
-        let now = eventLoop.now
         for submission in submitted {
-            submission.begin(at: now)
+            submission.begin(at: submittedSince)
             admit(submission)
             scheduleSweep(at: submission.deadline)
         }
