@@ -92,6 +92,8 @@ public final class APNsClient: Sendable {
 
     /// Sends pushes and returns how each ended, in their order. The fast way: no task, lock or hop per push.
     ///
+    /// More than the queue takes enter it as it drains, until their deadline: what waits is the caller.
+    ///
     /// A push that breaks a rule of APNs is not sent; its outcome is the refusal that APNs would have given. Cancelling the
     /// task ends what is not answered yet: `notSent` if it was not written, else `unknown`.
     ///
@@ -131,6 +133,7 @@ public final class APNsClient: Sendable {
 
     /// Hands a submission over and returns when all of it has ended. Stays on the caller's actor.
     private func end(of submission: PushSubmission, isolation: isolated (any Actor)? = #isolation) async {
+        if let shard = submission.shard, !shard.hasRoom { return shard.turnAway(submission) }
         await withTaskCancellationHandler {
             // A closure runs where it was made only if it holds on to that place.
             _ = isolation

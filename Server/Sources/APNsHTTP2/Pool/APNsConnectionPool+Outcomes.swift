@@ -66,6 +66,7 @@ extension APNsConnectionPool {
         // A queued push could not be sent because of what keeps the connections away, if anything does.
         let queuedFailure = failure == .deadline && !hasUsableConnection ? state.lastFailure ?? .unreachable : failure
         for ticket in queue.removeAll(where: condition) { resolve(ticket, .notSent(queuedFailure)) }
+        for ticket in admission.removeAll(where: condition) { resolve(ticket, .notSent(queuedFailure)) }
         for (_, handler) in handlers {
             for (ticket, isIncomplete) in handler.cancelAll(where: condition) {
                 resolve(ticket, isIncomplete ? .notSent(failure) : .unknown(failure))
@@ -91,7 +92,7 @@ extension APNsConnectionPool {
         sweep = nil
         let now = eventLoop.now
         end(.deadline) { $0.deadline <= now }
-        var earliest = NIODeadline.distantFuture
+        var earliest = admission.earliestDeadline
         queue.forEach { earliest = min(earliest, $0.deadline) }
         for (_, handler) in handlers { handler.connection.forEachTicket { earliest = min(earliest, $0.deadline) } }
         // Bounded below, so that many deadlines close together cost one pass.

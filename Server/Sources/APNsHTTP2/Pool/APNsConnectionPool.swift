@@ -14,6 +14,8 @@ final class APNsConnectionPool {
     let metrics: NIOLockedValueBox<APNsClientMetrics>
     var state: APNsPoolState
     let queue: PushQueue
+    /// What waits for room in the queue.
+    var admission: PushAdmission
     var handlers: [(id: Int, handler: APNsConnectionHandler)] = []
     var counters = APNsClientMetrics()
     var demand = PoolDemand()
@@ -46,6 +48,7 @@ final class APNsConnectionPool {
         self.metrics = metrics
         state = configuration.initialState
         queue = PushQueue(limit: configuration.queuedPushes)
+        admission = PushAdmission(limit: configuration.queuedPushes)
     }
 
     var logger: Logger { configuration.connection.logger }
@@ -64,28 +67,32 @@ final class APNsConnectionPool {
         schedulePump()
     }
 
-    /// Queues what was handed over. What does not fit into the queue ends at once.
+    /// Queues what was handed over. Of a batch what does not fit waits; a single push that does not fit ends at once, for whoever
+    /// sends them one by one would never notice that he has to wait.
     func admit() {
-        guard !submitted.isEmpty else { return }
         for submission in submitted {
             submission.begin(at: submittedSince)
             admit(submission)
             scheduleSweep(at: submission.deadline)
         }
         submitted.removeAll(keepingCapacity: true)
+        if !admission.isEmpty { admission.fill(queue) { demand.offer($0) } }
     }
 
     private func admit(_ submission: PushSubmission) {
-        let refusal: APNsFailure? = submission.isCancelled || state.isStopping ? .cancelled : nil
+        if submission.isCancelled || state.isStopping { return refuse(submission, .cancelled) }
+        guard submission.isSingle else {
+            if !admission.append(submission) { refuse(submission, .queueFull) }
+            return
+        }
+        let ticket = PushTicket(submission: submission, index: 0)
+        guard queue.append(ticket) else { return resolve(ticket, .notSent(.queueFull)) }
+        demand.offer(ticket.bodySize)
+    }
+
+    private func refuse(_ submission: PushSubmission, _ failure: APNsFailure) {
         for index in submission.pushes.indices where !submission.isDecided(index) {
-            let ticket = PushTicket(submission: submission, index: Int32(index))
-            if let refusal {
-                resolve(ticket, .notSent(refusal))
-            } else if queue.append(ticket) {
-                demand.offer(ticket.bodySize)
-            } else {
-                resolve(ticket, .notSent(.queueFull))
-            }
+            resolve(PushTicket(submission: submission, index: Int32(index)), .notSent(failure))
         }
     }
 
@@ -134,6 +141,7 @@ final class APNsConnectionPool {
         decide()
         publishMetrics()
         finishStopping()
+        if admission.canFill(queue) { schedulePump() }
     }
 
     /// Call after the connections were offered the queue.
@@ -165,8 +173,14 @@ final class APNsConnectionPool {
         case .none: break
         case .connect(let id): connect(id)
         case .wait(let until): wake(at: until)
-        case .failQueue(let failure): for ticket in queue.removeAll(where: { _ in true }) { resolve(ticket, .notSent(failure)) }
+        case .failQueue(let failure): failQueue(failure)
         }
+    }
+
+    /// Ends what is not on the wire.
+    private func failQueue(_ failure: APNsFailure) {
+        for ticket in queue.removeAll(where: { _ in true }) { resolve(ticket, .notSent(failure)) }
+        for ticket in admission.removeAll(where: { _ in true }) { resolve(ticket, .notSent(failure)) }
     }
 
     private func connect(_ id: Int) {
@@ -197,7 +211,7 @@ final class APNsConnectionPool {
             return rollout.current
         } catch {
             logger.error("The APNs provider token could not be signed")
-            for ticket in queue.removeAll(where: { _ in true }) { resolve(ticket, .notSent(.credentialRefused)) }
+            failQueue(.credentialRefused)
             return nil
         }
     }

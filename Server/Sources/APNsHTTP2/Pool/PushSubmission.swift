@@ -90,6 +90,9 @@ actor PushSubmission {
     /// Whether every push has its outcome.
     nonisolated var isComplete: Bool { remaining == 0 }
 
+    /// Whether it was made for one push or one request, and not for a batch.
+    nonisolated var isSingle: Bool { outcomes == nil }
+
     nonisolated func isDecided(_ index: Int) -> Bool {
         if let outcomes { outcomes[index] != nil } else { outcome != nil }
     }
@@ -112,6 +115,11 @@ actor PushSubmission {
         guard !isDecided(index) else { return false }
         put(outcome, index)
         return true
+    }
+
+    /// Ends all that is not decided without handing it over; to be called instead of that. Returns how many.
+    nonisolated func turnAway() -> Int {
+        pushes.indices.count { resolve($0, .notSent(.queueFull)) }
     }
 
     /// The same for an accepted push.

@@ -57,6 +57,22 @@ struct ClientComplaintTests {
         await loop.shutdownGracefully()
     }
 
+    @Test("complaint 16: calls that an event loop does not take are bounded, and one more is told at once")
+    func boundedInbox() async throws {
+        let loop = NIOAsyncTestingEventLoop()
+        let client = try client(on: loop, limits: APNsClientLimits(queuedPushes: 2))
+        let waiting = (0..<2).map { _ in PushSubmission(push: Pushes.push(), timeLimit: .seconds(30)) }
+        for submission in waiting { client.shards[0].submit(submission) }
+        #expect(await client.send(Pushes.push()) == .notSent(.queueFull))
+        #expect(await client.send([Pushes.push(), Pushes.push()]) == [.notSent(.queueFull), .notSent(.queueFull)])
+        #expect(client.metrics.notSent == 3)
+        await loop.run()
+        #expect(client.metrics.queued == 2)
+        await loop.advanceTime(by: .seconds(31))
+        #expect(waiting.allSatisfy { $0.outcome(0) == .notSent(.unreachable) } && client.metrics.notSent == 5)
+        await loop.shutdownGracefully()
+    }
+
     @Test("complaint 2: the deadline is the longest wait, from the call on and whenever the client looks", arguments: [3, 30, 300])
     func longestWait(seconds: Int64) async throws {
         var timing = APNsClientTiming()

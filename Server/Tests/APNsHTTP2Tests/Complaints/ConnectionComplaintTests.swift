@@ -221,15 +221,6 @@ struct ConnectionComplaintTests {
         #expect(!resting.channel.isActive && idle.metrics.connections == 0)
     }
 
-    @Test("complaint 16: the queue is bounded, and what does not fit is told at once")
-    func bounded() throws {
-        let rig = try PoolRig(limits: APNsClientLimits(queuedPushes: 100))
-        rig.isReachable = false
-        let submission = rig.submit(5000)
-        #expect(submission.outcomeList.filter { $0 == .notSent(.queueFull) }.count == 4900)
-        #expect(rig.metrics.queued == 100)
-    }
-
     @Test("complaint 18: large bodies do not wait for credit while another connection could carry them")
     func windowLimited() throws {
         let rig = try PoolRig(limits: APNsClientLimits(connections: 4))
