@@ -78,7 +78,8 @@ extension PushOutcome {
     fileprivate var reason: String? {
         switch self {
         case .accepted, .gone, .badToken, .unsupported: nil
-        case .rejected(let reason), .retry(_, let reason), .notSent(let reason, _), .unknown(let reason), .misconfigured(let reason):
+        case .rejected(let reason), .retry(_, let reason), .notSent(let reason, _), .unknown(let reason),
+            .misconfigured(let reason):
             reason
         }
     }
