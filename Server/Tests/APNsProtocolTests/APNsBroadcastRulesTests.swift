@@ -48,7 +48,8 @@ struct APNsBroadcastRulesTests {
         for byte in UInt8.min...UInt8.max {
             let character = String(UnicodeScalar(byte))
             #expect(APNsChannel.ID(rawValue: "a" + character).isWellFormed == base64.utf8.contains(byte), "byte \(byte)")
-            var broadcast = APNsBroadcast(app: "com.example.app", channel: APNsChannel.ID(rawValue: "YQ=="), payload: [0x7B, 0x7D])
+            var broadcast = APNsBroadcast(
+                app: "com.example.app", channel: APNsChannel.ID(rawValue: "YQ=="), payload: [0x7B, 0x7D])
             broadcast.pushType = APNsPushType(rawValue: "a" + character)
             let isAllowed = (try? APNsBroadcastRules.check(broadcast, .wireOnly)) != nil
             #expect(isAllowed == words.utf8.contains(byte), "byte \(byte)")

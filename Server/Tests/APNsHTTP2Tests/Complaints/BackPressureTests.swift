@@ -34,7 +34,8 @@ struct BackPressureTests {
         return requests
     }
 
-    @Test("complaint 16: a batch beyond the queue enters in portions, in order, and none of it is refused", arguments: [1, 7, 1000])
+    @Test(
+        "complaint 16: a batch beyond the queue enters in portions, in order, and none of it is refused", arguments: [1, 7, 1000])
     func portions(streamLimit: UInt32) throws {
         let rig = try PoolRig(limits: APNsClientLimits(connections: 1, queuedPushes: 100))
         let link = try rig.warmLink(streamLimit: streamLimit)

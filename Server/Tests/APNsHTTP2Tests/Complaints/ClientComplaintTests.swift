@@ -73,7 +73,8 @@ struct ClientComplaintTests {
         await loop.shutdownGracefully()
     }
 
-    @Test("complaint 2: the deadline is the longest wait, from the call on and whenever the client looks", arguments: [3, 30, 300])
+    @Test(
+        "complaint 2: the deadline is the longest wait, from the call on and whenever the client looks", arguments: [3, 30, 300])
     func longestWait(seconds: Int64) async throws {
         var timing = APNsClientTiming()
         timing.pushDeadline = .seconds(seconds)
