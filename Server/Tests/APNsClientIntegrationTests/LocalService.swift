@@ -109,7 +109,5 @@ struct LocalService {
 }
 
 extension APNsOutcome {
-    var isAccepted: Bool { if case .accepted = self { true } else { false } }
-
     var reason: APNsReason? { if case .rejected(let rejection) = self { rejection.reason } else { nil } }
 }
