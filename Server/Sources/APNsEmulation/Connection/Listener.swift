@@ -68,7 +68,7 @@ final class Listener: Sendable {
             "The local APNs listens",
             metadata: [
                 "host": "\(host)", "port": "\(bound)", "environment": "\(configuration.environment.rawValue)",
-                "service": "\(purpose)",
+                "component": "\(purpose)",
             ])
         return bound
     }

@@ -66,7 +66,7 @@ extension EmulatorRoutes {
         switch action.action {
         case "goAway":
             if let pause = action.pauseMilliseconds {
-                apns.goAway(reason: reason, pause: .milliseconds(min(max(0, pause), 3_600_000)))
+                apns.goAway(reason: reason, pause: .milliseconds(try FaultDocument.within(pause, 0...3_600_000, "pauseMilliseconds")))
             } else {
                 apns.goAway(reason: reason)
             }
