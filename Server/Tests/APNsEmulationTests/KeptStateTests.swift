@@ -55,7 +55,8 @@ struct KeptStateTests {
         #expect(CertificateSerialNumber.text(of: [0x0A, 0x0F, 0xFF]) == "0A0FFF")
     }
 
-    @Test("what is no serial number is told apart", arguments: ["", "xyz", "0a::ff", "0a:fff", String(repeating: "a", count: 41)])
+    @Test(
+        "what is no serial number is told apart", arguments: ["", "xyz", "0a::ff", "0a:fff", String(repeating: "a", count: 41)])
     func noSerialNumbers(text: String) { #expect(CertificateSerialNumber.canonical(text) == nil) }
 
     @Test("a stream that is asked for after the end ends at once")

@@ -7,8 +7,8 @@ enum CertificateSerialNumber {
         }.joined()
     }
 
-    /// One form for every way to write the same number: capital or small letters, with or without colons, leading zeros and the word
-    /// before it that openssl prints. `nil` for what is no number of at most 20 bytes (RFC 5280, 4.1.2.2).
+    /// One form for every way to write the same number: capital or small letters, with or without colons, leading zeros and
+    /// the word before it that openssl prints. `nil` for what is no number of at most 20 bytes (RFC 5280, 4.1.2.2).
     static func canonical(_ text: String) -> String? {
         var digits = ""
         let number = text.lowercased().hasPrefix("serial=") ? text.dropFirst(7) : text[...]

@@ -1,7 +1,7 @@
 import NIOCore
 
-/// Sits below HTTP/2: takes the entry off SETTINGS frames that only the library was to see, notices the library's GOAWAY, and sends
-/// those that the library must not know of.
+/// Sits below HTTP/2: takes the entry off SETTINGS frames that only the library was to see, notices the library's GOAWAY, and
+/// sends those that the library must not know of.
 final class ServerSettingsFilter: ChannelOutboundHandler {
     typealias OutboundIn = IOData
     typealias OutboundOut = IOData
@@ -20,9 +20,9 @@ final class ServerSettingsFilter: ChannelOutboundHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
-    /// Sends GOAWAY without the library knowing. After a GOAWAY of its own with no stream open it counts the connection as ended and
-    /// answers whatever a client still rightly sends, an acknowledgement or a request that the first of two steps promised to serve,
-    /// with PROTOCOL_ERROR. Which streams are still served is the connection's decision anyway.
+    /// Sends GOAWAY without the library knowing. After a GOAWAY of its own with no stream open it counts the connection as ended
+    /// and answers whatever a client still rightly sends, an acknowledgement or a request that the first of two steps promised to
+    /// serve, with PROTOCOL_ERROR. Which streams are still served is the connection's decision anyway.
     func sendGoAway(lastStream: Int, code: UInt32, debugData: String) {
         guard let context else { return }
         let data = debugData.utf8.prefix(16_000)

@@ -5,8 +5,8 @@ import ServiceErrors
 
 /// Client certificates for a local APNs whose folder exists or is made now.
 public enum EmulatorCertificates {
-    /// Writes certificate and key into one PEM file and returns the serial number. The environments are `sandbox`, `production` or
-    /// both.
+    /// Writes certificate and key into one PEM file and returns the serial number. The environments are `sandbox`, `production`
+    /// or both.
     public static func write(
         bundleID: String, environments: [String], furtherTopics: [String], directory: String, to path: String
     ) throws -> String {
