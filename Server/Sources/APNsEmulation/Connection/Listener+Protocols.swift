@@ -28,7 +28,7 @@ extension Listener {
                 promise.succeed(.failed)
                 return
             }
-            let isRevoked = core.state.withLockedValue { $0.revokedCertificates.contains(certificate.serialNumber) }
+            let isRevoked = core.state.withLockedValue { $0.isRevoked(certificate.serialNumber) }
             promise.succeed(isRevoked ? .failed : .certificateVerified)
         }
         return NIOSSLServerHandler(context: context, customVerificationCallback: verify)
