@@ -42,7 +42,8 @@ final class TunnelProxy: Sendable {
     /// What passed, in the order of passing.
     var recording: TunnelTape { tape?.withLockedValue { $0 } ?? TunnelTape() }
 
-    private static func note(_ side: TunnelTape.Side, _ bytes: ByteBuffer, _ tunnel: Int, on tape: NIOLockedValueBox<TunnelTape>?) {
+    private static func note(_ side: TunnelTape.Side, _ bytes: ByteBuffer, _ tunnel: Int, on tape: NIOLockedValueBox<TunnelTape>?)
+    {
         tape?.withLockedValue { $0.note(side, Array(bytes.readableBytesView), connection: tunnel) }
     }
 

@@ -139,7 +139,8 @@ struct HPACKSuccessTests {
     private static func randomBlock(_ random: inout SeededRandom) -> [UInt8] {
         var block: [UInt8] = []
         if Int.random(in: 0..<40, using: &random) == 0 {
-            HPACKInteger.write([0, 80, 150, 300, 600, 4096].randomElement(using: &random) ?? 0, prefix: 5, pattern: 0x20, to: &block)
+            HPACKInteger.write(
+                [0, 80, 150, 300, 600, 4096].randomElement(using: &random) ?? 0, prefix: 5, pattern: 0x20, to: &block)
         }
         block.append(Int.random(in: 0..<10, using: &random) == 0 ? 0x8D : 0x88)
         for _ in 0..<Int.random(in: 1...2, using: &random) {
@@ -147,7 +148,9 @@ struct HPACKSuccessTests {
             let word = words.randomElement(using: &random) ?? ""
             let text = Bool.random(using: &random) ? UUID().uuidString : UUID().uuidString.lowercased()
             let value = word == "date" ? "Mon, 21 Oct 2013 20:13:21 GMT" : text
-            let name = Int.random(in: 0..<4, using: &random) == 0 ? 0 : [61, 62, 62, 62, 63, 63, 63, 64, 65].randomElement(using: &random) ?? 62
+            let name =
+                Int.random(in: 0..<4, using: &random) == 0
+                ? 0 : [61, 62, 62, 62, 63, 63, 63, 64, 65].randomElement(using: &random) ?? 62
             block += field(
                 name, named: word, value, isIndexing: Bool.random(using: &random), isHuffman: Bool.random(using: &random))
         }

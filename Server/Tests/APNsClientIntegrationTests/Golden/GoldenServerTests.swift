@@ -85,7 +85,8 @@ struct GoldenServerTests {
         let last = lastStream == .beforeThisRequest ? 39 : 41
         let named = RecordedTraffic.GoAway(side: "s", last: last, code: 0, debug: #"{"reason":"Shutdown"}"#)
         let firstStep = RecordedTraffic.GoAway(side: "s", last: 0x7fff_ffff, code: 0, debug: "")
-        #expect(traffic.connections[0].goAways.filter { $0.side == "s" } == (lastStream == .twoStep ? [firstStep, named] : [named]))
+        #expect(
+            traffic.connections[0].goAways.filter { $0.side == "s" } == (lastStream == .twoStep ? [firstStep, named] : [named]))
         #expect(traffic.connections[0].answers.allSatisfy { $0.stream <= last })
         #expect(traffic.answers.count == 60)
         #expect(Set(traffic.connections[1].requests.compactMap { $0.value("apns-id") }).count == 60 - (last + 1) / 2)
