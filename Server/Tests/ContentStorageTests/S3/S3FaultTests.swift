@@ -10,7 +10,7 @@ import Testing
 @Suite("An S3 store that fails")
 struct S3FaultTests {
     private static let slowDown =
-        "HTTP/1.1 503 Slow Down\r\nContent-Type: application/xml\r\nContent-Length: 43\r\nConnection: close\r\n\r\n<Error><Code>SlowDown</Code><K>s</K></Error>"
+        "HTTP/1.1 503 Slow Down\r\nContent-Length: 36\r\nConnection: close\r\n\r\n<Error><Code>SlowDown</Code></Error>"
 
     /// Runs the body with a store behind a proxy, and one beside it.
     private func run(
