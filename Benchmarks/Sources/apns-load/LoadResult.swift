@@ -42,7 +42,7 @@ struct LoadResult: Sendable {
                 {"sent":%d,"accepted":%d,"seconds":%.4f,"processor":%.4f,"residentEarly":%d,"resident":%d,\
                 "residentPeak":%d,"connections":%d,"mostConnections":%d,"steadyRate":%.1f,"p50":%.4f,"p99":%.4f}
                 """,
-            sent, accepted, seconds, processor, residentEarly, resident, residentPeak, connections, mostConnections, steadyRate, latency.quantile(0.5),
-            latency.quantile(0.99))
+            sent, accepted, seconds, processor, residentEarly, resident, residentPeak, connections, mostConnections, steadyRate,
+            latency.quantile(0.5), latency.quantile(0.99))
     }
 }

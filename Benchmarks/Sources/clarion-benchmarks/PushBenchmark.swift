@@ -153,7 +153,8 @@ struct PushBenchmark {
         let rate = Self.median(samples.map(\.perProcessorSecond))
         let reference = Self.median(peer.map(\.perProcessorSecond))
         return Row(
-            answersPerRecord: answers.perRecord, encoding: answers.encoding, client: client, window: window, perProcessorSecond: rate,
+            answersPerRecord: answers.perRecord, encoding: answers.encoding, client: client, window: window,
+            perProcessorSecond: rate,
             processorSecondsPer100k: 100_000 / rate, perSecond: Self.median(samples.map(\.perSecond)),
             ratio: client == "h2load" ? nil : rate / reference,
             p50Milliseconds: Self.optionalMedian(samples.compactMap(\.p50)),

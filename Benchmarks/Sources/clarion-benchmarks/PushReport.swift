@@ -37,8 +37,10 @@ struct PushReport: Encodable {
             ["pushes", "per second", "MB after a tenth", "MB at the end", "growth", "limit", "MB at the most", "limit", ""],
             [
                 "\(growth.pushes)", Self.show(growth.perSecond, 0), Self.show(growth.earlyMegabytes, 1),
-                Self.show(growth.lateMegabytes, 1), Self.show(growth.growthMegabytes, 1), Self.show(GrowthBenchmark.growthLimit, 0),
-                Self.show(growth.peakMegabytes, 1), Self.show(GrowthBenchmark.peakLimit, 0), growth.isWithinLimits ? "ok" : "MISSED",
+                Self.show(growth.lateMegabytes, 1), Self.show(growth.growthMegabytes, 1),
+                Self.show(GrowthBenchmark.growthLimit, 0),
+                Self.show(growth.peakMegabytes, 1), Self.show(GrowthBenchmark.peakLimit, 0),
+                growth.isWithinLimits ? "ok" : "MISSED",
             ],
         ]
         return Self.align(rows) + [""] + Self.align(far) + [""] + Self.align(memory)

@@ -100,11 +100,11 @@ struct BackPressureTests {
         let rig = try PoolRig(limits: APNsClientLimits(queuedPushes: 10))
         let link = try rig.warmLink(streamLimit: 5)
         let submission = rig.submit((0..<50).map(push))
-        rig.pool.stop(within: .seconds(30), waiter: nil)
+        rig.pool.stop(within: .seconds(5), waiter: nil)
         rig.loop.run()
         for _ in 0..<8 { _ = try answer(link) }
         #expect(!rig.pool.isStopped && submission.outcomeList.count { $0?.isAccepted == true } == 40)
-        rig.advance(.seconds(30))
+        rig.advance(.seconds(5))
         #expect(rig.pool.isStopped && submission.isComplete)
         #expect(submission.outcomeList.count { $0 == .notSent(.cancelled) } == 5)
     }

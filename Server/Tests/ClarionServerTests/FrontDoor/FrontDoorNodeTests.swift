@@ -53,7 +53,8 @@ struct FrontDoorNodeTests {
         let process = try ChildProcess(
             ChildProcess.Command(
                 "curl",
-                ["-s", "--max-time", "20", "--noproxy", "*", "-o", "/dev/null", "-w", "%{http_code} %{http_version}"] + arguments,
+                ["-s", "--max-time", "120", "--noproxy", "*", "-o", "/dev/null", "-w", "%{http_code} %{http_version}"]
+                    + arguments,
                 output: output))
         _ = await process.exitStatus()
         return try String(contentsOfFile: output, encoding: .utf8)

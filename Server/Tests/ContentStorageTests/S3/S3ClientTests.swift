@@ -50,8 +50,8 @@ private final class ScriptedTransport: S3Transport {
 @Suite("Asking an S3 store")
 struct S3ClientTests {
     private func client(
-        _ endpoint: String = "https://store.example.com", token: String? = nil, _ answers: [ScriptedTransport.Answer],
-        _ change: (inout S3Options) -> Void = { _ in }
+        _ answers: [ScriptedTransport.Answer], at endpoint: String = "https://store.example.com", token: String? = nil,
+        change: (inout S3Options) -> Void = { _ in }
     ) throws -> (client: S3Client, transport: ScriptedTransport, clock: ImmediateClock) {
         let transport = ScriptedTransport(answers)
         let clock = ImmediateClock()
@@ -64,14 +64,14 @@ struct S3ClientTests {
 
     @Test("a body is signed where TLS does not protect it, and only there")
     func payload() async throws {
-        let secure = try client(token: "lent", [.answer(200)])
+        let secure = try client([.answer(200)], token: "lent")
         try await secure.client.put(ByteBuffer(string: "abc"), at: "objects/1")
         let request = try #require(secure.transport.requests.first)
         #expect(request.url == "https://store.example.com/box/p/objects/1")
         #expect(request.headers.first(name: "x-amz-content-sha256") == "UNSIGNED-PAYLOAD")
         #expect(request.headers.first(name: "x-amz-security-token") == "lent")
         #expect(request.headers["Host"] == ["store.example.com"])
-        let plain = try client("http://127.0.0.1:9000", [.answer(200)])
+        let plain = try client([.answer(200)], at: "http://127.0.0.1:9000")
         try await plain.client.put(ByteBuffer(string: "abc"), at: "objects/1")
         // FIPS 180-2, appendix B.1
         #expect(
@@ -91,7 +91,9 @@ struct S3ClientTests {
 
     @Test("attempts end when the time of the request is over")
     func deadline() async throws {
-        let asked = try client(Array(repeating: .answer(503, "", ["Retry-After": "4"]), count: 9)) { $0.requestDeadline = .seconds(10) }
+        let asked = try client(Array(repeating: .answer(503, "", ["Retry-After": "4"]), count: 9)) {
+            $0.requestDeadline = .seconds(10)
+        }
         await #expect(throws: S3Fault.refused(status: 503, code: nil, retryAfter: 4)) {
             try await asked.client.put(ByteBuffer(), at: "k")
         }
@@ -175,7 +177,7 @@ struct S3ClientTests {
     @Test("more requests than may be under way are refused at once")
     func bounded() async throws {
         let asked = try client([.answer(200), .answer(200)]) { $0.maximumRequests = 1 }
-        try await asked.client.perform(S3Client.Request(method: "GET")) { _ in
+        _ = try await asked.client.perform(S3Client.Request(method: "GET")) { _ in
             await #expect(throws: S3Fault.busy) { try await asked.client.put(ByteBuffer(), at: "k") }
         }
         try await asked.client.put(ByteBuffer(), at: "k")

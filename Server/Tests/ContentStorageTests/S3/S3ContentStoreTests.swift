@@ -151,7 +151,8 @@ struct S3ContentStoreTests {
         try await bench.with { store in
             let stored = try await ContentStorePromises.store(Array("picture".utf8), in: store)
             let link = store.link(
-                to: stored.digest, mediaType: "image/png", disposition: "attachment; filename=\"a b.png\"", lifetime: .seconds(9999))
+                to: stored.digest, mediaType: "image/png", disposition: "attachment; filename=\"a b.png\"",
+                lifetime: .seconds(9999))
             #expect(link.contains("X-Amz-Expires=300&"))
             let answer = try await bench.get(link)
             #expect(answer.status == .ok && answer.body == Array("picture".utf8))

@@ -129,7 +129,9 @@ struct S3FaultTests {
 
     @Test("more readers than may have a stream get the same bytes piece by piece")
     func fewStreams() async throws {
-        try await run { $0.maximumStreams = 1 } _: { store, _ in
+        try await run {
+            $0.maximumStreams = 1
+        } _: { store, _ in
             let bytes = S3Bench.bytes(1_000_000)
             let stored = try await S3Bench.store(bytes, in: store)
             try await withThrowingTaskGroup(of: Bool.self) { group in
