@@ -20,7 +20,7 @@ struct PushLanesTests {
     /// What leaves, in order: the first letter of the lane and the number of the push.
     private func drain(_ queue: PushQueue, _ count: Int = .max) -> [String] {
         var left: [String] = []
-        while left.count < count, let ticket = queue.popFirst() {
+        while left.count < count, let ticket = queue.popFirst(where: { _ in true }) {
             left.append((ticket.submission.lane == .express ? "e" : "b") + "\(ticket.index)")
         }
         return left

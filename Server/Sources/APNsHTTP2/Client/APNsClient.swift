@@ -95,7 +95,7 @@ public final class APNsClient: Sendable {
     ///
     /// - Parameter lane: `express` for a few pushes that somebody waits for.
     public nonisolated(nonsending) func send(_ pushes: [APNsPush], lane: APNsSendLane = .bulk) async -> [APNsOutcome] {
-        if let quarantine, pushes.contains(where: { $0.standing.isDoubtful }) {
+        if let quarantine, hasDoubtful(pushes) {
             return await sendApart(pushes, quarantine, lane)
         }
         return await sendTogether(pushes, lane)
@@ -180,14 +180,22 @@ public final class APNsClient: Sendable {
         case cancelled
     }
 
+    /// Looks at the pushes where they lie: an element taken out of an array is copied, which counts five references.
+    private func hasDoubtful(_ pushes: [APNsPush]) -> Bool {
+        pushes.withUnsafeBufferPointer { pushes in pushes.indices.contains { pushes[$0].standing.isDoubtful } }
+    }
+
     private func outcomesBeforeSending(_ pushes: [APNsPush]) -> [APNsOutcome?] {
         var rules = APNsPushRules(strictness: strictness)
-        return pushes.map { push in
-            do throws(APNsPushFault) {
-                try rules.check(push)
-                return nil
-            } catch {
-                return .rejected(error.rejection)
+        return pushes.withUnsafeBufferPointer { pushes in
+            guard let first = pushes.baseAddress else { return [] }
+            return pushes.indices.map { index in
+                do throws(APNsPushFault) {
+                    try rules.check(at: first + index)
+                    return nil
+                } catch {
+                    return .rejected(error.rejection)
+                }
             }
         }
     }

@@ -13,16 +13,16 @@ extension HTTP2Connection where Ticket == PushTicket {
     ) -> (count: Int, bytes: Int) {
         var count = 0
         var bytes = 0
-        while let size = queue.firstBodySize, canOpen(bodySize: size), !streams.isExhausted {
+        while !streams.isExhausted {
             // A request in steady state has about 110 bytes besides its body (APNs reference 9.2).
-            if count > 0, output.readableBytes + size + 128 > Self.recordSize { break }
-            guard let ticket = queue.popFirst() else { break }
+            let room = count > 0 ? Self.recordSize - output.readableBytes - 128 : .max
+            guard let ticket = queue.popFirst(where: { $0 <= room && canOpen(bodySize: $0) }) else { break }
             guard let stream = open(ticket, authorization: authorization) else {
                 queue.prepend([ticket])
                 break
             }
             count += 1
-            bytes += size
+            bytes += ticket.bodySize
             opened(ticket, stream)
         }
         return (count, bytes)

@@ -36,13 +36,27 @@ struct PushLanes {
         if ticket.submission.lane == .express { express.prepend(ticket) } else { bulk.prepend(ticket) }
     }
 
-    mutating func popFirst() -> PushTicket? {
+    /// The next one, if the size of its body satisfies the condition. Takes it out to look at it, because to look at it in its
+    /// place is to count references twice.
+    mutating func popFirst(where condition: (Int) -> Bool) -> PushTicket? {
         if next == .bulk {
+            guard let ticket = Self.popFirst(of: &bulk, where: condition) else { return nil }
             run = 0
-            return bulk.popFirst()
+            return ticket
         }
+        guard let ticket = Self.popFirst(of: &express, where: condition) else { return nil }
         run = bulk.isEmpty ? 0 : run + 1
-        return express.popFirst()
+        return ticket
+    }
+
+    @inline(__always)
+    private static func popFirst(
+        of lane: inout CircularBuffer<PushTicket>, where condition: (Int) -> Bool
+    ) -> PushTicket? {
+        guard let ticket = lane.popFirst() else { return nil }
+        if condition(ticket.bodySize) { return ticket }
+        lane.prepend(ticket)
+        return nil
     }
 
     /// Makes the likeliest of the first `reach` of each lane the next one, whatever its lane.

@@ -36,7 +36,8 @@ final class PushQueue {
     /// The size of the body that is next; `nil` when nothing waits.
     var firstBodySize: Int? { lanes.first?.bodySize }
 
-    func popFirst() -> PushTicket? { lanes.popFirst() }
+    /// The next one, if the size of its body satisfies the condition.
+    func popFirst(where condition: (Int) -> Bool) -> PushTicket? { lanes.popFirst(where: condition) }
 
     /// Takes out the tickets that satisfy the condition.
     func removeAll(where condition: (PushTicket) -> Bool) -> [PushTicket] { lanes.removeAll(where: condition) }
