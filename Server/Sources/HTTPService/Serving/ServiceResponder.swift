@@ -107,6 +107,10 @@ public struct ServiceResponder: HTTPResponder {
             guard progress.hasEnded || !Self.announcesBody(request) else {
                 throw ServiceError(.requestTimeout, "the body did not arrive in time")
             }
+            // The handler is waited for anyway. What it has done all the same is told: a client that hears of an unknown outcome does
+            // it again.
+            group.cancelAll()
+            if case .success(let response?)? = await group.nextResult() { return response }
             throw ServiceError(.outcomeUnknown, "the answer took too long")
         }
     }
