@@ -141,7 +141,7 @@ struct RequestDeadlineTests {
             router.post("/slow") { request, context in
                 if let extra { context.deadline.extend(to: clock.uptime + extra) }
                 _ = try await request.readBody(limit: 100)
-                do { try await clock.sleep(for: .seconds(100)) } catch where endsAllTheSame {}
+                do { try await clock.sleep(for: .seconds(100)) } catch  where endsAllTheSame {}
                 return "done"
             }
         }

@@ -7,7 +7,8 @@ extension APNsClientMetrics {
 
     private static var totals: [WritableKeyPath<APNsClientMetrics, Int>] {
         [
-            \.connected, \.connectFailures, \.goAways, \.resets, \.resends, \.requests, \.accepted, \.rejected, \.notSent, \.unknown,
+            \.connected, \.connectFailures, \.goAways, \.resets, \.resends, \.requests, \.accepted, \.rejected, \.notSent,
+            \.unknown,
         ]
     }
 
@@ -17,6 +18,7 @@ extension APNsClientMetrics {
         for number in Self.levels + Self.totals { sum[keyPath: number] += other[keyPath: number] }
         sum.goAwaysByReason.merge(other.goAwaysByReason) { $0 + $1 }
         sum.roundTrip = [roundTrip, other.roundTrip].compactMap { $0 }.max()
+        sum.tokenAge = [tokenAge, other.tokenAge].compactMap { $0 }.max()
         sum.lastGoAwayReason = lastGoAwayReason ?? other.lastGoAwayReason
         sum.clockSkew = clockSkew ?? other.clockSkew
         return sum

@@ -74,7 +74,8 @@ public enum MetricName: String, Sendable, CaseIterable {
         case .pushesInFlight: "Pushes handed to the transport and not back yet."
         case .slicesInHand: "Slices that this node works on, by weight."
         case .slices: "Slices to be dispatched by all nodes, by stage."
-        case .apnsClients: "Clients of APNs that are open: one for the node's credential, one for each hub that sends with its own."
+        case .apnsClients:
+            "Clients of APNs that are open: one for the node's credential, one for each hub that sends with its own."
         case .apnsConnections: "Connections to APNs, by phase."
         case .apnsStreamLimit: "Streams that the connections to APNs allow now, together."
         case .apnsStreams: "Requests to APNs without an answer yet."

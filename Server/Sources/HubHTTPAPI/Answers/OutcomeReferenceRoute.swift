@@ -24,7 +24,8 @@ public struct OutcomeReferenceRoute: Sendable {
         let skipped = Platform.known.filter { !$0.hasTransport }.map {
             "| <a id=\"\(anchor($0))\"></a>`\(TargetOutcome.skipped.wireName)` at \($0.rawValue) | \(skipReason($0)). |"
         }
-        return (["# Outcomes of sends", "", "| Outcome | Meaning |", "| --- | --- |"] + rows + skipped).joined(separator: "\n") + "\n"
+        return (["# Outcomes of sends", "", "| Outcome | Meaning |", "| --- | --- |"] + rows + skipped).joined(separator: "\n")
+            + "\n"
     }()
 
     /// Where the page tells why pushes to a platform are skipped.

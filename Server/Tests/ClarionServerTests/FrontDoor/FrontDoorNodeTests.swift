@@ -140,7 +140,8 @@ struct FrontDoorNodeTests {
                     await turn(FrontDoorIdentity.interval)
                     #expect(notes.all.isEmpty)
                     if usesFiles {
-                        try? (issued.certificatePEM + "\n").write(toFile: files.certificatePath, atomically: true, encoding: .utf8)
+                        try? (issued.certificatePEM + "\n").write(
+                            toFile: files.certificatePath, atomically: true, encoding: .utf8)
                     }
                     await turn(usesFiles ? FrontDoorIdentity.interval : FrontDoorIdentity.renewal)
                     #expect(notes.all == ["The certificate of the HTTPS interface was replaced"])

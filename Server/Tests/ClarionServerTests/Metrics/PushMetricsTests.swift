@@ -109,7 +109,8 @@ struct PushMetricsTests {
         let clock = ManualClock()
         for store in [StubTelemetry(backlog: .init(due: [.single: 4, .small: 3], waiting: 2, leased: 1)), StubTelemetry()] {
             let upkeep = MetricsUpkeep(
-                telemetry: store, clients: { .init(clients: 1, sum: APNsClientMetrics()) }, tokenAge: { .seconds(5) }, factory: registry, clock: clock,
+                telemetry: store, clients: { .init(clients: 1, sum: APNsClientMetrics()) }, tokenAge: { .seconds(5) },
+                factory: registry, clock: clock,
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
             var gauges = NodeGauges(factory: registry)
             await upkeep.collect(into: &gauges)

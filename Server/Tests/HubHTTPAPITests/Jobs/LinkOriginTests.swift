@@ -34,6 +34,7 @@ struct LinkOriginTests {
     @Test("a closed network without TLS gets what it was asked by")
     func insecure() {
         #expect(
-            LinkOrigin(isBehindTLSProxy: false).base(for: "node-1.internal:8080", isSecure: false) == "http://node-1.internal:8080")
+            LinkOrigin(isBehindTLSProxy: false).base(for: "node-1.internal:8080", isSecure: false)
+                == "http://node-1.internal:8080")
     }
 }
