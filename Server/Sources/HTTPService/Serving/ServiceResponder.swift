@@ -15,6 +15,7 @@ public struct ServiceResponder: HTTPResponder {
     let table: RouteTable
     let options: ServiceOptions
     private let metrics: RequestMetrics
+    private let deadlines: DeadlineWatch
 
     init(
         routes: RouterResponder<ServiceRequestContext>, ownRoutes: RouterResponder<ServiceRequestContext>, table: RouteTable,
@@ -25,6 +26,7 @@ public struct ServiceResponder: HTTPResponder {
         self.table = table
         self.options = options
         metrics = RequestMetrics(factory: options.metrics)
+        deadlines = DeadlineWatch(clock: options.clock, longestSleep: options.requestDeadline)
     }
 
     public func respond(to request: Request, context: ServiceRequestContext) async throws -> Response {
@@ -99,7 +101,7 @@ public struct ServiceResponder: HTTPResponder {
         try await withThrowingTaskGroup(of: Response?.self) { group in
             group.addTask { try await handler(context) }
             group.addTask {
-                try await context.deadline.wait(clock: options.clock)
+                try await deadlines.wait(for: context.deadline)
                 return nil
             }
             defer { group.cancelAll() }
