@@ -3,8 +3,8 @@ import RichPushModel
 
 /// Lets many requests wait for their deadlines with one timer.
 ///
-/// A timer for each costs more than the request, and one that is cancelled stays with the system until it would have rung. So one of
-/// those that wait keeps watch for all; when its request ends, another takes over.
+/// A timer for each costs more than the request, and one that is cancelled stays with the system until it would have rung. So one
+/// of those that wait keeps watch for all; when its request ends, another takes over.
 final class DeadlineWatch: Sendable {
     private enum Turn: Sendable {
         /// The deadline has passed.
@@ -30,7 +30,11 @@ final class DeadlineWatch: Sendable {
     private let longestSleep: Duration
     private let state = NIOLockedValueBox(State())
 
-    /// Creates a watch. `longestSleep` is at most what a new deadline is away, so that no sleep outlasts one that comes meanwhile.
+    /// How many wait while another keeps watch, and how many were cancelled before they waited.
+    var waiting: (parked: Int, cancelled: Int) { state.withLockedValue { ($0.waiters.count, $0.cancelled.count) } }
+
+    /// Creates a watch. `longestSleep` is at most what a new deadline is away, so that no sleep outlasts one that comes
+    /// meanwhile.
     init(clock: any ServiceClock, longestSleep: Duration) {
         self.clock = clock
         self.longestSleep = longestSleep

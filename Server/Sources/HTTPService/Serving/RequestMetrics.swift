@@ -51,7 +51,8 @@ struct RequestMetrics: Sendable {
     }
 
     private func series(_ record: RequestRecord) -> Series {
-        let answer = Answer(template: record.template, method: RequestRecord.label(of: record.request.method), status: record.status.code)
+        let answer = Answer(
+            template: record.template, method: RequestRecord.label(of: record.request.method), status: record.status.code)
         if let series = known.withLockedValue({ $0[answer] }) { return series }
         let route = (MetricLabel.route.rawValue, record.template)
         let method = (MetricLabel.method.rawValue, answer.method)
