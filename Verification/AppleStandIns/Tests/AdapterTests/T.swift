@@ -1,0 +1,3 @@
+import Testing
+@testable import RichPushApp
+@Test func nothing() {}
