@@ -9,7 +9,7 @@
         /// Nobody taps on more before an app has started.
         private static let limit = 16
 
-        private var contents: [OpenedContent] = []
+        private(set) var contents: [OpenedContent] = []
         private var offers: [ContentOffer] = []
         private var onShow: (@MainActor (OpenedContent) -> Void)?
         private var onOffer: (@MainActor (ContentOffer) -> Void)?

@@ -9,6 +9,8 @@
 
         /// Signs in and registers this installation. Whoever was signed in before is signed out first.
         public func signIn(user: String, password: String) async throws(RichPushError) {
+            // What waits for a screen was for whoever was signed in before.
+            router.forget()
             try await engine.signIn(user: user, password: password)
         }
 
