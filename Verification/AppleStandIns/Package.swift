@@ -28,7 +28,7 @@ let package = Package(
         standIn("AppleFoundationShims"), standIn("CryptoKit"), standIn("Security", ["AppleFoundationShims"]),
         standIn("UIKit", ["AppleFoundationShims"]), standIn("UserNotifications", ["AppleFoundationShims"]),
         standIn("UserNotificationsUI", ["UIKit", "UserNotifications"]), standIn("BackgroundTasks", ["AppleFoundationShims"]),
-        standIn("_Testing_UIKit"),
+        standIn("SwiftUI", ["UIKit"]), standIn("AVKit", ["SwiftUI"]), standIn("_Testing_UIKit"), standIn("_Testing_SwiftUI"),
         shipped("RichPushModel", []),
         shipped("RichPushDevice", ["RichPushModel", "CryptoKit"]),
         shipped("RichPushPlatform", ["RichPushDevice", "RichPushModel", "Security"] + notifications, [manifest]),
@@ -38,10 +38,13 @@ let package = Package(
         shipped(
             "RichPushApp", ["RichPushPlatform", "RichPushDevice", "RichPushModel", "BackgroundTasks"] + notifications,
             [.process("Resources"), manifest]),
+        shipped(
+            "RichPushUI", ["RichPushApp", "RichPushDevice", "RichPushModel", "SwiftUI", "AVKit"],
+            [.process("Resources"), manifest]),
         .testTarget(
             name: "AdapterTests",
             dependencies: [
-                "RichPushApp", "RichPushExtension", "RichPushContentExtension", "_Testing_UIKit", "BackgroundTasks", "Security",
+                "RichPushApp", "RichPushUI", "RichPushExtension", "RichPushContentExtension", "_Testing_UIKit", "_Testing_SwiftUI", "BackgroundTasks", "Security",
                 "CryptoKit",
             ], path: "Tests/AdapterTests", swiftSettings: house),
     ],

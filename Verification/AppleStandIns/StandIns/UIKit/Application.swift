@@ -72,6 +72,8 @@ open class UIApplication: UIResponder {
 /// On Apple's systems all its functions are optional; the strict reading asks for each that rich push needs.
 @MainActor
 public protocol UIApplicationDelegate: NSObjectProtocol {
+    /// Not of Apple's: there the runtime makes a delegate by its class, and here the language has to.
+    init()
     func application(
         _ application: UIApplication, didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
     ) -> Bool
