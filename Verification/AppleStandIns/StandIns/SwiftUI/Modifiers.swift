@@ -14,11 +14,12 @@ public struct AccessibilityChildBehavior: Sendable { public static let combine =
 
 public struct Font: Sendable {
     public struct Weight: Sendable { public static let semibold = Self(), bold = Self(), regular = Self() }
+    public enum TextStyle: Sendable { case largeTitle, title, headline, body, footnote, caption }
     public struct Design: Sendable { public static let monospaced = Self(), `default` = Self() }
     public static let largeTitle = Font(), title = Font(), title2 = Font(), headline = Font(), subheadline = Font()
     public static let body = Font(), footnote = Font(), caption = Font()
     public func weight(_ weight: Weight) -> Font { self }
-    public static func system(_ style: Font, design: Design) -> Font { style }
+    public static func system(_ style: TextStyle, design: Design) -> Font { Font() }
 }
 
 public protocol ShapeStyle: Sendable {}
