@@ -65,3 +65,18 @@ extension View {
         return noting { $0.children += SwiftUI.fakeNodes(of: actions) }
     }
 }
+
+// Newer than the oldest iOS that the SDK supports: the compiler of Linux lets them pass, and Verification/ledger must not.
+public struct ContentUnavailableView: FakeDrawn {
+    let title: String
+    @_disfavoredOverload
+    public init<Title: StringProtocol>(_ title: Title, systemImage: String) { self.title = String(title) }
+    public var fakeNodes: [FakeNode] { [FakeNode("unavailable", text: title)] }
+}
+
+@MainActor
+extension View {
+    public func onChange<Value: Equatable>(
+        of value: Value, initial: Bool = false, _ action: @escaping (Value, Value) -> Void
+    ) -> some View { self }
+}

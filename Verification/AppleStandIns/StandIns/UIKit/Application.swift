@@ -37,6 +37,9 @@ open class UIApplication: UIResponder {
     open var backgroundRefreshStatus: UIBackgroundRefreshStatus { fakeRefreshStatus }
     open func registerForRemoteNotifications() { fakeRegistrations += 1 }
 
+    @discardableResult
+    open func open(_ url: URL) async -> Bool { true }
+
     open func beginBackgroundTask(
         withName taskName: String?, expirationHandler handler: (@MainActor @Sendable () -> Void)? = nil
     ) -> UIBackgroundTaskIdentifier {
