@@ -28,7 +28,8 @@
         open func makeClient() -> RichPushClient { RichPushClient(configuration: Self.configuration) }
 
         open func application(
-            _ application: UIApplication, didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]? = nil
+            _ application: UIApplication,
+            didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]? = nil
         ) -> Bool {
             client.didFinishLaunching(delegate: self)
             return true

@@ -52,7 +52,8 @@
         /// The system is about to show a notification over the app. It may call on any thread; `completion` is called once, on the
         /// main thread: answered elsewhere the system stops the process (iOS client reference 4).
         public nonisolated func willPresent(
-            _ notification: UNNotification, withCompletionHandler completion: @escaping (UNNotificationPresentationOptions) -> Void
+            _ notification: UNNotification,
+            withCompletionHandler completion: @escaping (UNNotificationPresentationOptions) -> Void
         ) {
             let call = PresentationCall(notification, completion)
             Task { @MainActor in await self.answer(call) }

@@ -44,7 +44,8 @@ let package = Package(
         .testTarget(
             name: "AdapterTests",
             dependencies: [
-                "RichPushApp", "RichPushUI", "RichPushExtension", "RichPushContentExtension", "_Testing_UIKit", "_Testing_SwiftUI", "BackgroundTasks", "Security",
+                "RichPushApp", "RichPushUI", "RichPushExtension", "RichPushContentExtension", "_Testing_UIKit",
+                "_Testing_SwiftUI", "BackgroundTasks", "Security",
                 "CryptoKit",
             ], path: "Tests/AdapterTests", swiftSettings: house),
     ],

@@ -33,7 +33,8 @@ public struct SHA256 {
         let bits = count * 8
         copy.take([0x80] + [UInt8](repeating: 0, count: (119 - rest.count) % 64))
         copy.take((0..<8).map { UInt8(truncatingIfNeeded: bits >> (56 - 8 * $0)) })
-        return SHA256Digest(bytes: copy.state.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> (24 - 8 * $0)) } })
+        return SHA256Digest(
+            bytes: copy.state.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> (24 - 8 * $0)) } })
     }
 
     private mutating func take(_ bytes: [UInt8]) {

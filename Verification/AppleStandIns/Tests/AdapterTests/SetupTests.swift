@@ -67,7 +67,8 @@ extension AppleFace {
             #expect(Diagnosis(facts).findings.map(\.id) == [mistake.word])
         }
 
-        @Test("is looked at from inside: a group that the key chain refuses, a delegate that was replaced, nobody who hears offers")
+        @Test(
+            "is looked at from inside: a group that the key chain refuses, a delegate that was replaced, nobody who hears offers")
         func diagnoses() async throws {
             let client = try await phone.signedIn().client
             #expect(await soon { await client.notifications.hasCategory("richPush") })
@@ -85,11 +86,13 @@ extension AppleFace {
             #expect(!words.contains("category-missing") && !words.contains("token-missing"))
         }
 
-        @Test("tells the two push services apart by the profile", arguments: [
-            ("<key>aps-environment</key>\n\t<string>development</string>", "sandbox"),
-            ("x\u{0}<key>aps-environment</key><string>production</string>", "production"),
-            ("<key>other</key><string>production</string>", nil), ("", nil),
-        ])
+        @Test(
+            "tells the two push services apart by the profile",
+            arguments: [
+                ("<key>aps-environment</key>\n\t<string>development</string>", "sandbox"),
+                ("x\u{0}<key>aps-environment</key><string>production</string>", "production"),
+                ("<key>other</key><string>production</string>", nil), ("", nil),
+            ])
         func signing(profile: String, environment: String?) {
             #expect(PushSigning(profile: Data(profile.utf8))?.rawValue == environment)
         }

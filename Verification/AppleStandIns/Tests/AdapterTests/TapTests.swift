@@ -19,9 +19,11 @@ extension AppleFace {
             phone.backend.receipts.filter { $0.kind == kind }.map(\.richID)
         }
 
-        @Test("arrives once, on the main thread, and opens the content", arguments: [
-            UNNotificationDefaultActionIdentifier, "richPushMore",
-        ])
+        @Test(
+            "arrives once, on the main thread, and opens the content",
+            arguments: [
+                UNNotificationDefaultActionIdentifier, "richPushMore",
+            ])
         func opens(action: String) async throws {
             let delegate = try await phone.signedIn()
             phone.backend.store(7)

@@ -97,7 +97,9 @@ final class TestPhone {
         return service
     }
 
-    nonisolated static func payload(_ number: Int, kind: String = "img", message: String = "Check this image out!") -> [AnyHashable: Any] {
+    nonisolated static func payload(_ number: Int, kind: String = "img", message: String = "Check this image out!")
+        -> [AnyHashable: Any]
+    {
         ["aps": ["content-available": 1], "richId": "\(number)", "richMessage": message, "richType": kind]
     }
 }
