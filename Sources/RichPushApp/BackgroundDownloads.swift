@@ -18,7 +18,7 @@
         nonisolated static let identifier = "org.clarion.richpush.downloads"
 
         private let engine: RichPushEngine
-        private let delegate: BackgroundDownloadDelegate
+        let delegate: BackgroundDownloadDelegate
         private lazy var session = makeSession()
 
         init(engine: RichPushEngine) {
