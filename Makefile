@@ -50,4 +50,4 @@ dist: ## Make a folder to install elsewhere, with the Swift runtime linked in
 	@scripts/make-dist
 
 clean: ## Remove what was built and the demo's state
-	@rm -rf .build .build-dist .build-complaints Server/.build Server/.build-dist Checks/.build Benchmarks/.build .demo .emulator dist
+	@rm -rf .build .build-dist .build-complaints .build-apple Verification/AppleStandIns/.build Server/.build Server/.build-dist Checks/.build Benchmarks/.build .demo .emulator dist

@@ -10,10 +10,15 @@ let house: [SwiftSetting] =
 
 let package = Package(
     name: "clarion",
+    defaultLocalization: "en",
     platforms: [.iOS(.v16), .macOS(.v13)],
     products: [
         .library(name: "RichPushModel", targets: ["RichPushModel"]),
         .library(name: "RichPushDevice", targets: ["RichPushDevice"]),
+        .library(name: "RichPushApp", targets: ["RichPushApp"]),
+        .library(name: "RichPushUI", targets: ["RichPushUI"]),
+        .library(name: "RichPushExtension", targets: ["RichPushExtension"]),
+        .library(name: "RichPushContentExtension", targets: ["RichPushContentExtension"]),
     ],
     dependencies: [
         // Hashing and keys on Linux; on Apple's systems CryptoKit is used and this is not built.
@@ -31,6 +36,22 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto", condition: .when(platforms: [.linux])),
             ], swiftSettings: house),
         .testTarget(name: "RichPushDeviceTests", dependencies: ["RichPushDevice", "RichPushModel"], swiftSettings: house),
+        // Floor 3: the Apple face, empty on other systems; Verification/AppleStandIns compiles and runs it on Linux.
+        .target(
+            name: "RichPushPlatform", dependencies: ["RichPushDevice", "RichPushModel"],
+            resources: [.copy("PrivacyInfo.xcprivacy")], swiftSettings: house),
+        .target(
+            name: "RichPushExtension", dependencies: ["RichPushPlatform", "RichPushDevice", "RichPushModel"],
+            resources: [.copy("PrivacyInfo.xcprivacy")], swiftSettings: house),
+        .target(
+            name: "RichPushContentExtension", dependencies: ["RichPushPlatform", "RichPushModel"],
+            resources: [.copy("PrivacyInfo.xcprivacy")], swiftSettings: house),
+        .target(
+            name: "RichPushApp", dependencies: ["RichPushPlatform", "RichPushDevice", "RichPushModel"],
+            resources: [.process("Resources"), .copy("PrivacyInfo.xcprivacy")], swiftSettings: house),
+        .target(
+            name: "RichPushUI", dependencies: ["RichPushApp", "RichPushDevice", "RichPushModel"],
+            resources: [.process("Resources"), .copy("PrivacyInfo.xcprivacy")], swiftSettings: house),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -17,15 +17,37 @@ public struct RichPushConfiguration: Hashable, Sendable {
     /// Whether OK / More is offered while the app is in the foreground, as in the tutorial; otherwise the system's banner.
     public var offersInForeground = true
     /// What is shown when nothing better is known. Apps replace it by their own language's words.
-    public var neutralText = "You have a new message"
+    public var neutralText = Self.englishNeutralText
     /// The title of the button that opens the content.
-    public var moreTitle = "More"
+    public var moreTitle = Self.englishMoreTitle
+    /// The App Group that app and service extension share, for example `group.org.example.shop`. Their records, their content
+    /// and the secrets that both read lie in it. Absent where there are no such groups.
+    public var appGroup: String?
+    /// The identifier of a background refresh, as the app's Info.plist lists it under `BGTaskSchedulerPermittedIdentifiers`.
+    /// With it the app sends waiting receipts and reads its inbox now and then without being opened. Absent means never.
+    public var refreshTask: String?
+
+    /// The words that an app keeps unless it says otherwise; the Apple face of the SDK replaces them by the user's language.
+    public static let englishNeutralText = "You have a new message"
+    /// As above, for the button.
+    public static let englishMoreTitle = "More"
 
     /// Creates a configuration with the defaults.
     public init(backend: URL) throws(ConfigurationError) {
         guard Origin(backend)?.isAcceptable == true else { throw .insecureBackend }
         guard backend.query == nil, backend.fragment == nil, backend.user == nil else { throw .badBackend }
         self.backend = backend
+    }
+
+    /// Creates a configuration from constants in the app's source. What is wrong with them is a mistake in that source and ends
+    /// the process at once; for an address from elsewhere use `init(backend:)`, which throws.
+    public init(backend: URL, appGroup: String) {
+        do throws(ConfigurationError) {
+            try self.init(backend: backend)
+        } catch {
+            preconditionFailure("The backend \(backend) cannot be used: \(error)")
+        }
+        self.appGroup = appGroup
     }
 }
 

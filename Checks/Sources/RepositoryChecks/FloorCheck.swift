@@ -50,7 +50,8 @@ public struct FloorCheck: Sendable {
     /// What comes with a toolchain or an operating system.
     static let platformModules: Set<String> = [
         "Foundation", "FoundationEssentials", "FoundationNetworking", "Glibc", "Musl", "Darwin", "Dispatch", "Synchronization",
-        "Swift", "_Concurrency", "os", "Testing", "CryptoKit", "Security", "UIKit", "SwiftUI", "UserNotifications", "Network",
+        "Swift", "_Concurrency", "os", "Testing", "CryptoKit", "Security", "UIKit", "SwiftUI", "UserNotifications",
+        "UserNotificationsUI", "Network",
         "BackgroundTasks", "AVKit", "AVFoundation", "PackageDescription", "System",
     ]
 }

@@ -17,7 +17,8 @@ public struct FloorPlan: Sendable {
             "APNsEmulation": 2, "APNsHTTP2": 2, "AppBackend": 2, "PushHub": 2, "RichPushDevice": 2,
             "APNsDelivery": 3, "BackendHTTPAPI": 3, "ContentStorage": 3, "DeviceSimulation": 3, "HTTPService": 3,
             "HubHTTPAPI": 3, "OperatorConsole": 3, "PostgresDatabase": 3, "RemoteHub": 3, "SQLStorage": 3, "SQLiteDatabase": 3,
-            "ServerObservability": 3, "RichPushApp": 3, "RichPushExtension": 3, "RichPushUI": 3,
+            "ServerObservability": 3, "RichPushApp": 3, "RichPushContentExtension": 3,
+            "RichPushExtension": 3, "RichPushPlatform": 3, "RichPushUI": 3,
             "ClarionServer": 4, "SimulatedPhonePage": 4,
             "clarion": 5,
             "ClarionTesting": 6, "EngineTesting": 6, "StorageConformance": 6,
@@ -26,7 +27,9 @@ public struct FloorPlan: Sendable {
             "AppBackend": ["PushHub"], "BackendHTTPAPI": ["HTTPService"], "ClarionServer": ["SimulatedPhonePage"],
             "EngineTesting": ["ClarionTesting"],
             "HubHTTPAPI": ["HTTPService"], "OperatorConsole": ["HTTPService"], "PostgresDatabase": ["SQLStorage"],
-            "SQLiteDatabase": ["SQLStorage"], "StorageConformance": ["ClarionTesting"],
+            "RichPushApp": ["RichPushPlatform"], "RichPushContentExtension": ["RichPushPlatform"],
+            "RichPushExtension": ["RichPushPlatform"], "RichPushUI": ["RichPushApp"], "SQLiteDatabase": ["SQLStorage"],
+            "StorageConformance": ["ClarionTesting"],
         ],
         allowedProducts: [
             "RichPushModel": [], "ServiceErrors": [], "TagExpressions": [], "NotificationTemplates": [],
@@ -36,5 +39,6 @@ public struct FloorPlan: Sendable {
         forbidden: [
             "APNsEmulation": ["APNsHTTP2"], "APNsHTTP2": ["APNsEmulation", "PushHub"],
             "PushHub": ["APNsProtocol"], "AppBackend": ["APNsProtocol"],
+            "RichPushExtension": ["RichPushApp", "RichPushUI"], "RichPushContentExtension": ["RichPushApp", "RichPushUI"],
         ])
 }

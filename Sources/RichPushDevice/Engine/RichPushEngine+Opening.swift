@@ -88,7 +88,7 @@ extension RichPushEngine {
         }
     }
 
-    private func details(
+    func details(
         of id: RichID, in session: Session, within deadline: Deadline
     ) async throws(RichPushError) -> InboxEntry {
         if let known = try? records.entry(id, of: session.id) { return known }

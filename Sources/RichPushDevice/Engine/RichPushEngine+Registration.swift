@@ -45,7 +45,7 @@ extension RichPushEngine {
     func installationUpdate() async -> InstallationUpdate {
         let facts = await app.environment.installationFacts()
         return InstallationUpdate(
-            handle: token, environment: facts.environment, topic: facts.bundleID, locale: facts.locale)
+            handle: token, tags: currentTags, environment: facts.environment, topic: facts.bundleID, locale: facts.locale)
     }
 
     func put(

@@ -6,6 +6,8 @@ public enum RichPushError: Error, Hashable, Sendable {
     case notSignedIn
     /// A user name has 1 to 64 of `A-Z a-z 0-9 _ @ . -`.
     case badUserName
+    /// A tag has 1 to 120 letters, digits and `_ @ # . : -`, and an installation has at most 59 of them.
+    case badTag
     /// The server does not know this user with this password.
     case wrongPassword
     /// The server no longer takes this installation's credential; the user must sign in again.
@@ -51,6 +53,7 @@ public enum RichPushError: Error, Hashable, Sendable {
         switch self {
         case .notSignedIn: "not-signed-in"
         case .badUserName: "bad-user-name"
+        case .badTag: "bad-tag"
         case .wrongPassword: "wrong-password"
         case .credentialRejected: "credential-rejected"
         case .passwordNotKept: "password-not-kept"

@@ -6,6 +6,7 @@ enum PhoneWords {
         switch error {
         case .notSignedIn: "Sign in first."
         case .badUserName: "A user name has 1 to 64 letters, digits and _ @ . -"
+        case .badTag: "A tag has 1 to 120 letters, digits and _ @ # . : -"
         case .wrongPassword: "User name and password do not match."
         case .credentialRejected: "Your sign-in has ended. Sign in again."
         case .passwordNotKept: "Sign in again to send."

@@ -1,0 +1,51 @@
+#if canImport(UIKit) && canImport(UserNotifications)
+    import RichPushDevice
+    import RichPushModel
+
+    /// Takes what the engine wants shown to whatever the app shows it with. Until the app has screens, as when a tap starts it,
+    /// the newest of it waits here.
+    @MainActor
+    final class AppRouter: ContentRouting {
+        /// Nobody taps on more before an app has started.
+        private static let limit = 16
+
+        private(set) var contents: [OpenedContent] = []
+        private var offers: [ContentOffer] = []
+        private var onShow: (@MainActor (OpenedContent) -> Void)?
+        private var onOffer: (@MainActor (ContentOffer) -> Void)?
+
+        /// Whether somebody asks OK / More.
+        var hearsOffers: Bool { onOffer != nil }
+
+        func attach(show: @escaping @MainActor (OpenedContent) -> Void, offer: (@MainActor (ContentOffer) -> Void)?) {
+            onShow = show
+            onOffer = offer
+            let (contents, offers) = (contents, offers)
+            self.contents = []
+            for content in contents { show(content) }
+            guard let offer else { return }
+            self.offers = []
+            for waiting in offers { offer(waiting) }
+        }
+
+        /// What waits was for a user who has signed out.
+        func forget() {
+            contents = []
+            offers = []
+        }
+
+        func show(_ content: OpenedContent) async {
+            if let onShow { return onShow(content) }
+            contents.removeAll { $0.richID == content.richID }
+            contents.append(content)
+            if contents.count > Self.limit { contents.removeFirst() }
+        }
+
+        func offer(_ offer: ContentOffer) async {
+            if let onOffer { return onOffer(offer) }
+            offers.removeAll { $0.richID == offer.richID }
+            offers.append(offer)
+            if offers.count > Self.limit { offers.removeFirst() }
+        }
+    }
+#endif

@@ -1,0 +1,118 @@
+/// What is wrong with an app's set-up, most serious first, in words for its developer: nearly every picture that does not show is
+/// a mistake in the set-up (iOS client reference 11).
+public struct Diagnosis: Hashable, Sendable {
+    /// One thing to look at.
+    public struct Finding: Hashable, Sendable, Identifiable {
+        /// How bad it is.
+        public enum Severity: String, Sendable, Comparable {
+            /// Worth knowing; the system or the user wanted it so.
+            case note
+            /// Some pushes will not look as they should.
+            case warning
+            /// Rich push cannot work.
+            case error
+
+            public static func < (left: Severity, right: Severity) -> Bool { left.rank < right.rank }
+
+            private var rank: Int { self == .error ? 0 : self == .warning ? 1 : 2 }
+        }
+
+        /// A stable word, for example `app-group-missing`.
+        public let id: String
+        public let severity: Severity
+        /// What is wrong and what to do about it.
+        public let sentence: String
+    }
+
+    public let facts: SetupFacts
+    public let findings: [Finding]
+
+    /// Judges facts.
+    public init(_ facts: SetupFacts) {
+        self.facts = facts
+        findings = (Self.signing(facts) + Self.parts(facts) + Self.surroundings(facts)).sorted { $0.severity < $1.severity }
+    }
+
+    /// Whether nothing is an error.
+    public var isSound: Bool { findings.allSatisfy { $0.severity != .error } }
+
+    private static func signing(_ facts: SetupFacts) -> [Finding] {
+        var findings: [Finding] = []
+        if facts.hasAppGroup == nil {
+            findings.append(
+                .init(
+                    id: "app-group-unset", severity: .warning,
+                    sentence: "The configuration names no App Group, so the service extension finds no session."))
+        }
+        if facts.hasAppGroup == false {
+            findings.append(
+                .init(
+                    id: "app-group-missing", severity: .error,
+                    sentence: "The App Group is not among the app's entitlements. Add it to the app and to both extensions."))
+        }
+        if !facts.hasSharedKeychain {
+            findings.append(
+                .init(
+                    id: "keychain-unshared", severity: .error,
+                    sentence: "The key chain refuses the App Group as an access group. Check the entitlements' signing."))
+        }
+        if facts.environment == nil {
+            findings.append(
+                .init(
+                    id: "push-entitlement-missing", severity: .error,
+                    sentence: "The provisioning profile has no aps-environment. Add the capability Push Notifications."))
+        }
+        return findings
+    }
+
+    private static func parts(_ facts: SetupFacts) -> [Finding] {
+        var findings: [Finding] = []
+        func note(_ isWrong: Bool, _ id: String, _ severity: Finding.Severity, _ sentence: String) {
+            if isWrong { findings.append(.init(id: id, severity: severity, sentence: sentence)) }
+        }
+        note(
+            !facts.hasServiceExtension, "extension-missing", .warning,
+            "The app carries no notification service extension, so visible pushes show neutral text and no picture.")
+        note(
+            !facts.hasRemoteNotificationMode, "background-mode-missing", .error,
+            "UIBackgroundModes lacks remote-notification, so silent pushes never wake the app.")
+        note(
+            facts.listsRefreshTask == false, "refresh-task-unlisted", .error,
+            "BGTaskSchedulerPermittedIdentifiers does not list the configuration's refreshTask.")
+        note(
+            !facts.hasDelegate, "delegate-replaced", .error,
+            "Another object is the notification centre's delegate. Forward its two calls to the client, or taps open nothing.")
+        note(
+            !facts.hasCategory, "category-missing", .error,
+            "The category richPush is not registered. Something called setNotificationCategories without the ones before.")
+        note(
+            !facts.hearsOffers, "offers-unheard", .error,
+            "Nobody asks OK / More: use richPush(_:show:), call attach(show:offer:), or turn offersInForeground off.")
+        return findings
+    }
+
+    private static func surroundings(_ facts: SetupFacts) -> [Finding] {
+        var findings: [Finding] = []
+        func note(_ isSo: Bool, _ id: String, _ severity: Finding.Severity, _ sentence: String) {
+            if isSo { findings.append(.init(id: id, severity: severity, sentence: sentence)) }
+        }
+        note(
+            !facts.hasToken, "token-missing", .warning,
+            "The system gave no device token since the launch: no network, or the push entitlement is missing.")
+        note(!facts.isSignedIn, "not-signed-in", .note, "Nobody is signed in, so no push is for this device.")
+        note(
+            facts.permission == "denied", "permission-denied", .warning,
+            "The user does not want notifications of this app. They change it in Settings.")
+        note(
+            facts.permission == "notDetermined", "permission-unasked", .note,
+            "The user was not asked yet: visible pushes do not show. Call requestPermission when you can explain why.")
+        note(
+            !facts.hasBackgroundRefresh, "background-refresh-off", .note,
+            "Background App Refresh is off for this app, so silent pushes do not wake it.")
+        note(facts.isInLowPowerMode, "low-power-mode", .note, "In Low Power Mode the system holds silent pushes back.")
+        if let failure = facts.backendFailure {
+            note(true, "backend-failed", .warning, "The backend did not answer as it should just now: \(failure).")
+        }
+        return findings
+    }
+}

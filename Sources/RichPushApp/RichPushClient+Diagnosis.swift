@@ -1,0 +1,63 @@
+#if canImport(UIKit) && canImport(UserNotifications)
+    import Foundation
+    import RichPushDevice
+    import RichPushModel
+    import RichPushPlatform
+    import UIKit
+    import UserNotifications
+
+    extension RichPushClient {
+        /// Looks at how the app is set up and says what is wrong. It asks the backend once, so it may take some seconds.
+        public func diagnose() async -> Diagnosis {
+            var facts = SetupFacts()
+            facts.hasAppGroup = configuration.appGroup.map { SharedFolder.inGroup($0) != nil }
+            facts.hasSharedKeychain = Self.probe(DevicePorts.secrets(probing: configuration))
+            facts.hasServiceExtension = Self.carriesServiceExtension
+            facts.hasRemoteNotificationMode = Self.listed(under: "UIBackgroundModes").contains("remote-notification")
+            let tasks = Self.listed(under: "BGTaskSchedulerPermittedIdentifiers")
+            facts.listsRefreshTask = configuration.refreshTask.map { tasks.contains($0) }
+            facts.environment = PushSigning.current?.rawValue
+            facts.hasToken = environment.hasToken
+            let center = UNUserNotificationCenter.current()
+            facts.hasDelegate = delegate != nil && center.delegate === delegate
+            facts.hasCategory = await notifications.hasCategory(PushEnvelope.category)
+            facts.hasBackgroundRefresh = UIApplication.shared.backgroundRefreshStatus == .available
+            facts.isInLowPowerMode = ProcessInfo.processInfo.isLowPowerModeEnabled
+            facts.permission = await permission.rawValue
+            facts.hearsOffers = !configuration.offersInForeground || router.hearsOffers
+            facts.isSignedIn = await engine.session != nil
+            if facts.isSignedIn {
+                do throws(RichPushError) { _ = try await engine.refresh() } catch { facts.backendFailure = error.code }
+            }
+            return Diagnosis(facts)
+        }
+
+        /// Writes, reads and removes a secret under a service name of its own.
+        private static func probe(_ secrets: KeychainSecretStore) -> Bool {
+            defer { try? secrets.removeSecret(.credential) }
+            return (try? secrets.setSecret("probe", for: .credential)) != nil
+                && (try? secrets.secret(.credential)) == "probe"
+        }
+
+        private static func listed(under key: String) -> [String] {
+            Bundle.main.object(forInfoDictionaryKey: key) as? [String] ?? []
+        }
+
+        private static var carriesServiceExtension: Bool {
+            guard let folder = Bundle.main.builtInPlugInsURL,
+                let plugIns = try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+            else { return false }
+            return plugIns.contains { plugIn in
+                let about = Bundle(url: plugIn)?.object(forInfoDictionaryKey: "NSExtension") as? [String: Any]
+                return about?["NSExtensionPointIdentifier"] as? String == "com.apple.usernotifications.service"
+            }
+        }
+    }
+
+    extension DevicePorts {
+        /// The same place as the real secrets, under another name.
+        fileprivate static func secrets(probing configuration: RichPushConfiguration) -> KeychainSecretStore {
+            KeychainSecretStore(service: "richpush probe", sharedGroup: configuration.appGroup, isForApp: true)
+        }
+    }
+#endif

@@ -1,0 +1,71 @@
+#if canImport(UIKit) && canImport(UserNotifications) && canImport(UserNotificationsUI)
+    import Foundation
+    import RichPushModel
+    import RichPushPlatform
+    import UIKit
+    import UserNotifications
+    import UserNotificationsUI
+
+    /// The view of a content extension: the picture of a rich notification as wide as the notification, with its words. A
+    /// subclass without a body is all that an app writes.
+    ///
+    /// The system calls it again for each notification of the same thread, so every call shows anew.
+    open class RichPushContentViewController: UIViewController, UNNotificationContentExtension {
+        private let stack = UIStackView()
+        private let picture = UIImageView()
+        private let words = UILabel()
+        private var ratio: NSLayoutConstraint?
+
+        /// The most that a picture may be higher than wide, so that the buttons stay on the screen.
+        private static let highest: CGFloat = 1.5
+
+        open override func viewDidLoad() {
+            super.viewDidLoad()
+            picture.contentMode = .scaleAspectFit
+            picture.isAccessibilityElement = true
+            picture.accessibilityTraits = .image
+            picture.accessibilityIdentifier = "richpush.picture"
+            words.numberOfLines = 0
+            words.font = UIFont.preferredFont(forTextStyle: .body)
+            words.adjustsFontForContentSizeCategory = true
+            words.accessibilityIdentifier = "richpush.words"
+            stack.axis = .vertical
+            stack.spacing = 8
+            stack.translatesAutoresizingMaskIntoConstraints = false
+            stack.addArrangedSubview(picture)
+            stack.addArrangedSubview(words)
+            view.addSubview(stack)
+            NSLayoutConstraint.activate([
+                stack.leadingAnchor.constraint(equalTo: view.layoutMarginsGuide.leadingAnchor),
+                stack.trailingAnchor.constraint(equalTo: view.layoutMarginsGuide.trailingAnchor),
+                stack.topAnchor.constraint(equalTo: view.topAnchor, constant: 8),
+                stack.bottomAnchor.constraint(equalTo: view.bottomAnchor, constant: -8),
+            ])
+        }
+
+        open func didReceive(_ notification: UNNotification) {
+            let content = notification.request.content
+            words.text = content.body
+            show(Self.picture(of: content))
+            let altText = content.userInfo[PushEnvelope.altTextKey] as? String
+            picture.accessibilityLabel = altText ?? content.body
+        }
+
+        private func show(_ image: UIImage?) {
+            picture.image = image
+            picture.isHidden = image == nil
+            ratio?.isActive = false
+            guard let image, image.size.width > 0 else { return }
+            let height = min(image.size.height / image.size.width, Self.highest)
+            ratio = picture.heightAnchor.constraint(equalTo: picture.widthAnchor, multiplier: height)
+            ratio?.isActive = true
+        }
+
+        /// The attachment lies in the system's own store, which is readable between these two calls only.
+        private static func picture(of content: UNNotificationContent) -> UIImage? {
+            guard let file = content.attachments.first?.url, file.startAccessingSecurityScopedResource() else { return nil }
+            defer { file.stopAccessingSecurityScopedResource() }
+            return (try? Data(contentsOf: file)).flatMap { UIImage(data: $0) }
+        }
+    }
+#endif

@@ -1,0 +1,51 @@
+import RichPushModel
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// For a large content that the system downloads while the app does not run.
+extension RichPushEngine {
+    private struct Ticket: Decodable {
+        var path: String
+    }
+
+    /// A link to the content that needs no header, good for some minutes: the system follows redirects of such a download
+    /// itself, and shall carry no credential along.
+    ///
+    /// Throws `tooLarge` and `badMediaType` for what would not be taken in afterwards, and `notFound` when there is no content.
+    public func downloadLink(for id: RichID) async throws(RichPushError) -> URL {
+        guard let session = activeSession else { throw self.session == nil ? .notSignedIn : .credentialRejected }
+        let deadline = Deadline(device.clock, after: configuration.limits.callDeadline)
+        guard let descriptor = try await details(of: id, in: session, within: deadline).content else { throw .notFound }
+        try ContentCheck.admit(descriptor, maximumBytes: configuration.limits.maximumContentBytes)
+        let ticket = try await authorized(in: session, within: deadline) { authorization throws(RichPushError) in
+            try await self.client.value(
+                Ticket.self, of: BackendCall(method: "POST", path: APIRoute.ticket(id)), as: authorization, within: deadline)
+        }
+        var base = configuration.backend.absoluteString
+        while base.hasSuffix("/") { base.removeLast() }
+        guard ticket.path.hasPrefix("/"), let link = URL(string: base + ticket.path) else { throw .badAnswer }
+        return link
+    }
+
+    /// Takes in what the system has downloaded, if it is what the server described. The file is gone afterwards in any case.
+    public func takeDownload(_ file: URL, of id: RichID) throws(RichPushError) {
+        defer { try? FileAccess.remove(file) }
+        guard let session = activeSession else { throw .notSignedIn }
+        let entry = try storing { () throws(StorageError) in try records.entry(id, of: session.id) }
+        guard let descriptor = entry?.content else { throw .notFound }
+        try ContentCheck.admit(descriptor, maximumBytes: configuration.limits.maximumContentBytes)
+        try ContentCheck.verify(file, against: descriptor)
+        let key = ContentKey(id, sha256: descriptor.sha256, of: session.id)
+        let now = device.clock.now
+        let content = try storing { () throws(StorageError) in
+            try device.cache.adopt(file, as: key, descriptor: descriptor, now: now)
+        }
+        device.log.record(DeviceEvent(.fetched, id, ["bytes": "\(content.byteCount)", "variant": "background"]))
+        note(.fetched, of: id, in: session)
+        startFlush()
+    }
+}

@@ -1,0 +1,33 @@
+#if canImport(UIKit) && canImport(UserNotifications)
+    import Foundation
+    import RichPushDevice
+    import RichPushPlatform
+    import UserNotifications
+
+    /// A push that the system waits for. Enriched content, expiry and original race; the first is shown and the others dropped.
+    ///
+    /// `@unchecked` is safe: the system's content is immutable, and the handler is called once by whoever takes it first.
+    final class PendingContent: @unchecked Sendable {
+        private let original: UNNotificationContent
+        private let handler: OneShot<UNNotificationContent>
+        private let delivered = DispatchSemaphore(value: 0)
+
+        init(original: UNNotificationContent, handler: @escaping (UNNotificationContent) -> Void) {
+            self.original = original
+            self.handler = OneShot(handler)
+        }
+
+        /// Hands over edited content; the original where it cannot be edited.
+        func deliver(_ content: NoticeContent) {
+            defer { delivered.signal() }
+            guard let edited = original.mutableCopy() as? UNMutableNotificationContent else { return handler(original) }
+            try? content.write(to: edited)
+            handler(edited)
+        }
+
+        /// Waits for whoever is handing over; at `end` the original goes.
+        func waitOrDeliverOriginal(until end: DispatchTime) {
+            if delivered.wait(timeout: end) == .timedOut { handler(original) }
+        }
+    }
+#endif

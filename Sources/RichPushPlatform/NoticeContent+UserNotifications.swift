@@ -1,0 +1,39 @@
+#if canImport(UIKit) && canImport(UserNotifications)
+    import Foundation
+    import RichPushDevice
+    import RichPushModel
+    import UserNotifications
+
+    extension NoticeContent {
+        /// What the system shows or is about to show.
+        package init(_ content: UNNotificationContent) {
+            self.init(
+                title: content.title, subtitle: content.subtitle, body: content.body,
+                thread: content.threadIdentifier.isEmpty ? nil : content.threadIdentifier,
+                category: content.categoryIdentifier.isEmpty ? nil : content.categoryIdentifier,
+                badge: content.badge?.intValue)
+        }
+
+        /// Writes what it says into a content for the system. An attachment that the system refuses is left out, unless
+        /// `requiresAttachment`; then the system's error is thrown.
+        package func write(to content: UNMutableNotificationContent, requiresAttachment: Bool = false) throws {
+            content.title = title
+            content.subtitle = subtitle
+            content.body = body
+            if let thread { content.threadIdentifier = thread }
+            if let category { content.categoryIdentifier = category }
+            if let badge { content.badge = NSNumber(value: badge) }
+            guard let attachment else { return }
+            do {
+                content.attachments = [
+                    try UNNotificationAttachment(identifier: "richPush", url: attachment.file, options: nil)
+                ]
+                if let altText = attachment.altText { content.userInfo[PushEnvelope.altTextKey] = altText }
+            } catch {
+                if requiresAttachment { throw error }
+                // The copy was for the system, which did not take it.
+                try? FileManager.default.removeItem(at: attachment.file)
+            }
+        }
+    }
+#endif

@@ -1,0 +1,79 @@
+#if canImport(UIKit) && canImport(UserNotifications)
+    import Foundation
+    import RichPushDevice
+
+    /// One request under way: what came so far, and how it ends. A value, so that it needs no thread of its own.
+    struct TransportExchange {
+        /// The most of an answer that is read although nobody asked for it.
+        static let refusalLimit = 64 << 10
+
+        let maximumBytes: Int64
+        /// Where the body of a 200 goes; `nil` keeps it in memory.
+        let file: URL?
+        var status = 0
+        var body = Data()
+        /// What the exchange itself decided, before the system reports the end that it caused.
+        var failure: TransportError?
+
+        init(maximumBytes: Int64, file: URL?) {
+            self.maximumBytes = maximumBytes
+            self.file = file
+        }
+
+        /// Takes a piece of the answer; `false` when it is too much, and the exchange is to be cancelled.
+        mutating func receive(_ piece: Data) -> Bool {
+            body.append(piece)
+            guard Int64(body.count) > maximumBytes else { return true }
+            failure = .tooLarge
+            return false
+        }
+
+        /// Takes the news that a download has reached so many bytes; `false` as above.
+        mutating func reached(_ count: Int64) -> Bool {
+            guard count > maximumBytes else { return true }
+            failure = .tooLarge
+            return false
+        }
+
+        /// Takes a finished download, which vanishes when this returns.
+        mutating func finished(at location: URL, status: Int) {
+            guard failure == nil, let file else { return }
+            guard status == 200 else {
+                body = Self.beginning(of: location)
+                return
+            }
+            do {
+                let size = try FileManager.default.attributesOfItem(atPath: location.path)[.size] as? Int64 ?? 0
+                guard size <= maximumBytes else { return failure = .tooLarge }
+                try FileManager.default.moveItem(at: location, to: file)
+            } catch {
+                failure = .fileNotWritable
+            }
+        }
+
+        /// How it ends.
+        func outcome(_ error: (any Error)?, headers: [AnyHashable: Any]) -> Result<TransportResponse, TransportError> {
+            if let failure { return .failure(failure) }
+            if let error { return .failure(Self.failure(error)) }
+            guard status > 0 else { return .failure(.unreachable) }
+            var named: [String: String] = [:]
+            for (name, value) in headers { named["\(name)".lowercased()] = "\(value)" }
+            return .success(TransportResponse(status: status, headers: named, body: body))
+        }
+
+        private static func beginning(of file: URL) -> Data {
+            guard let handle = try? FileHandle(forReadingFrom: file) else { return Data() }
+            defer { try? handle.close() }
+            return (try? handle.read(upToCount: refusalLimit)) ?? Data()
+        }
+
+        private static func failure(_ error: any Error) -> TransportError {
+            switch (error as? URLError)?.code {
+            case .timedOut: .timedOut
+            case .cancelled: .cancelled
+            case .cannotCreateFile, .cannotWriteToFile, .cannotMoveFile, .cannotOpenFile: .fileNotWritable
+            default: .unreachable
+            }
+        }
+    }
+#endif

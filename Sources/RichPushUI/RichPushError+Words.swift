@@ -1,0 +1,19 @@
+import RichPushDevice
+
+extension RichPushError {
+    /// What went wrong, for the user and in the user's language. What the server said in its own words is left in those.
+    public var sentence: String {
+        switch self {
+        case .notSignedIn, .credentialRejected, .passwordNotKept: Words.notSignedIn.text
+        case .badUserName, .wrongPassword: Words.wrongPassword.text
+        case .offline, .timedOut, .serverBusy, .serverFailed, .busy, .claimed: Words.offline.text
+        case .notFound: Words.gone.text
+        case .refused(let problem): problem.detail ?? Words.refused.text
+        case .badTag: Words.refused.text
+        case .badAnswer, .badRedirect: Words.notUnderstood.text
+        case .contentMismatch, .badMediaType: Words.mismatch.text
+        case .tooLarge: Words.tooLarge.text
+        case .storage: Words.storage.text
+        }
+    }
+}

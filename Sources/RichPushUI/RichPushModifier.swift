@@ -1,0 +1,47 @@
+#if canImport(SwiftUI) && canImport(UIKit)
+    import RichPushApp
+    import RichPushDevice
+    import SwiftUI
+
+    extension View {
+        /// Connects an app's screens with rich push: what a tap, the button More or a cold start opens comes to `show`, and in
+        /// the foreground the app asks OK / More.
+        ///
+        /// - Parameter show: called again for the same id as a content goes from loading to its end.
+        public func richPush(
+            _ client: RichPushClient, show: @escaping @MainActor (OpenedContent) -> Void
+        ) -> some View {
+            modifier(RichPushModifier(client: client, show: show))
+        }
+    }
+
+    /// Asks OK / More, one question after the other.
+    struct RichPushModifier: ViewModifier {
+        let client: RichPushClient
+        let show: @MainActor (OpenedContent) -> Void
+        @State private var offers: [ContentOffer] = []
+
+        func body(content: Content) -> some View {
+            content
+                .onAppear { client.attach(show: show, offer: { offers.append($0) }) }
+                .alert(title, isPresented: isAsking, presenting: offers.first) { offer in
+                    Button(client.configuration.moreTitle) { answer(offer, more: true) }
+                    Button(Words.okay.text, role: .cancel) { answer(offer, more: false) }
+                } message: { offer in
+                    Text(verbatim: offer.message)
+                }
+        }
+
+        private var title: Text { Text(verbatim: offers.first?.title ?? Words.newNotification.text) }
+
+        private var isAsking: Binding<Bool> {
+            // The system sets it to false when a button was pressed, which takes the question away itself.
+            Binding(get: { !offers.isEmpty }, set: { _ in })
+        }
+
+        private func answer(_ offer: ContentOffer, more: Bool) {
+            offers.removeAll { $0 == offer }
+            Task { await client.answer(offer, more: more) }
+        }
+    }
+#endif

@@ -1,0 +1,75 @@
+// What Apple's Foundation has and the one of Linux has not, for checks only; written from Apple's documentation.
+@_exported import Foundation
+
+#if canImport(FoundationNetworking)
+    @_exported import FoundationNetworking
+#endif
+
+/// What a test decides of the surroundings.
+///
+/// `@unchecked` is safe: what changes is only touched inside the lock.
+public final class FakeSurroundings: @unchecked Sendable {
+    public static let shared = FakeSurroundings()
+
+    private let lock = NSLock()
+    private var groups: [String: URL] = [:]
+    private var isLowPower = false
+    private var backgroundIdentifiers: [String] = []
+
+    public func setGroups(_ groups: [String: URL]) { lock.withLock { self.groups = groups } }
+    public func setLowPower(_ isLowPower: Bool) { lock.withLock { self.isLowPower = isLowPower } }
+    public func group(_ identifier: String) -> URL? { lock.withLock { groups[identifier] } }
+    public var lowPower: Bool { lock.withLock { isLowPower } }
+    public var backgroundSessions: [String] { lock.withLock { backgroundIdentifiers } }
+    func noteBackgroundSession(_ identifier: String) { lock.withLock { backgroundIdentifiers.append(identifier) } }
+}
+
+extension FileManager {
+    public func containerURL(forSecurityApplicationGroupIdentifier groupIdentifier: String) -> URL? {
+        FakeSurroundings.shared.group(groupIdentifier)
+    }
+}
+
+extension ProcessInfo {
+    public var isLowPowerModeEnabled: Bool { FakeSurroundings.shared.lowPower }
+}
+
+extension URL {
+    public func startAccessingSecurityScopedResource() -> Bool { true }
+    public func stopAccessingSecurityScopedResource() {}
+}
+
+extension URLResourceValues {
+    public var isExcludedFromBackup: Bool? {
+        get { nil }
+        set {}
+    }
+}
+
+extension URLSessionConfiguration {
+    /// Real transfers in the background need Apple's system; this one transfers while the process runs.
+    public class func background(withIdentifier identifier: String) -> URLSessionConfiguration {
+        FakeSurroundings.shared.noteBackgroundSession(identifier)
+        return .ephemeral
+    }
+
+    public var sessionSendsLaunchEvents: Bool {
+        get { true }
+        set {}
+    }
+
+    public var isDiscretionary: Bool {
+        get { false }
+        set {}
+    }
+
+    public var sharedContainerIdentifier: String? {
+        get { nil }
+        set {}
+    }
+}
+
+/// Apple's session delegate has this call; on Linux a test makes it.
+public protocol BackgroundEventsHearing {
+    func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession)
+}

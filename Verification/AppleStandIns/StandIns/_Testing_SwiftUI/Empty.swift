@@ -1,0 +1,1 @@
+// Empty: Testing looks for it when a module named SwiftUI is there.

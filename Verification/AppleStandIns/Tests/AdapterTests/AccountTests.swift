@@ -1,0 +1,162 @@
+import BackgroundTasks
+import Foundation
+import RichPushModel
+import Security
+import Testing
+import UIKit
+import UserNotifications
+
+@testable import RichPushApp
+@testable import RichPushDevice
+@testable import RichPushPlatform
+
+extension AppleFace {
+    @Suite("An account on the phone")
+    @MainActor
+    struct Account {
+        let phone: TestPhone
+
+        init() throws { phone = try TestPhone() }
+
+        @Test("registers at launch without asking the user anything, and sends the token as hexadecimal text")
+        func registers() async throws {
+            let delegate = try await phone.signedIn()
+            #expect(await soon { UIApplication.shared.fakeRegistrations > 0 })
+            #expect(phone.center.fake { $0.asked.isEmpty })
+            #expect(await soon { await delegate.client.engine.token == "0ABC" })
+            #expect(await soon { lastUpdate?.handle == "0ABC" })
+        }
+
+        private var lastUpdate: InstallationUpdate? {
+            phone.backend.requests.last { $0.method == "PUT" }?.body
+                .flatMap { try? JSONDecoder().decode(InstallationUpdate.self, from: $0) }
+        }
+
+        @Test("keeps its secrets readable after the first unlock on this device only, and the password away from the extension")
+        func secrets() async throws {
+            _ = try await phone.signedIn()
+            let items = FakeKeychain.shared.all
+            #expect(items.values.allSatisfy { $0.accessible == "cku" })
+            let service = "richpush https://push.example.org"
+            #expect(items["\(TestPhone.group) \(service) credential"] != nil)
+            #expect(items["\(TestPhone.group) \(service) installation-id"] != nil)
+            #expect(items["app \(service) password"] != nil)
+            let others = try phone.ports(isForApp: false).secrets
+            #expect(try others.secret(.credential) == "credential-1")
+            #expect(try others.secret(.password) == nil)
+        }
+
+        @Test("before the first unlock nobody is signed in and nothing is deleted")
+        func locked() async throws {
+            _ = try await phone.signedIn()
+            let before = FakeKeychain.shared.all.count
+            FakeKeychain.shared.setLocked(true)
+            let secrets = try phone.ports().secrets
+            #expect(throws: StorageError.locked) { try secrets.secret(.credential) }
+            #expect(throws: StorageError.locked) { try secrets.removeSecret(.credential) }
+            FakeKeychain.shared.setLocked(false)
+            #expect(FakeKeychain.shared.all.count == before)
+        }
+
+        @Test("is still there after a restart")
+        func restart() async throws {
+            _ = try await phone.signedIn()
+            let delegate = try phone.launch()
+            phone.backend.store(7)
+            #expect(await push(TestPhone.payload(7), to: delegate) == .newData)
+            #expect(await delegate.client.user == "alice")
+        }
+
+        @Test("that signs out leaves no secret, no content, no notification and no number on the icon")
+        func signOut() async throws {
+            let delegate = try await phone.signedIn()
+            phone.backend.store(7)
+            _ = await push(TestPhone.payload(7), to: delegate)
+            let foreign = UNNotificationRequest(identifier: "host", content: UNNotificationContent(), trigger: nil)
+            phone.center.fake { $0.shown.append(foreign) }
+            try await delegate.client.signOut()
+            #expect(FakeKeychain.shared.all.keys.allSatisfy { $0.hasSuffix("installation-id") })
+            #expect(phone.center.fake { $0.shown.map(\.identifier) } == ["host"])
+            #expect(phone.center.fake { $0.badge } == 0)
+            let files = FileManager.default.enumerator(at: phone.folder, includingPropertiesForKeys: [.isRegularFileKey])
+            let left = (files?.allObjects as? [URL] ?? [])
+                .filter { (try? $0.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile) == true }
+            #expect(left.isEmpty)
+            #expect(await push(TestPhone.payload(7), to: delegate) == .noData)
+            #expect(UIApplication.shared.fakeOpenTasks.isEmpty)
+        }
+
+        @Test("what waited for the screens of one user is not shown to the next")
+        func nextUser() async throws {
+            let delegate = try await phone.signedIn()
+            phone.backend.store(7)
+            _ = await respond(delegate, to: 7, UNNotificationDefaultActionIdentifier)
+            #expect(await soon { delegate.client.router.contents.last?.state == .ready })
+            try await delegate.client.signIn(user: "bob", password: "hidden")
+            let shown = Locked<[OpenedContent]>([])
+            delegate.client.attach(show: { content in shown.with { $0.append(content) } })
+            #expect(shown.with { $0.isEmpty })
+        }
+
+        @Test("sends its tags, keeps them, and takes refused ones back")
+        func tags() async throws {
+            let client = try await phone.signedIn().client
+            try await client.tags.set(["beta", "lang:sv"])
+            #expect(lastUpdate?.tags.map(\.description) == ["beta", "lang:sv"])
+            await #expect(throws: RichPushError.badTag) { try await client.tags.set(["no blanks"]) }
+            phone.backend.script { $0.method == "PUT" ? .success(ScriptedBackend.problem(400)) : nil }
+            await #expect(throws: RichPushError.self) { try await client.tags.set(["username:bob"]) }
+            #expect(await client.tags.current == ["beta", "lang:sv"])
+        }
+
+        @Test("keeps the host app's own categories")
+        func categories() async throws {
+            let own = UNNotificationCategory(
+                identifier: "host", actions: [], intentIdentifiers: [], hiddenPreviewsBodyPlaceholder: "")
+            phone.center.setNotificationCategories([own])
+            _ = try phone.launch()
+            let center = phone.center
+            #expect(await soon { center.fake { Set($0.categories.map(\.identifier)) } == ["host", "richPush"] })
+        }
+
+        @Test("asks for permission when the app says so", arguments: [true, false])
+        func permission(provisional: Bool) async throws {
+            let client = try await phone.signedIn().client
+            phone.center.fake { $0.status = .notDetermined }
+            #expect(await client.permission == .notDetermined)
+            #expect(await client.requestPermission(provisional: provisional) == (provisional ? .provisional : .granted))
+            #expect(phone.center.fake { $0.asked.first?.contains(.provisional) } == provisional)
+        }
+
+        @Test("tells what happens to whoever listens")
+        func events() async throws {
+            let client = try phone.launch().client
+            var events = client.events.makeAsyncIterator()
+            try await client.signIn(user: "alice", password: "secret")
+            var kinds: [DeviceEvent.Kind] = []
+            while !kinds.contains(.signedIn), let event = await events.next() { kinds.append(event.kind) }
+            #expect(kinds.last == .signedIn)
+        }
+
+        @Test("is refreshed in the background, and the system hears of the end once")
+        func backgroundRefresh() async throws {
+            _ = try await phone.signedIn()
+            let task = BGAppRefreshTask(fake: TestPhone.refreshTask)
+            phone.backend.store(7)
+            BGTaskScheduler.shared.fakeLaunch(task)
+            #expect(await soon { task.fakeEnds == [true] })
+            task.expirationHandler?()
+            await settle()
+            #expect(task.fakeEnds == [true])
+            #expect(BGTaskScheduler.shared.fakeRequests == [TestPhone.refreshTask, TestPhone.refreshTask])
+        }
+
+        @Test("is refreshed when the app comes to the foreground")
+        func foreground() async throws {
+            let client = try await phone.signedIn().client
+            phone.backend.store(7)
+            NotificationCenter.default.post(name: UIApplication.didBecomeActiveNotification, object: nil)
+            #expect(await soon { (try? await client.inbox().entries.count) == 1 })
+        }
+    }
+}

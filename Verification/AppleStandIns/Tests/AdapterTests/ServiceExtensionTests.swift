@@ -1,0 +1,141 @@
+import Foundation
+import RichPushModel
+import Testing
+import UserNotifications
+
+@testable import RichPushDevice
+@testable import RichPushExtension
+
+extension AppleFace {
+    @Suite("The service extension")
+    @MainActor
+    struct ServiceExtension {
+        let phone: TestPhone
+
+        init() throws { phone = try TestPhone() }
+
+        private static func request(_ number: Int?) -> UNNotificationRequest {
+            let content = UNMutableNotificationContent()
+            content.title = "New"
+            content.body = "You have a new message"
+            content.userInfo = ["aps": ["alert": "x", "mutable-content": 1]]
+            content.userInfo["richId"] = number
+            return UNNotificationRequest(identifier: "remote", content: content, trigger: nil)
+        }
+
+        /// What of a content is compared here.
+        private struct Shown: Hashable {
+            var title: String, body: String, category: String, attached: Data?
+
+            init(_ content: UNNotificationContent) {
+                (title, body, category) = (content.title, content.body, content.categoryIdentifier)
+                attached = content.attachments.first.flatMap { try? Data(contentsOf: $0.url) }
+            }
+        }
+
+        private func deliver(_ number: Int?, to service: TestService) async -> Shown {
+            await withCheckedContinuation { continuation in
+                service.didReceive(Self.request(number)) { continuation.resume(returning: Shown($0)) }
+            }
+        }
+
+        @Test("puts the words and the picture of the notification in place of the neutral text")
+        func enriches() async throws {
+            _ = try await phone.signedIn()
+            phone.backend.store(7, bytes: Samples.png(1), thumb: Samples.png(2, count: 500))
+            let shown = await deliver(7, to: try phone.launchExtension())
+            #expect(shown.title == "Title" && shown.body == "Words" && shown.category == "richPush")
+            #expect(shown.attached == Samples.png(2, count: 500))
+            #expect(phone.backend.receipts.map(\.kind).contains(.fetched))
+        }
+
+        @Test("leaves the original with the button More when nothing can be fetched")
+        func offline() async throws {
+            _ = try await phone.signedIn()
+            phone.backend.setOffline(true)
+            let shown = await deliver(7, to: try phone.launchExtension())
+            #expect(shown.body == "You have a new message" && shown.category == "richPush" && shown.attached == nil)
+        }
+
+        @Test("leaves the original before sign-in, after sign-out and before the first unlock")
+        func nobody() async throws {
+            #expect(await deliver(7, to: try phone.launchExtension()).body == "You have a new message")
+            let client = try await phone.signedIn().client
+            phone.backend.store(7)
+            try await client.signOut()
+            #expect(await deliver(7, to: try phone.launchExtension()).body == "You have a new message")
+        }
+
+        @Test("does not touch what is not ours")
+        func foreign() async throws {
+            _ = try await phone.signedIn()
+            let shown = await deliver(nil, to: try phone.launchExtension())
+            #expect(shown.title == "New" && shown.category.isEmpty)
+        }
+
+        @Test("outside the App Group leaves everything as it is")
+        func noGroup() async throws {
+            FakeSurroundings.shared.setGroups([:])
+            let service = TestService()
+            #expect(await deliver(7, to: service).title == "New")
+        }
+
+        @Test("at its expiry hands over the words that it has, once, and before the call returns")
+        func expires() async throws {
+            _ = try await phone.signedIn()
+            phone.backend.store(7)
+            let gate = Gate()
+            phone.backend.state.with { $0.gates["notifications/7$"] = gate }
+            let service = try phone.launchExtension()
+            let answers = Answers<String>()
+            service.didReceive(Self.request(7)) { answers.add($0.title + "/" + $0.body) }
+            let backend = phone.backend
+            #expect(await soon { backend.count("GET", "/notifications/7") == 1 })
+            await expire(service)
+            #expect(answers.values == ["Title/Words"])
+            await gate.open()
+            await settle()
+            #expect(answers.values.count == 1)
+        }
+
+        /// On a thread of the system, which may be blocked for a moment.
+        private func expire(_ service: TestService) async {
+            await withCheckedContinuation { continuation in
+                DispatchQueue.global().async {
+                    service.serviceExtensionTimeWillExpire()
+                    continuation.resume()
+                }
+            }
+        }
+
+        @Test("serves several pushes in one process")
+        func several() async throws {
+            _ = try await phone.signedIn()
+            for number in 1...5 { phone.backend.store(Int32(number), message: "Words \(number)") }
+            let service = try phone.launchExtension()
+            let answers = Answers<String>()
+            for number in 1...5 { service.didReceive(Self.request(number)) { answers.add($0.body) } }
+            #expect(await soon { answers.values.count == 5 })
+            #expect(Set(answers.values) == Set((1...5).map { "Words \($0)" }))
+        }
+
+        @Test("ends within its budget although the network is stuck")
+        func stuck() async throws {
+            _ = try await phone.signedIn()
+            let clock = ManualClock()
+            let gate = Gate()
+            phone.backend.state.with { $0.gates["details"] = gate }
+            let service = try phone.launchExtension(clock: clock)
+            let answers = Answers<String>()
+            service.didReceive(Self.request(7)) { answers.add($0.body) }
+            let backend = phone.backend
+            #expect(await soon { backend.count("GET", "/details") == 1 && clock.sleeperCount > 0 })
+            await settle()
+            clock.advance(by: .seconds(25))
+            #expect(await soon { !answers.values.isEmpty })
+            await gate.open()
+            await settle()
+            #expect(answers.values == ["You have a new message"])
+        }
+    }
+}

@@ -1,0 +1,141 @@
+import Foundation
+import RichPushModel
+import RichPushPlatform
+import Security
+import Testing
+import UIKit
+import UserNotifications
+
+@testable import RichPushApp
+@testable import RichPushContentExtension
+@testable import RichPushDevice
+
+/// A mistake in the set-up of an app and the word that a diagnosis has for it.
+struct Mistake: Sendable, CustomTestStringConvertible {
+    let word: String
+    let make: @Sendable (inout SetupFacts) -> Void
+    var testDescription: String { word }
+
+    static let all: [Mistake] = [
+        Mistake(word: "app-group-missing") { $0.hasAppGroup = false },
+        Mistake(word: "app-group-unset") { $0.hasAppGroup = nil },
+        Mistake(word: "keychain-unshared") { $0.hasSharedKeychain = false },
+        Mistake(word: "extension-missing") { $0.hasServiceExtension = false },
+        Mistake(word: "background-mode-missing") { $0.hasRemoteNotificationMode = false },
+        Mistake(word: "refresh-task-unlisted") { $0.listsRefreshTask = false },
+        Mistake(word: "push-entitlement-missing") { $0.environment = nil },
+        Mistake(word: "token-missing") { $0.hasToken = false },
+        Mistake(word: "delegate-replaced") { $0.hasDelegate = false },
+        Mistake(word: "category-missing") { $0.hasCategory = false },
+        Mistake(word: "background-refresh-off") { $0.hasBackgroundRefresh = false },
+        Mistake(word: "low-power-mode") { $0.isInLowPowerMode = true },
+        Mistake(word: "permission-denied") { $0.permission = "denied" },
+        Mistake(word: "permission-unasked") { $0.permission = "notDetermined" },
+        Mistake(word: "offers-unheard") { $0.hearsOffers = false },
+        Mistake(word: "not-signed-in") { $0.isSignedIn = false },
+        Mistake(word: "backend-failed") { $0.backendFailure = "offline" },
+    ]
+
+    private init(word: String, make: @escaping @Sendable (inout SetupFacts) -> Void) {
+        self.word = word
+        self.make = make
+    }
+}
+
+extension AppleFace {
+    @Suite("The set-up of an app")
+    @MainActor
+    struct Setup {
+        let phone: TestPhone
+
+        init() throws { phone = try TestPhone() }
+
+        @Test("that is right has no findings")
+        func sound() {
+            var facts = SetupFacts()
+            facts.hasAppGroup = true
+            facts.environment = "sandbox"
+            #expect(Diagnosis(facts).findings.isEmpty && Diagnosis(facts).isSound)
+        }
+
+        @Test("names each mistake", arguments: Mistake.all)
+        func mistakes(mistake: Mistake) {
+            var facts = SetupFacts()
+            facts.hasAppGroup = true
+            facts.environment = "sandbox"
+            mistake.make(&facts)
+            #expect(Diagnosis(facts).findings.map(\.id) == [mistake.word])
+        }
+
+        @Test(
+            "is looked at from inside: a group that the key chain refuses, a delegate that was replaced, nobody who hears offers")
+        func diagnoses() async throws {
+            let client = try await phone.signedIn().client
+            #expect(await soon { await client.notifications.hasCategory("richPush") })
+            let other = TestAppDelegate()
+            phone.center.delegate = other
+            FakeKeychain.shared.reset(groups: [])
+            FakeSurroundings.shared.setGroups([:])
+            UIApplication.shared.fakeRefreshStatus = .denied
+            let words = Set(await client.diagnose().findings.map(\.id))
+            #expect(
+                words.isSuperset(of: [
+                    "app-group-missing", "keychain-unshared", "delegate-replaced", "offers-unheard", "background-refresh-off",
+                    "background-mode-missing", "refresh-task-unlisted", "extension-missing",
+                ]))
+            #expect(!words.contains("category-missing") && !words.contains("token-missing"))
+        }
+
+        @Test(
+            "tells the two push services apart by the profile",
+            arguments: [
+                ("<key>aps-environment</key>\n\t<string>development</string>", "sandbox"),
+                ("x\u{0}<key>aps-environment</key><string>production</string>", "production"),
+                ("<key>other</key><string>production</string>", nil), ("", nil),
+            ])
+        func signing(profile: String, environment: String?) {
+            #expect(PushSigning(profile: Data(profile.utf8))?.rawValue == environment)
+        }
+
+        @Test("without the group's folder the app alone still works")
+        func noGroup() async throws {
+            FakeSurroundings.shared.setGroups([:])
+            let ports = try DevicePorts.system(TestPhone.configuration, isForApp: true, log: RecordingLog())
+            #expect(throws: StorageError.self) {
+                try DevicePorts.system(TestPhone.configuration, isForApp: false, log: RecordingLog())
+            }
+            _ = try ports.store.session()
+        }
+
+        @Test("words are there in every language, and the button has the user's")
+        func languages() throws {
+            let client = RichPushClient(configuration: TestPhone.configuration, device: try phone.ports())
+            #expect(client.configuration.moreTitle == "More")
+            var own = TestPhone.configuration
+            own.moreTitle = "Show me"
+            #expect(RichPushClient(configuration: own, device: try phone.ports()).configuration.moreTitle == "Show me")
+        }
+
+        @Test("the content extension shows the picture with the words for those who cannot see it")
+        func contentExtension() throws {
+            let controller = RichPushContentViewController()
+            controller.loadViewIfNeeded()
+            let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).png")
+            try Samples.png(1).write(to: file)
+            let content = UNMutableNotificationContent()
+            content.body = "Words"
+            content.userInfo = ["richAltText": "A cat"]
+            content.attachments = [try UNNotificationAttachment(identifier: "a", url: file)]
+            controller.didReceive(
+                UNNotification(fake: UNNotificationRequest(identifier: "r", content: content, trigger: nil)))
+            let stack = try #require(controller.view.subviews.first as? UIStackView)
+            let picture = try #require(stack.arrangedSubviews.first as? UIImageView)
+            #expect(picture.image != nil && !picture.isHidden && picture.accessibilityLabel == "A cat")
+            #expect((stack.arrangedSubviews.last as? UILabel)?.text == "Words")
+            content.attachments = []
+            controller.didReceive(
+                UNNotification(fake: UNNotificationRequest(identifier: "r", content: content, trigger: nil)))
+            #expect(picture.isHidden && picture.image == nil)
+        }
+    }
+}

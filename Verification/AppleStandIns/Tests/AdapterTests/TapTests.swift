@@ -1,0 +1,111 @@
+import Foundation
+import RichPushModel
+import Testing
+import UIKit
+import UserNotifications
+
+@testable import RichPushApp
+@testable import RichPushDevice
+
+extension AppleFace {
+    @Suite("What the user does with a notification")
+    @MainActor
+    struct Tap {
+        let phone: TestPhone
+
+        init() throws { phone = try TestPhone() }
+
+        private func receipts(_ kind: Receipt.Kind) -> [RichID] {
+            phone.backend.receipts.filter { $0.kind == kind }.map(\.richID)
+        }
+
+        @Test(
+            "arrives once, on the main thread, and opens the content",
+            arguments: [
+                UNNotificationDefaultActionIdentifier, "richPushMore",
+            ])
+        func opens(action: String) async throws {
+            let delegate = try await phone.signedIn()
+            phone.backend.store(7)
+            let shown = Locked<[OpenedContent]>([])
+            delegate.client.attach(show: { content in shown.with { $0.append(content) } })
+            let answers = await respond(delegate, to: 7, action)
+            #expect(await soon { shown.with { $0.last?.state } == .ready })
+            #expect(shown.with { $0.map(\.state) } == [.loading, .ready])
+            #expect(answers.values == [true] && answers.allOnMain)
+            #expect(await soon { receipts(.opened) == [id(7)] })
+            #expect((receipts(.action) == [id(7)]) == (action == "richPushMore"))
+            #expect(await soon { UIApplication.shared.fakeOpenTasks.isEmpty })
+        }
+
+        @Test("tells the server of a dismissal and opens nothing")
+        func dismisses() async throws {
+            let delegate = try await phone.signedIn()
+            phone.backend.store(7)
+            let shown = Locked<[OpenedContent]>([])
+            delegate.client.attach(show: { content in shown.with { $0.append(content) } })
+            _ = await respond(delegate, to: 7, UNNotificationDismissActionIdentifier)
+            #expect(await soon { receipts(.dismissed) == [id(7)] })
+            #expect(shown.with { $0.isEmpty })
+        }
+
+        @Test("waits for the screens when it started the app")
+        func coldStart() async throws {
+            _ = try await phone.signedIn()
+            phone.backend.store(7)
+            let restarted = try phone.launch()
+            #expect(phone.center.delegate === restarted)
+            _ = await respond(restarted, to: 7, UNNotificationDefaultActionIdentifier)
+            #expect(await soon { restarted.client.router.contents.last?.state == .ready })
+            let shown = Locked<[OpenedContent]>([])
+            restarted.client.attach(show: { content in shown.with { $0.append(content) } })
+            #expect(shown.with { $0.map(\.state) } == [.ready])
+        }
+
+        @Test("opens the picture that belongs to it, not the newest")
+        func older() async throws {
+            let delegate = try await phone.signedIn()
+            phone.backend.store(7, bytes: Samples.png(1))
+            phone.backend.store(8, bytes: Samples.png(2))
+            _ = await push(TestPhone.payload(7), to: delegate)
+            _ = await push(TestPhone.payload(8), to: delegate)
+            let shown = Locked<[OpenedContent]>([])
+            delegate.client.attach(show: { content in shown.with { $0.append(content) } })
+            _ = await respond(delegate, to: 7, UNNotificationDefaultActionIdentifier)
+            #expect(await soon { shown.with { !$0.isEmpty } })
+            let file = try #require(shown.with { $0.last?.content?.file })
+            #expect(try Data(contentsOf: file) == Samples.png(1))
+        }
+
+        @Test("is answered for a notification that is not ours")
+        func foreign() async throws {
+            let delegate = try await phone.signedIn()
+            #expect(await respond(delegate, to: 0, UNNotificationDefaultActionIdentifier).values == [true])
+        }
+
+        @Test("over the app: a rich push goes to the list while the app asks OK / More")
+        func presents() async throws {
+            let delegate = try await phone.signedIn()
+            let offers = Locked<[ContentOffer]>([])
+            delegate.client.attach(show: { _ in }, offer: { offer in offers.with { $0.append(offer) } })
+            let rich = await askToPresent(delegate, richID: "7")
+            #expect(rich.0 == [.list] && rich.onMain)
+            #expect(offers.with { $0.map(\.richID) } == [id(7)])
+            let foreign = await askToPresent(delegate, richID: nil)
+            #expect(foreign.0 == [.banner, .list, .sound] && foreign.onMain)
+        }
+
+        @Test("OK closes the question, More opens the content")
+        func answersOffer() async throws {
+            let delegate = try await phone.signedIn()
+            phone.backend.store(7)
+            let shown = Locked<[OpenedContent]>([])
+            delegate.client.attach(show: { content in shown.with { $0.append(content) } }, offer: { _ in })
+            let offer = ContentOffer(richID: id(7), title: nil, message: "Words")
+            await delegate.client.answer(offer, more: false)
+            #expect(shown.with { $0.isEmpty })
+            await delegate.client.answer(offer, more: true)
+            #expect(shown.with { $0.last?.state } == .ready)
+        }
+    }
+}

@@ -1,0 +1,175 @@
+import BackgroundTasks
+import Foundation
+import RichPushModel
+import RichPushPlatform
+import Security
+import UIKit
+import UserNotifications
+
+@testable import RichPushApp
+@testable import RichPushDevice
+@testable import RichPushExtension
+
+/// An app delegate as an app writes it, but on a scripted backend.
+final class TestAppDelegate: RichPushAppDelegate {
+    override class var configuration: RichPushConfiguration { TestPhone.configuration }
+    var device: DevicePorts?
+
+    override func makeClient() -> RichPushClient {
+        device.map { RichPushClient(configuration: Self.configuration, device: $0) } ?? super.makeClient()
+    }
+}
+
+/// A service extension as an app writes it, but on a scripted backend.
+///
+/// `@unchecked` is safe: the ports are set before the first push and never again.
+final class TestService: RichPushNotificationService, @unchecked Sendable {
+    override class var configuration: RichPushConfiguration { TestPhone.configuration }
+    var device: DevicePorts?
+
+    override func makeEngine() -> EnrichmentEngine? {
+        device.map { EnrichmentEngine(configuration: Self.configuration, device: $0) } ?? super.makeEngine()
+    }
+}
+
+/// The fakes of the system set back, a folder for the App Group, and a backend. One at a time: the fakes are one system.
+@MainActor
+final class TestPhone {
+    nonisolated static let group = "group.org.example.shop"
+    nonisolated static let refreshTask = "org.example.shop.refresh"
+
+    nonisolated static var configuration: RichPushConfiguration {
+        var configuration = RichPushConfiguration(backend: URL(string: "https://push.example.org")!, appGroup: group)
+        configuration.keepsPasswordForSending = true
+        configuration.refreshTask = refreshTask
+        return configuration
+    }
+
+    let folder: URL
+    let backend = ScriptedBackend()
+    let log = RecordingLog()
+
+    init() throws {
+        DispatchQueue.main.setSpecific(key: mainQueueKey, value: true)
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("group-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        FakeSurroundings.shared.setGroups([Self.group: folder])
+        FakeKeychain.shared.reset(groups: [Self.group])
+        UNUserNotificationCenter.current().fakeReset()
+        UIApplication.shared.fakeReset()
+        BGTaskScheduler.shared.fakeReset(permitted: [Self.refreshTask])
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    var center: UNUserNotificationCenter { UNUserNotificationCenter.current() }
+
+    /// The shipped store, cache and key chain; only the network is scripted.
+    func ports(isForApp: Bool = true, clock: any ServiceClock = SystemClock()) throws -> DevicePorts {
+        var ports = try DevicePorts.system(Self.configuration, isForApp: isForApp, log: log)
+        ports.transport = backend
+        ports.clock = clock
+        return ports
+    }
+
+    /// A new process of the app, as far as the end of its launch.
+    func launch(clock: any ServiceClock = SystemClock()) throws -> TestAppDelegate {
+        FakeKeychain.shared.setOwnGroup("app")
+        let delegate = TestAppDelegate()
+        delegate.device = try ports(clock: clock)
+        _ = delegate.application(.shared, didFinishLaunchingWithOptions: nil)
+        return delegate
+    }
+
+    /// As above, with alice signed in.
+    func signedIn() async throws -> TestAppDelegate {
+        let delegate = try launch()
+        delegate.application(.shared, didRegisterForRemoteNotificationsWithDeviceToken: Data([0x0A, 0xBC]))
+        try await delegate.client.signIn(user: "alice", password: "secret")
+        return delegate
+    }
+
+    /// A new process of the extension.
+    func launchExtension(clock: any ServiceClock = SystemClock()) throws -> TestService {
+        FakeKeychain.shared.setOwnGroup("extension")
+        let service = TestService()
+        service.device = try ports(isForApp: false, clock: clock)
+        return service
+    }
+
+    nonisolated static func payload(_ number: Int, kind: String = "img", message: String = "Check this image out!")
+        -> [AnyHashable: Any]
+    {
+        ["aps": ["content-available": 1], "richId": "\(number)", "richMessage": message, "richType": kind]
+    }
+}
+
+/// What a completion block was called with, from whatever thread.
+final class Answers<Value: Sendable>: Sendable {
+    private let answers = Locked<[(value: Value, onMain: Bool)]>([])
+
+    var values: [Value] { answers.with { $0.map(\.value) } }
+    var allOnMain: Bool { answers.with { $0.allSatisfy(\.onMain) } }
+
+    func add(_ value: Value) { answers.with { $0.append((value, isOnMainQueue())) } }
+}
+
+private let mainQueueKey = DispatchSpecificKey<Bool>()
+
+/// Whether this runs on the main queue. A test process on Linux drains it on a thread of its own choice, so that the thread
+/// tells nothing.
+func isOnMainQueue() -> Bool { DispatchQueue.getSpecific(key: mainQueueKey) == true }
+
+/// Gives other tasks their turn until something has happened; `false` if it does not.
+@MainActor
+func soon(_ condition: @MainActor () async -> Bool) async -> Bool {
+    for _ in 0..<200_000 {
+        if await condition() { return true }
+        await Task.yield()
+    }
+    return false
+}
+
+/// Lets the system call with a background push, and waits for the answer.
+@MainActor
+func push(_ payload: [AnyHashable: Any], to delegate: RichPushAppDelegate) async -> UIBackgroundFetchResult {
+    await withCheckedContinuation { continuation in
+        delegate.application(.shared, didReceiveRemoteNotification: payload) { continuation.resume(returning: $0) }
+    }
+}
+
+/// Lets the user act, as the system tells it: on a thread that is not the main one.
+func respond(_ delegate: RichPushAppDelegate, to number: Int, _ action: String) async -> Answers<Bool> {
+    let answers = Answers<Bool>()
+    await withCheckedContinuation { continuation in
+        DispatchQueue.global().async {
+            let content = UNMutableNotificationContent()
+            content.userInfo = TestPhone.payload(number)
+            let request = UNNotificationRequest(identifier: "rich-\(number)", content: content, trigger: nil)
+            let response = UNNotificationResponse(fake: UNNotification(fake: request), action: action)
+            delegate.userNotificationCenter(.current(), didReceive: response) {
+                answers.add(true)
+                continuation.resume()
+            }
+        }
+    }
+    return answers
+}
+
+/// Lets the system ask how to show a push over the app; as above.
+func askToPresent(
+    _ delegate: RichPushAppDelegate, richID: String?
+) async -> (UNNotificationPresentationOptions, onMain: Bool) {
+    await withCheckedContinuation { continuation in
+        DispatchQueue.global().async {
+            let content = UNMutableNotificationContent()
+            content.title = "New"
+            content.body = "You have a new message"
+            content.userInfo["richId"] = richID
+            let request = UNNotificationRequest(identifier: "remote", content: content, trigger: nil)
+            delegate.userNotificationCenter(.current(), willPresent: UNNotification(fake: request)) { options in
+                continuation.resume(returning: (options, isOnMainQueue()))
+            }
+        }
+    }
+}

@@ -1,0 +1,183 @@
+import AVKit
+import Foundation
+import RichPushModel
+import SwiftUI
+import Testing
+
+@testable import RichPushApp
+@testable import RichPushDevice
+@testable import RichPushUI
+
+extension AppleFace {
+    @Suite("The views")
+    @MainActor
+    struct Views {
+        let phone: TestPhone
+
+        init() throws { phone = try TestPhone() }
+
+        private func file(_ bytes: Data = Samples.png(1), _ mediaType: String = "image/png") throws -> CachedContent {
+            let file = phone.folder.appendingPathComponent(UUID().uuidString)
+            try bytes.write(to: file)
+            return CachedContent(file: file, mediaType: mediaType, byteCount: Int64(bytes.count))
+        }
+
+        private func opened(_ kind: ContentKind, _ change: (inout OpenedContent) throws -> Void) throws -> FakeNode {
+            var content = OpenedContent(richID: id(7), kind: kind, message: "Words", state: .ready)
+            content.title = "Title"
+            try change(&content)
+            return fakeScreen(RichPushContentView(content) {})
+        }
+
+        @Test("show a picture with the sender's words for those who cannot see it")
+        func picture() throws {
+            let screen = try opened(.image) {
+                $0.content = try file()
+                $0.altText = "A cat"
+            }
+            #expect(screen.first("id", "richpush.picture")?.attributes["label"] == "A cat")
+            #expect(screen.texts == ["Title", "Words"])
+            let unnamed = try opened(.image) { $0.content = try file() }
+            #expect(unnamed.first("id", "richpush.picture")?.attributes["label"] == "Picture without description")
+        }
+
+        @Test("show a sound and a video, labelled, and start neither by themselves", arguments: [ContentKind.sound, .video])
+        func media(kind: ContentKind) throws {
+            let screen = try opened(kind) { $0.content = try file(Data("x".utf8), "video/mp4") }
+            #expect(screen.first("id", "richpush.player")?.attributes["label"] == (kind == .video ? "Video" : "Sound"))
+        }
+
+        @Test("show where a link leads, and open it only after a question")
+        func link() throws {
+            let link = try #require(URL(string: "https://example.org/offer"))
+            var content = OpenedContent(richID: id(7), kind: .link, message: "", state: .ready)
+            content.link = link
+            let view = LinkView(link: link)
+            EnvironmentValues.fakeOpened = []
+            let before = fakeScreen(view)
+            #expect(before.texts.contains("https://example.org/offer"))
+            before.first("id", "richpush.link")?.action?()
+            let asked = try #require(fakeScreen(view).all.first { $0.name == "dialog" })
+            #expect(asked.texts.contains("example.org") && EnvironmentValues.fakeOpened.isEmpty)
+            asked.all.first { $0.name == "button" && $0.attributes["role"] == nil }?.action?()
+            #expect(EnvironmentValues.fakeOpened == [link])
+        }
+
+        @Test("show a coupon whose code a screen reader spells")
+        func coupon() throws {
+            let screen = try opened(.coupon) {
+                $0.coupon = Coupon(code: "AB1", headline: "Ten off", terms: "Once", validUntil: Timestamp(seconds: 1_900_000_000))
+            }
+            #expect(screen.first("id", "richpush.coupon")?.attributes["label"] == "Coupon code: A B 1")
+            #expect(screen.texts.contains("Ten off") && screen.texts.contains("Once") && screen.texts.contains("Valid until"))
+        }
+
+        @Test("hand any other file on under its own name", arguments: [ContentKind.file, ContentKind(rawValue: "hologram")])
+        func file(kind: ContentKind) throws {
+            let screen = try opened(kind) {
+                $0.content = try file()
+                $0.fileName = "menu.pdf"
+            }
+            #expect(screen.texts.contains("menu.pdf"))
+            #expect(screen.all.contains { $0.name == "share" })
+        }
+
+        @Test("say what is wrong and let the user try again, where that may help")
+        func failures() throws {
+            var retried = 0
+            let content = OpenedContent(richID: id(7), state: .missing(.offline))
+            let missing = fakeScreen(RichPushContentView(content) { retried += 1 })
+            missing.first("id", "richpush.retry")?.action?()
+            #expect(retried == 1 && missing.texts.contains("Not downloaded yet: the server did not answer."))
+            let gone = fakeScreen(RichPushContentView(OpenedContent(richID: id(7), state: .failed(.notFound))) {})
+            #expect(gone.first("id", "richpush.retry") == nil && gone.texts.contains("It is no longer there."))
+            #expect(fakeScreen(RichPushContentView(OpenedContent(richID: id(7), state: .loading)) {}).texts == ["Loading…"])
+        }
+
+        @Test("list the inbox, unread first in what a screen reader says, and read it again when pulled down")
+        func inbox() async throws {
+            let client = try await phone.signedIn().client
+            phone.backend.store(7, title: "Cat", message: "Look")
+            let model = InboxModel(client: client)
+            await model.refresh()
+            var tapped: [RichID] = []
+            let view = RichPushInboxView(model: model) { tapped.append($0.id) }
+            let screen = fakeScreen(view)
+            #expect(screen.all.contains { $0.attributes["title"] == "Inbox" })
+            let entry = try #require(screen.first("id", "richpush.entry.7"))
+            #expect(entry.all.contains { $0.attributes["label"] == "Unread, Cat, Look" })
+            entry.action?()
+            #expect(tapped == [id(7)])
+            phone.backend.store(8, message: "Another")
+            await screen.all.compactMap { $0.tasks["refresh"] }.first?()
+            #expect(model.inbox.entries.map(\.id) == [id(8), id(7)])
+            await model.markRead(model.inbox.entries[0])
+            #expect(fakeScreen(view).first("id", "richpush.entry.8")?.texts.contains("Mark as read") == false)
+        }
+
+        @Test("show an empty inbox and a failed one as what they are")
+        func emptyInbox() async throws {
+            let client = try await phone.signedIn().client
+            let model = InboxModel(client: client)
+            #expect(fakeScreen(RichPushInboxView(model: model) { _ in }).texts.contains("Nothing here yet"))
+            phone.backend.setOffline(true)
+            await model.refresh()
+            #expect(fakeScreen(RichPushInboxView(model: model) { _ in }).first("id", "richpush.failure") != nil)
+        }
+
+        @Test("ask OK / More, one question after the other, and open what the user wants")
+        func offers() async throws {
+            let client = try await phone.signedIn().client
+            phone.backend.store(7)
+            let shown = Locked<[OpenedContent]>([])
+            let view = Text(verbatim: "Root").richPush(client) { content in shown.with { $0.append(content) } }
+            await fakeScreen(view).all.compactMap { $0.tasks["appear"] }.first?()
+            await client.router.offer(ContentOffer(richID: id(7), title: "Cat", message: "Look"))
+            await client.router.offer(ContentOffer(richID: id(8), title: nil, message: "Second"))
+            let first = try #require(fakeScreen(view).all.first { $0.name == "alert" })
+            #expect(first.text == "Cat" && first.texts.contains("Look") && first.texts.contains("OK"))
+            first.all.first { $0.name == "button" && $0.texts == ["More"] }?.action?()
+            #expect(await soon { shown.with { $0.last?.state } == .ready })
+            let second = try #require(fakeScreen(view).all.first { $0.name == "alert" })
+            #expect(second.text == "New notification" && second.texts.contains("Second"))
+            second.all.first { $0.attributes["role"] == "cancel" }?.action?()
+            #expect(!fakeScreen(view).all.contains { $0.name == "alert" })
+        }
+
+        @Test("open a content by its number, and again after a failure")
+        func screen() async throws {
+            let client = try await phone.signedIn().client
+            phone.backend.setOffline(true)
+            let view = RichPushContentScreen(id(7), client: client)
+            await fakeScreen(view).all.compactMap { $0.tasks["task"] }.first?()
+            #expect(fakeScreen(view).first("id", "richpush.retry") != nil)
+            phone.backend.setOffline(false)
+            phone.backend.store(7)
+            fakeScreen(view).first("id", "richpush.retry")?.action?()
+            #expect(await soon { fakeScreen(view).first("id", "richpush.picture") != nil })
+        }
+
+        @Test("have every word in every language", arguments: ["en", "sv", "de"])
+        func words(language: String) throws {
+            let ui = try #require(Self.strings(of: "RichPushUI", language))
+            #expect(Set(ui.keys) == Set(Words.allCases.map(\.rawValue)))
+            #expect(ui.values.allSatisfy { !$0.isEmpty })
+            let app = try #require(Self.strings(of: "RichPushApp", language))
+            #expect(Set(app.keys) == ["more", "neutral"])
+        }
+
+        @Test("have a sentence for every error")
+        func sentences() {
+            for error in [RichPushError.offline, .notFound, .badTag, .tooLarge, .storage(.failed), .wrongPassword, .badAnswer] {
+                #expect(error.sentence.contains(" "))
+            }
+        }
+
+        private static func strings(of module: String, _ language: String) -> [String: String]? {
+            let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+                .appendingPathComponent("../../Shipped/\(module)/Resources/\(language).lproj/Localizable.strings")
+            return (try? Data(contentsOf: file))
+                .flatMap { try? PropertyListSerialization.propertyList(from: $0, format: nil) as? [String: String] }
+        }
+    }
+}
