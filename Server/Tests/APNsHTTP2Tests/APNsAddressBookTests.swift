@@ -104,14 +104,14 @@ struct APNsAddressBookTests {
     @Test("whatever happens, a race ends once and is bounded")
     func random() {
         var random = SeededGenerator()
-        print("seed \(random.seed)")
+        print("race of addresses: seed \(random.seed)")
         for _ in 0..<2000 {
             var race = APNsConnectRace<Int>()
             var running: [Int] = []
             var ends = 0
             var next = 0
             var pending: [APNsConnectRace<Int>.Instruction] = [.attempt]
-            for _ in 0..<60 {
+            func follow() {
                 while let instruction = pending.popLast() {
                     switch instruction {
                     case .attempt where next < 8:
@@ -123,6 +123,9 @@ struct APNsAddressBookTests {
                     case .none, .discard: break
                     }
                 }
+            }
+            for _ in 0..<60 {
+                follow()
                 switch Int.random(in: 0..<4, using: &random) {
                 case 0: pending.append(race.isSlow())
                 case 1: if let first = running.popLast() { pending.append(race.failed(first)) }
@@ -132,6 +135,7 @@ struct APNsAddressBookTests {
                 }
                 #expect(running.count <= 2)
             }
+            follow()
             if race.timedOut() == .fail { ends += 1 }
             #expect(ends == 1)
             #expect(race.tried.count <= APNsConnectRace<Int>.maximumAttempts)

@@ -23,7 +23,7 @@ struct GuardedHTTP1Channel: ServerChildChannel {
             return channel.eventLoop.makeCompletedFuture {
                 try channel.pipeline.syncOperations.addHandler(ConnectionRefusal())
             }.flatMap {
-                base.setup(channel: channel, logger: logger)
+                base.setup(channel: channel, logger: logger).map { $0.keptWhileOpen() }
             }
         }
         channel.closeFuture.whenComplete { [allowance] _ in allowance.release() }
@@ -37,7 +37,7 @@ struct GuardedHTTP1Channel: ServerChildChannel {
             let wire = try? pipeline.handler(type: WireCount.self)
             try pipeline.addHandler(ConnectionGuard(limits: limits, metrics: allowance.metrics, wire: wire))
         }.flatMap {
-            base.setup(channel: channel, logger: logger)
+            base.setup(channel: channel, logger: logger).map { $0.keptWhileOpen() }
         }.flatMapThrowing { value in
             try Self.addBoundaries(to: channel)
             return value

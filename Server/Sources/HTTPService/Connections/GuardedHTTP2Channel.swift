@@ -40,7 +40,7 @@ struct GuardedHTTP2Channel: ServerChildChannel {
         channel.eventLoop.makeCompletedFuture {
             try channel.pipeline.syncOperations.addHandler(HTTP2ConnectionGuard(limits: limits))
         }.flatMap {
-            base.setup(channel: channel, logger: logger)
+            base.setup(channel: channel, logger: logger).map { $0.keptWhileOpen() }
         }
     }
 
