@@ -40,9 +40,12 @@ enum Damage {
 
     private static let bodyPieces: [[UInt8]] =
         [
-            "<", ">", "</", "/>", "&", "&lt;", "&#x41;", "&#0;", "&#xD800;", "\"", "'", "=", "\r\n", "<![CDATA[", "]]>", "<!--", "-->",
-            "<?x ?>", "xmlns=\"\"", " i:nil=\"true\"", ":", "é", "😀", "\u{0}", "\u{FFFE}", "<a>", "</a>", "{", "}", "[", "]", ",", "null",
-            "true", "1e999", "-0", "9223372036854775808", "\\ud800", "\\u0000", "\\", "$(", "#(x)", ".(y,3)", "{'", "'+'", "--", "\r\n\r\n",
+            "<", ">", "</", "/>", "&", "&lt;", "&#x41;", "&#0;", "&#xD800;", "\"", "'", "=", "\r\n", "<![CDATA[", "]]>", "<!--",
+            "-->",
+            "<?x ?>", "xmlns=\"\"", " i:nil=\"true\"", ":", "é", "😀", "\u{0}", "\u{FFFE}", "<a>", "</a>", "{", "}", "[", "]", ",",
+            "null",
+            "true", "1e999", "-0", "9223372036854775808", "\\ud800", "\\u0000", "\\", "$(", "#(x)", ".(y,3)", "{'", "'+'", "--",
+            "\r\n\r\n",
             "~1", "/templates", "/secondaryTiles/x/templates/y/body", "$InstallationId:{x}", "$UserId:{}", "9999-12-31T23:59:60Z",
         ].map { Array($0.utf8) } + [[0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xEF, 0xBB, 0xBF], [0xFE, 0xFF, 0, 0x3C]]
 
@@ -76,11 +79,15 @@ enum Damage {
     }
 
     private static func target(_ target: [UInt8], _ random: inout SeededGenerator) -> [UInt8] {
-        let pieces = ["%00", "%2f", "%2F..", "..", "/", "//", "%ff", "%C3%A9", "%", "%zz", "?", "&", "=", "$", ";", ":", "%25", "@", "*", "\\", "#", "|", "é", "\u{1}"]
+        let pieces = [
+            "%00", "%2f", "%2F..", "..", "/", "//", "%ff", "%C3%A9", "%", "%zz", "?", "&", "=", "$", ";", ":", "%25", "@", "*",
+            "\\", "#", "|", "é", "\u{1}",
+        ]
         let path = target.prefix { $0 != UInt8(ascii: "?") }
         let rest = target[path.endIndex...]
         if Int.random(in: 0..<30, using: &random) == 0 {
-            return path + Array(("/" + String(repeating: "a", count: [300, 2_100, 9_000].randomElement(using: &random) ?? 1)).utf8) + rest
+            return path
+                + Array(("/" + String(repeating: "a", count: [300, 2_100, 9_000].randomElement(using: &random) ?? 1)).utf8) + rest
         }
         // The hub's name stays, or nothing more is tried behind it.
         let start = path.dropFirst().firstIndex(of: UInt8(ascii: "/")) ?? path.endIndex
@@ -89,11 +96,15 @@ enum Damage {
 
     private static func query(_ target: [UInt8], _ random: inout SeededGenerator) -> [UInt8] {
         let more = [
-            "&$top=-1", "&$top=99999999999999999999", "&$skip=9223372036854775807", "&continuationtoken=%00", "&$filter=DeviceToken eq",
-            "&$filter='", "&$filter=" + String(repeating: "(", count: 3_000), "&direct", "&test", "&test=false", "&api-version=%0d%0aX:1",
+            "&$top=-1", "&$top=99999999999999999999", "&$skip=9223372036854775807", "&continuationtoken=%00",
+            "&$filter=DeviceToken eq",
+            "&$filter='", "&$filter=" + String(repeating: "(", count: 3_000), "&direct", "&test", "&test=false",
+            "&api-version=%0d%0aX:1",
             "&comp=block", "&" + String(repeating: "a&", count: 500), "&sig=", "&se=0", "&prefix=%ff", "&marker=..",
         ]
-        if Bool.random(using: &random) { return target + Array((more.randomElement(using: &random) ?? "").replacing(" ", with: "%20").utf8) }
+        if Bool.random(using: &random) {
+            return target + Array((more.randomElement(using: &random) ?? "").replacing(" ", with: "%20").utf8)
+        }
         let path = target.prefix { $0 != UInt8(ascii: "?") }
         let pieces = ["%", "&", "=", "'", "%27", "+", "%00", "%ff"].map { Array($0.utf8) }
         return path + flipped(Array(target[path.endIndex...]), pieces: pieces, &random)

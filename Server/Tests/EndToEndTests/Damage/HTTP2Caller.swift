@@ -3,7 +3,8 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// Sends over TLS by HTTP/2 what that version can carry of a request.
+/// Sends over TLS by HTTP/2 what that version can carry of a request. What it cannot, such as a zero byte in a field, ends its stream
+/// without an answer (RFC 9113, 8.2.1); `MalformedRequestTests` look at that.
 struct HTTP2Caller: WireCaller {
     let client: HTTPClient
     let port: Int

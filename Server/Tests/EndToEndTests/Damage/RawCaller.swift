@@ -124,12 +124,14 @@ final class RawCaller: WireCaller {
     }
 
     private static func end(of bytes: [UInt8]) -> Int? {
-        bytes.count < 4 ? nil : (0...(bytes.count - 4)).first { bytes[$0..<($0 + 4)].elementsEqual([13, 10, 13, 10]) }.map { $0 + 4 }
+        bytes.count < 4
+            ? nil : (0...(bytes.count - 4)).first { bytes[$0..<($0 + 4)].elementsEqual([13, 10, 13, 10]) }.map { $0 + 4 }
     }
 
     private static func head(_ text: String) throws -> WireAnswer {
         let lines = text.split(separator: "\r\n")
-        guard let first = lines.first?.split(separator: " "), first.count >= 2, first[0].hasPrefix("HTTP/1."), let status = Int(first[1])
+        guard let first = lines.first?.split(separator: " "), first.count >= 2, first[0].hasPrefix("HTTP/1."),
+            let status = Int(first[1])
         else { throw Dropped(description: "no status line: \(text.prefix(80))") }
         var answer = WireAnswer(status: status)
         for line in lines.dropFirst() {

@@ -15,8 +15,10 @@ extension RequestSample {
         case 0...2:
             headers += [
                 ("ServiceBusNotification-Tags", "nobody && (a || !b) && $UserId:{ann}"), ("apns-push-type", "alert"),
-                ("apns-priority", "10"), ("apns-expiration", "1995240000"), ("apns-collapse-id", "c"), ("apns-topic", "org.example.app"),
-                ("ServiceBusNotification-Apns-Expiry", "11/22/2033 02:45:00"), ("TrackingId", "x-\(UInt8.random(in: 0...9, using: &random))"),
+                ("apns-priority", "10"), ("apns-expiration", "1995240000"), ("apns-collapse-id", "c"),
+                ("apns-topic", "org.example.app"),
+                ("ServiceBusNotification-Apns-Expiry", "11/22/2033 02:45:00"),
+                ("TrackingId", "x-\(UInt8.random(in: 0...9, using: &random))"),
             ]
             return WireRequest("POST", "/demo/messages?api-version=2020-06", headers, body: apple)
         case 3:
@@ -31,7 +33,8 @@ extension RequestSample {
         case 6:
             headers[2].1 = "template"
             headers.append(("ServiceBusNotification-Tags", "nobody"))
-            return WireRequest("POST", "/demo/messages?api-version=2020-06", headers, body: #"{"text":"a","n":"1","until":"2027-01-01"}"#)
+            return WireRequest(
+                "POST", "/demo/messages?api-version=2020-06", headers, body: #"{"text":"a","n":"1","until":"2027-01-01"}"#)
         default:
             headers[2].1 = "windows"
             headers += [("X-WNS-Type", "wns/raw"), ("ServiceBusNotification-Tags", "nobody")]
@@ -58,7 +61,8 @@ extension RequestSample {
             "/demo/registrations?api-version=2020-06&$top=2&continuationtoken=\(ContinuationToken(key: 7).text)",
             "/demo/Registrations/?$filter=deviceToken+eq+'\(appleToken)'&api-version=2013-04",
             "/demo/registrations?%24filter=Endpoint%20eq%20'https%253A%252F%252Fb'%20and%20P256DH%20eq%20'p'%20and%20Auth%20eq%20'a'",
-            "/demo/tags/city%3AOslo/registrations?api-version=2020-06&$top=3", things.registrationTarget, things.installationTarget,
+            "/demo/tags/city%3AOslo/registrations?api-version=2020-06&$top=3", things.registrationTarget,
+            things.installationTarget,
             "/demo/messages/0c5d2a1e9b7f4c3d8e6a5b4c3d2e1f00-20260301100000-0-1?api-version=2016-07",
             "/demo/feedbackcontainer?api-version=2020-06", "/demo/jobs?api-version=2020-06", "/demo/jobs/1",
             things.container + "&restype=container&comp=list&maxresults=2&prefix=in&marker=a",
@@ -77,8 +81,8 @@ extension RequestSample {
             isExport ? .exportRegistrations : .importUpsertRegistrations, outputContainer: things.output,
             importFile: isExport ? nil : things.link)
         return WireRequest(
-            "POST", "/demo/jobs?api-version=2020-06",
-            [("Authorization", things.token), ("Content-Type", "application/atom+xml; type=entry; charset=utf-8")],
+            "POST", "/busy/jobs?api-version=2020-06",
+            [("Authorization", things.jobToken), ("Content-Type", "application/atom+xml; type=entry; charset=utf-8")],
             body: document.request())
     }
 

@@ -20,8 +20,10 @@ struct RequestSample: Sendable {
         /// The link to it, and to another for what jobs write: what an export wrote is not to be imported by the next job.
         var link: String
         var output: String
-        /// For demo, and for all hubs.
+        /// For demo, for busy and for all hubs. Jobs have a hub of their own: what an accepted one does, it does later, and nobody
+        /// could tell its deeds from those of a request that was refused meanwhile.
         var token: String
+        var jobToken: String
         var rootToken: String
 
         var registrationTarget: String { "/demo/registrations/\(registration)?api-version=2020-06" }
@@ -53,9 +55,11 @@ struct RequestSample: Sendable {
     static func put(_ things: Things) -> WireRequest {
         WireRequest(
             "PUT", things.installationTarget, [("Authorization", things.token), ("Content-Type", "application/json")],
-            body: #"{"installationId":"\#(things.installation)","platform":"apns","pushChannel":"\#(appleToken)","tags":["red","go"],"#
-                + #""pushVariables":{"lang":"nb"},"templates":{"t1":{"body":"{\"aps\":{\"alert\":\"$(message)\"}}","tags":["tt"],"#
-                + #""headers":{"apns-priority":"10"}}}}"#)
+            body: """
+                {"installationId":"\(things.installation)","platform":"apns","pushChannel":"\(appleToken)","tags":["red","go"],\
+                "pushVariables":{"lang":"nb"},"templates":{"t1":{"body":"{\\"aps\\":{\\"alert\\":\\"$(message)\\"}}",\
+                "tags":["tt"],"headers":{"apns-priority":"10"}}}}
+                """)
     }
 
     private static func entryHeaders(_ things: Things) -> [(name: String, value: String)] {
@@ -81,7 +85,10 @@ struct RequestSample: Sendable {
             + "<Tags>a</Tags><GcmRegistrationId>gcm-1</GcmRegistrationId></RegistrationDescription></content></entry>"
         let others: [(type: String, elements: String)] = [
             ("AppleTemplateRegistrationDescription", template),
-            ("WindowsTemplateRegistrationDescription", "<ChannelUri>https://w.example.test/?a=b&amp;c</ChannelUri><BodyTemplate>&lt;toast/&gt;</BodyTemplate><WnsHeaders><WnsHeader><Header>X-WNS-Type</Header><Value>wns/toast</Value></WnsHeader></WnsHeaders>"),
+            (
+                "WindowsTemplateRegistrationDescription",
+                "<ChannelUri>https://w.example.test/?a=b&amp;c</ChannelUri><BodyTemplate>&lt;toast/&gt;</BodyTemplate><WnsHeaders><WnsHeader><Header>X-WNS-Type</Header><Value>wns/toast</Value></WnsHeader></WnsHeaders>"
+            ),
             ("BrowserRegistrationDescription", "<Endpoint>https://b.example.test</Endpoint><P256DH>p</P256DH><Auth>a</Auth>"),
         ]
         switch Int.random(in: 0..<8, using: &random) {
@@ -121,8 +128,10 @@ struct RequestSample: Sendable {
         WireRequest(
             "PATCH", things.installationTarget,
             [("Authorization", things.token), ("Content-Type", "application/json-patch+json; charset=utf-8")],
-            body: #"[{"op":"add","path":"/tags","value":"blue"},{"op":"remove","path":"/tags/red","value":null},"#
-                + #"{"op":"replace","path":"/pushVariables","value":"{\"lang\":\"de\"}"},"#
-                + #"{"op":"add","path":"/templates/t2","value":"{\"body\":\"{\\\"aps\\\":{\\\"alert\\\":\\\"$(m)\\\"}}\"}"}]"#)
+            body: #"""
+                [{"op":"add","path":"/tags","value":"blue"},{"op":"remove","path":"/tags/red","value":null},\#
+                {"op":"replace","path":"/pushVariables","value":"{\"lang\":\"de\"}"},\#
+                {"op":"add","path":"/templates/t2","value":"{\"body\":\"{\\\"aps\\\":{\\\"alert\\\":\\\"$(m)\\\"}}\"}"}]
+                """#)
     }
 }

@@ -28,7 +28,8 @@ final class ServerProcess: Sendable {
                 "CLARION_APNS_ENVIRONMENT": "sandbox",
                 "CLARION_APNS_HOST": "127.0.0.1", "CLARION_APNS_PORT": String(options.apnsPort),
                 "CLARION_APNS_TRUST_ROOTS_PATH": options.trustRootsPath, "CLARION_APNS_KEY_PATH": options.signingKeyPath,
-                "CLARION_APNS_KEY_ID": "LOCALKEY00", "CLARION_APNS_TEAM_ID": "LOCALTEAM0", "CLARION_APNS_TOPIC": "org.example.app",
+                "CLARION_APNS_KEY_ID": "LOCALKEY00", "CLARION_APNS_TEAM_ID": "LOCALTEAM0",
+                "CLARION_APNS_TOPIC": "org.example.app",
                 "CLARION_LOG_LEVEL": options.logLevel, "CLARION_SHUTDOWN_DEADLINE": options.shutdownDeadline,
             ])
     }
