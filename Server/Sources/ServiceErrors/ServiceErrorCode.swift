@@ -8,6 +8,7 @@ public enum ServiceErrorCode: String, Sendable, CaseIterable {
     case invalidField = "invalid-field"
     case invalidAudience = "invalid-audience"
     case invalidHeader = "invalid-header"
+    case headersTooLarge = "headers-too-large"
     case payloadTooLarge = "payload-too-large"
     case contentTooLarge = "content-too-large"
     case unsupportedContent = "unsupported-content"

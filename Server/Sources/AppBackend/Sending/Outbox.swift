@@ -77,8 +77,9 @@ extension ServiceError {
     /// Whether trying again cannot help.
     var isFinalRefusal: Bool {
         switch code {
-        case .malformedJSON, .malformedMultipart, .invalidField, .invalidAudience, .invalidHeader, .payloadTooLarge,
-            .contentTooLarge, .unsupportedContent, .unsupportedMediaType, .rangeNotSatisfiable, .idempotencyMismatch,
+        case .malformedJSON, .malformedMultipart, .invalidField, .invalidAudience, .invalidHeader, .headersTooLarge,
+            .payloadTooLarge, .contentTooLarge, .unsupportedContent, .unsupportedMediaType, .rangeNotSatisfiable,
+            .idempotencyMismatch,
             .unknownRoute, .methodNotAllowed, .notFound, .conflict, .preconditionFailed:
             true
         case .requestTimeout, .unauthenticated, .forbidden, .crossSite, .tooManyAttempts, .tooManyRequests, .overloaded,

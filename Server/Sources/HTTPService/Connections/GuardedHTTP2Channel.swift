@@ -3,6 +3,7 @@ import HummingbirdCore
 import HummingbirdHTTP2
 import Logging
 import NIOCore
+import NIOHTTP2
 
 /// Connections of HTTP/2 that keep to `ConnectionLimits`, for clients that know beforehand that the server speaks it.
 struct GuardedHTTP2Channel: ServerChildChannel {
@@ -41,6 +42,11 @@ struct GuardedHTTP2Channel: ServerChildChannel {
             try channel.pipeline.syncOperations.addHandler(HTTP2ConnectionGuard(limits: limits))
         }.flatMap {
             base.setup(channel: channel, logger: logger).map { $0.keptWhileOpen() }
+        }.flatMapThrowing { value in
+            let pipeline = channel.pipeline.syncOperations
+            let engine = try pipeline.handler(type: NIOHTTP2Handler.self)
+            try pipeline.addHandlers(MalformedRequestFilter(), HeaderListAllowance(), position: .after(engine))
+            return value
         }
     }
 

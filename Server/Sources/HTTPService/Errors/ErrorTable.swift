@@ -9,8 +9,9 @@ public enum ErrorTable {
     /// What `code` means.
     public static func entry(for code: ServiceErrorCode) -> ErrorTableEntry {
         switch code {
-        case .malformedJSON, .malformedMultipart, .invalidField, .invalidAudience, .invalidHeader, .payloadTooLarge,
-            .contentTooLarge, .unsupportedContent, .unsupportedMediaType, .rangeNotSatisfiable, .idempotencyMismatch,
+        case .malformedJSON, .malformedMultipart, .invalidField, .invalidAudience, .invalidHeader, .headersTooLarge,
+            .payloadTooLarge, .contentTooLarge, .unsupportedContent, .unsupportedMediaType, .rangeNotSatisfiable,
+            .idempotencyMismatch,
             .unknownRoute, .methodNotAllowed, .requestTimeout:
             requestEntry(for: code)
         case .unauthenticated, .forbidden, .crossSite, .tooManyAttempts, .tooManyRequests, .overloaded, .notFound,
@@ -35,6 +36,10 @@ public enum ErrorTable {
             .init(code, .badRequest, "The audience is not a valid tag expression.", "Correct the expression at the place named.")
         case .invalidHeader:
             .init(code, .badRequest, "A header has a value that is not allowed.", "Correct the header that the detail names.")
+        case .headersTooLarge:
+            .init(
+                code, .requestHeaderFieldsTooLarge, "The header fields of the request are too large.",
+                "Send fewer or shorter ones; the detail names the limit.")
         case .payloadTooLarge:
             .init(code, .contentTooLarge, "The request or the push made of it is too large.", "Shorten it to the limit named.")
         case .contentTooLarge:

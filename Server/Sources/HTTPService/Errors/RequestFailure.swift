@@ -39,6 +39,7 @@ struct RequestFailure {
         case 415: ServiceError(.unsupportedMediaType)
         case 416: ServiceError(.rangeNotSatisfiable)
         case 429: ServiceError(.tooManyRequests)
+        case 431: ServiceError(.headersTooLarge)
         case 503: ServiceError(.overloaded)
         case 400..<500: ServiceError(.invalidField, "the request cannot be read")
         default: ServiceError(.internal)

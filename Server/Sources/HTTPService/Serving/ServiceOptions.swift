@@ -11,6 +11,8 @@ public struct ServiceOptions: Sendable {
     /// The largest body that any route may read. A longer one is refused when it is read so far, not by its head: a route knows
     /// a smaller limit and the better words for it.
     public var maximumBodyBytes: Int
+    /// The most that the names and values of a request's header fields may have together. HTTP/1.1 itself is cut off at 80 KiB.
+    public var maximumHeaderBytes = 64 << 10
     /// The level of the access log's line for a request that succeeded; failures have the level of the error table.
     public var accessLogLevel: Logger.Level
     /// How long a connection stays open for the rest of a body that nobody will read, so that its answer can be read first.

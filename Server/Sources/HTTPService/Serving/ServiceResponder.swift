@@ -61,6 +61,9 @@ public struct ServiceResponder: HTTPResponder {
     private func answer(
         _ request: Request, context: ServiceRequestContext, match: RouteTable.Match, progress: BodyProgress
     ) async throws -> Response {
+        guard Self.headerBytes(request) <= options.maximumHeaderBytes else {
+            throw ServiceError(.headersTooLarge, "header fields have at most \(options.maximumHeaderBytes) bytes together")
+        }
         switch match {
         case .handler(_, let method):
             return try await handle(request, by: routes, method: method, context: context, progress: progress)
@@ -134,6 +137,10 @@ public struct ServiceResponder: HTTPResponder {
     /// Whether what is left of the body is so little that reading it costs less than a new connection. The server does so.
     private static func isShort(_ request: Request) -> Bool {
         request.headers[.contentLength].flatMap { Int($0) }.map { $0 <= 64 * 1024 } ?? false
+    }
+
+    private static func headerBytes(_ request: Request) -> Int {
+        request.headers.reduce(0) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count }
     }
 
     /// Whether the head announces a body. Over HTTP/2 a body may come unannounced; there the stream's window bounds it.

@@ -34,7 +34,7 @@ struct HubErrorRenderer: ErrorRenderer {
         case .registrationGone: 41000
         case .tooManyRequests, .tooManyAttempts: 42900
         case .forbidden, .quotaExceeded: 40300
-        case .payloadTooLarge, .contentTooLarge, .preconditionFailed, .requestTimeout: nil
+        case .headersTooLarge, .payloadTooLarge, .contentTooLarge, .preconditionFailed, .requestTimeout: nil
         case .storageUnavailable, .outcomeUnknown, .notReady, .overloaded: 50004
         case .internal: 50000
         default: 40000

@@ -16,24 +16,34 @@ final class ServerProcess: Sendable {
 
     private let process: ChildProcess
     private let output: String
-    /// Where it answers, for example `http://127.0.0.1:40001`.
-    let address: String
+    /// Where it answers, for example `http://127.0.0.1:40001`, in the order in which it began to.
+    let addresses: [String]
+    var address: String { addresses[0] }
 
     /// Starts the server and returns once it listens; throws with what it printed when it does not within a minute.
-    init(_ options: Options) async throws {
+    convenience init(_ options: Options) async throws {
+        try await self.init(
+            dataDirectory: options.dataDirectory,
+            environment: [
+                "CLARION_APNS_ENVIRONMENT": "sandbox",
+                "CLARION_APNS_HOST": "127.0.0.1", "CLARION_APNS_PORT": String(options.apnsPort),
+                "CLARION_APNS_TRUST_ROOTS_PATH": options.trustRootsPath, "CLARION_APNS_KEY_PATH": options.signingKeyPath,
+                "CLARION_APNS_KEY_ID": "LOCALKEY00", "CLARION_APNS_TEAM_ID": "LOCALTEAM0",
+                "CLARION_APNS_TOPIC": "org.example.app",
+                "CLARION_LOG_LEVEL": options.logLevel, "CLARION_SHUTDOWN_DEADLINE": options.shutdownDeadline,
+            ])
+    }
+
+    /// The same with settings of one's own, until it listens at so many addresses.
+    init(dataDirectory: String, environment: [String: String], listeners: Int = 1) async throws {
         var command = ChildProcess.Command(
-            Self.program, ["serve"], output: options.dataDirectory + "/serve-\(UUID().uuidString).log")
-        command.environment = [
-            "CLARION_DATA_DIRECTORY": options.dataDirectory, "CLARION_LISTEN_PORT": "0", "CLARION_APNS_ENVIRONMENT": "sandbox",
-            "CLARION_APNS_HOST": "127.0.0.1", "CLARION_APNS_PORT": String(options.apnsPort),
-            "CLARION_APNS_TRUST_ROOTS_PATH": options.trustRootsPath, "CLARION_APNS_KEY_PATH": options.signingKeyPath,
-            "CLARION_APNS_KEY_ID": "LOCALKEY00", "CLARION_APNS_TEAM_ID": "LOCALTEAM0", "CLARION_APNS_TOPIC": "org.example.app",
-            "CLARION_LOG_LEVEL": options.logLevel, "CLARION_SHUTDOWN_DEADLINE": options.shutdownDeadline,
-        ]
+            Self.program, ["serve"], output: dataDirectory + "/serve-\(UUID().uuidString).log")
+        let own = ["CLARION_DATA_DIRECTORY": dataDirectory, "CLARION_LISTEN_PORT": "0"]
+        command.environment = environment.merging(own) { given, _ in given }
         process = try ChildProcess(command)
         output = command.output
         do {
-            address = try await Self.address(of: process, printing: command.output)
+            addresses = try await Self.addresses(of: process, listeners, printing: command.output)
         } catch {
             process.signal(SIGKILL)
             throw error
@@ -44,6 +54,13 @@ final class ServerProcess: Sendable {
 
     /// What it has printed and logged so far.
     var printed: String { (try? String(contentsOfFile: output, encoding: .utf8)) ?? "" }
+
+    /// Its resident memory in bytes (Linux).
+    var residentBytes: Int {
+        let status = (try? String(contentsOfFile: "/proc/\(process.processID)/status", encoding: .utf8)) ?? ""
+        let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") } ?? ""
+        return (line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) } ?? 0) * 1024
+    }
 
     /// SIGTERM, without waiting for the end.
     func askToStop() { process.signal(SIGTERM) }
@@ -62,15 +79,16 @@ final class ServerProcess: Sendable {
 
     deinit { process.signal(SIGKILL) }
 
-    /// The line that `serve` prints once requests are answered.
-    private static func address(of process: ChildProcess, printing output: String) async throws -> String {
+    /// The lines that `serve` prints once requests are answered.
+    private static func addresses(
+        of process: ChildProcess, _ count: Int, printing output: String
+    ) async throws -> [String] {
         for _ in 1...6_000 {
             let isRunning = process.isRunning
             let text = (try? String(contentsOfFile: output, encoding: .utf8)) ?? ""
             let lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
-            if let line = lines.first(where: { $0.hasPrefix("Listening on ") }) {
-                return String(line.dropFirst("Listening on ".count))
-            }
+            let found = lines.filter { $0.hasPrefix("Listening on ") }.map { String($0.dropFirst("Listening on ".count)) }
+            if found.count >= count { return found }
             try #require(isRunning, "the server ended before it listened: \(text)")
             try await Task.sleep(for: .milliseconds(10))
         }

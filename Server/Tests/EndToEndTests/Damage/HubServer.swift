@@ -1,0 +1,53 @@
+import ClarionTesting
+import Foundation
+import RichPushModel
+import SharedAccess
+import Testing
+
+/// `clarion serve` with hubs, as a process of its own, and the keys to it.
+struct HubServer: Sendable {
+    let process: ServerProcess
+    let folder: String
+    let port: Int
+    let tlsPort: Int
+    /// Connection strings by hub; the empty name stands for the rule of all hubs.
+    private let keys: [String: String]
+
+    static func start(in folder: String, hubs: [String]) async throws -> HubServer {
+        for hub in hubs { _ = try await run(["hub", "create", hub], folder) }
+        var keys: [String: String] = [:]
+        for hub in hubs { keys[hub] = try await key(["hub", "connection-string", hub], folder) }
+        keys[""] = try await key(["hub", "connection-string", "--all-hubs"], folder)
+        let process = try await ServerProcess(
+            dataDirectory: folder, environment: ["CLARION_TLS_LISTEN_PORT": "0", "CLARION_LOG_LEVEL": "error"], listeners: 2)
+        let port = try #require(process.addresses.first { $0.hasPrefix("http:") }.flatMap(Self.port))
+        let tlsPort = try #require(process.addresses.first { $0.hasPrefix("https:") }.flatMap(Self.port))
+        return HubServer(process: process, folder: folder, port: port, tlsPort: tlsPort, keys: keys)
+    }
+
+    /// A token for everything below an address, as half of the clients make them.
+    func token(_ hub: String, path: String = "", lifetime: Duration = .seconds(3600)) -> String {
+        let name = hub.isEmpty ? "RootManageSharedAccessKey" : AccessRule.fullName
+        guard let key = keys[hub].flatMap({ SharedAccessKey($0) }) else { return "" }
+        return SharedAccessSigner(ruleName: name, key: key).token(
+            audience: "https://127.0.0.1/\(path)", expiresAt: SystemClock().now + lifetime)
+    }
+
+    private static func port(_ address: String) -> Int? { address.split(separator: ":").last.flatMap { Int($0) } }
+
+    private static func key(_ arguments: [String], _ folder: String) async throws -> String {
+        let text = try await run(arguments + ["--host", "127.0.0.1"], folder)
+        let range = try #require(text.firstRange(of: "SharedAccessKey="))
+        return text[range.upperBound...].trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    private static func run(_ arguments: [String], _ folder: String) async throws -> String {
+        let output = folder + "/command-\(UUID().uuidString)"
+        let process = try ChildProcess(
+            ChildProcess.Command(ServerProcess.program, arguments + ["--data-directory", folder], output: output))
+        let status = await process.exitStatus()
+        let text = try String(contentsOfFile: output, encoding: .utf8)
+        #expect(status == 0, "\(arguments): \(text)")
+        return text
+    }
+}
