@@ -12,6 +12,9 @@ public struct RichPushConfiguration: Hashable, Sendable {
     /// Whether the app keeps the user's password, out of the extension's reach, because it sends pushes itself. The narrow
     /// credential may not send.
     public var keepsPasswordForSending = false
+    /// Whether this app opens end-to-end encrypted notifications: then each installation has a key, and tells senders its public
+    /// half. Without, such a notification shows the neutral text.
+    public var opensSealedContent = true
     /// Whether a silent push whose content cannot be fetched still shows its words.
     public var showsTextWhenFetchFails = true
     /// Whether OK / More is offered while the app is in the foreground, as in the tutorial; otherwise the system's banner.

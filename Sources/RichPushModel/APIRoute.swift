@@ -19,6 +19,8 @@ public enum APIRoute {
     public static let content = prefix + "/content"
     /// `PUT`: an `InstallationUpdate`; `DELETE`: signs the installation out.
     public static func installation(_ id: InstallationID) -> String { "\(prefix)/installations/\(id)" }
+    /// `GET`: a `SealingDirectory`, what a sender needs to seal for some users.
+    public static let sealing = prefix + "/sealing"
     /// `GET`: the signed-in user.
     public static let me = prefix + "/me"
 }
