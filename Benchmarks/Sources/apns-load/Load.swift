@@ -65,6 +65,7 @@ struct Load {
         let after = Resources.now()
         result.processor = after.processor - before.processor
         result.resident = after.resident
+        result.residentPeak = Resources.peakBytes()
         result.seconds = start.duration(to: .now) / .seconds(1)
         result.connections = client.metrics.connections
         await client.shutdown(within: .seconds(5))
@@ -90,10 +91,12 @@ struct Load {
                     // The caller's own work is not what is measured, so the pushes are made once.
                     let pushes = (0..<size).map { push(caller * size + $0) }
                     var result = LoadResult()
-                    for _ in 0..<share {
+                    for round in 0..<share {
                         let start = ContinuousClock.now
                         result.add(await client.send(pushes))
                         result.latency.add(start.duration(to: .now))
+                        // All callers are about as far; one of them looks.
+                        if caller == 0, round == share / 10 { result.residentEarly = Resources.residentBytes() }
                     }
                     return result
                 }

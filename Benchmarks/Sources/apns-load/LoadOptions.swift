@@ -28,14 +28,14 @@ struct LoadOptions {
     var seconds = 10
     /// Event loops of the client, each with a connection of its own when the mode is not `rate`.
     var loops = 1
-    /// Whether every push has an `apns-id` of its own.
-    var hasIDs = false
+    /// Whether every push has an `apns-id` of its own, as those of a server have.
+    var hasIDs = true
 
     init(_ words: [String]) throws(LoadFault) {
         var words = words[...]
         while let word = words.popFirst() {
-            if word == "--ids" {
-                hasIDs = true
+            if word == "--without-ids" {
+                hasIDs = false
                 continue
             }
             guard let value = words.popFirst() else { throw LoadFault("\(word) needs a value") }

@@ -8,8 +8,10 @@ struct LoadResult: Sendable {
     var seconds = 0.0
     /// Seconds of processor time for the pushes, without the start of the process.
     var processor = 0.0
-    /// Bytes at the end of the run.
+    /// Bytes when a tenth of the batches was sent, at the end of the run, and at the most.
+    var residentEarly = 0
     var resident = 0
+    var residentPeak = 0
     var connections = 0
     /// The most connections seen while the rate was held.
     var mostConnections = 0
@@ -31,15 +33,16 @@ struct LoadResult: Sendable {
         sent += other.sent
         accepted += other.accepted
         latency.add(other.latency)
+        residentEarly = max(residentEarly, other.residentEarly)
     }
 
     var line: String {
         String(
             format: """
-                {"sent":%d,"accepted":%d,"seconds":%.4f,"processor":%.4f,"resident":%d,"connections":%d,\
-                "mostConnections":%d,"steadyRate":%.1f,"p50":%.4f,"p99":%.4f}
+                {"sent":%d,"accepted":%d,"seconds":%.4f,"processor":%.4f,"residentEarly":%d,"resident":%d,\
+                "residentPeak":%d,"connections":%d,"mostConnections":%d,"steadyRate":%.1f,"p50":%.4f,"p99":%.4f}
                 """,
-            sent, accepted, seconds, processor, resident, connections, mostConnections, steadyRate, latency.quantile(0.5),
-            latency.quantile(0.99))
+            sent, accepted, seconds, processor, residentEarly, resident, residentPeak, connections, mostConnections, steadyRate,
+            latency.quantile(0.5), latency.quantile(0.99))
     }
 }

@@ -17,9 +17,17 @@ struct Resources {
 
     private static func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1_000_000 }
 
-    /// From `/proc/self/statm`; 0 where there is none.
-    private static func residentBytes() -> Int {
-        guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return 0 }
-        return (text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 4096
+    /// From `/proc/self/status`; 0 where there is none.
+    static func residentBytes() -> Int { statusBytes("VmRSS:") }
+
+    /// The most that this program ever had, in bytes. `getrusage` would count what was there before it was started.
+    static func peakBytes() -> Int { statusBytes("VmHWM:") }
+
+    private static func statusBytes(_ name: String) -> Int {
+        guard let text = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8),
+            let line = text.split(separator: "\n").first(where: { $0.hasPrefix(name) })
+        else { return 0 }
+        return line.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first.flatMap { Int($0) }.map { $0 * 1024 }
+            ?? 0
     }
 }

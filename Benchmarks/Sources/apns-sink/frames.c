@@ -10,7 +10,7 @@ enum { header_size = 9, answer_count = 256, maximum_frame = 16384 };
 
 static const char preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-// A header block ready to copy: `:status: 200` and an `apns-id`, Huffman-coded.
+// A header block ready to copy: `:status: 200` and an `apns-id`, Huffman-coded unless ids are indexed.
 static struct {
     uint8_t bytes[64];
     size_t size;
@@ -44,6 +44,16 @@ static size_t huffman(const char *text, uint8_t *out) {
     return size;
 }
 
+// Netty gives every header that is not sensitive an entry in the table, and writes strings below 512 characters plain. The name of the
+// id is then in the newest entry always.
+static void write_indexing(uint8_t *block, const char *id, size_t *size) {
+    block[0] = 0x88;
+    block[1] = 0x40 | 62;
+    block[2] = 36;
+    memcpy(block + 3, id, 36);
+    *size = 39;
+}
+
 // Ids in upper case, as APNs makes them. The first answer brings the name into the client's table.
 void prepare_answers(void) {
     srand(1);
@@ -52,6 +62,10 @@ void prepare_answers(void) {
         snprintf(id, sizeof id, "%08X-%04X-%04X-%04X-%06X%06X", (unsigned)rand(), rand() & 0xffff, rand() & 0xffff,
                  rand() & 0xffff, rand() & 0xffffff, rand() & 0xffffff);
         uint8_t *block = answers[index].bytes;
+        if (options.indexes_ids) {
+            write_indexing(block, id, &answers[index].size);
+            continue;
+        }
         block[0] = 0x88;
         block[1] = 0x0f;
         block[2] = 62 - 15;
@@ -61,8 +75,9 @@ void prepare_answers(void) {
     }
     uint8_t *block = first_answer.bytes;
     memcpy(block, "\x88\x40\x07" "apns-id", 10);
-    size_t rest = answers[0].size - 3;
-    memcpy(block + 10, answers[0].bytes + 3, rest);
+    // From the length of the value on both are alike.
+    size_t name = options.indexes_ids ? 2 : 3, rest = answers[0].size - name;
+    memcpy(block + 10, answers[0].bytes + name, rest);
     first_answer.size = 10 + rest;
 }
 

@@ -1,4 +1,4 @@
-// apns-sink [--streams N] [--window BYTES] [--delay-ms N] [--answers-per-record N] [--warm-up] [--certificate FILE]
+// apns-sink [--streams N] [--window BYTES] [--delay-ms N] [--answers-per-record N] [--index-ids] [--warm-up] [--certificate FILE]
 //
 // Prints its port, then answers `stats` on standard input with a line of JSON, and ends when standard input does.
 #include "sink.h"
@@ -230,6 +230,10 @@ static void read_options(int count, char **words) {
         const char *value = index + 1 < count ? words[index + 1] : "";
         if (strcmp(word, "--warm-up") == 0) {
             options.warms_up = true;
+            continue;
+        }
+        if (strcmp(word, "--index-ids") == 0) {
+            options.indexes_ids = true;
             continue;
         }
         index++;

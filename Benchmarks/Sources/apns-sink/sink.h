@@ -15,6 +15,7 @@ struct options {
     uint32_t window;         // the receive window of the connection and of each stream
     uint64_t delay;          // nanoseconds between a request and its answer; window updates wait as long
     bool warms_up;           // allow one stream until the first request, as APNs does
+    bool indexes_ids;        // every id enters the client's table and is written plain, as Netty writes headers
     uint32_t answers_per_record; // how many answers share a TLS record; 0 for all that are there
     const char *certificate; // where to write the certificate to trust
 };

@@ -1,14 +1,15 @@
 import Foundation
 
 /// `clarion-benchmarks serve PROGRAM [ROUNDS]` measures the built program, prints a table and ends with 1 when a limit is missed.
-/// `clarion-benchmarks apns LOAD SINK JSON [ROUNDS]` measures the APNs client beside h2load, prints a table and writes JSON.
+/// `clarion-benchmarks apns LOAD SINK JSON [ROUNDS]` measures the APNs client beside h2load, prints tables and writes JSON; ends
+/// with 1 when its memory grows.
 @main
 enum ClarionBenchmarks {
     static func main() throws {
         let words = Array(CommandLine.arguments.dropFirst())
         switch (words.first, words.count) {
         case ("serve", 2...3): try serve(words)
-        case ("apns", 4...5): try apns(words)
+        case ("apns", 4...5): if try !apns(words) { exit(1) }
         default:
             print("usage: clarion-benchmarks serve PROGRAM [ROUNDS] | apns LOAD SINK JSON [ROUNDS]")
             exit(64)
@@ -22,7 +23,8 @@ enum ClarionBenchmarks {
         if results.contains(where: { !$0.isWithinLimit }) { exit(1) }
     }
 
-    private static func apns(_ words: [String]) throws {
+    /// Returns whether every limit is kept. Temporary files are gone by then.
+    private static func apns(_ words: [String]) throws -> Bool {
         let rounds = max(1, words.dropFirst(4).first.flatMap(Int.init) ?? 3)
         let folder = FileManager.default.temporaryDirectory.appending(path: "clarion-benchmarks-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -33,8 +35,10 @@ enum ClarionBenchmarks {
         let distance = try DistanceBenchmark(load: words[1], sink: words[2], folder: folder).run()
         let report = PushReport(
             machine: "\(ProcessInfo.processInfo.activeProcessorCount) cores", loadAverage: load[0], rounds: rounds,
-            pushes: pushes, distance: distance)
+            pushes: pushes, distance: distance,
+            growth: try GrowthBenchmark(load: words[1], sink: words[2], folder: folder).run())
         for line in report.lines { print(line) }
         try report.write(to: words[3])
+        return report.growth.isWithinLimits
     }
 }

@@ -4,9 +4,29 @@ import Foundation
 struct PushBenchmark {
     static let bodySize = 188
     static let windows = [1, 10, 100, 1000]
-    /// How many answers share a TLS record: one, as a service does that answers each stream when it is done, and all that there
-    /// are (0), as only a server can that holds answers back.
-    static let answersPerRecord = [1, 0]
+    /// In both every push is counted alike, so that the start of a process weighs as much.
+    static let counts = [1: 10_000, 10: 100_000, 100: 400_000, 1000: 1_000_000]
+
+    /// How the sink answers.
+    private struct Answers {
+        /// How many share a TLS record: one, as a service does that answers each stream when it is done, and all that there are (0),
+        /// as only a server can that holds answers back.
+        var perRecord: Int
+        var encoding = Encoding.literal
+        var windows = PushBenchmark.windows
+    }
+
+    /// How the header block of an answer is written.
+    enum Encoding: String, Encodable {
+        /// The id Huffman-coded, and not entered into the client's table: the fewest bytes and the least work for either client.
+        case literal
+        /// The id plain, with an entry in the table each time, as Netty writes headers.
+        case indexed
+    }
+
+    private static let answers = [
+        Answers(perRecord: 1), Answers(perRecord: 1, encoding: .indexed, windows: [100, 1000]), Answers(perRecord: 0),
+    ]
 
     /// What is measured beside h2load: how pushes are handed over, and on how many event loops.
     private struct Client {
@@ -28,6 +48,7 @@ struct PushBenchmark {
     struct Row: Encodable {
         /// How many answers share a TLS record; 0 for as many as there are.
         var answersPerRecord: Int
+        var encoding: Encoding
         var client: String
         var window: Int
         /// Pushes for each second of the client's processor time, median of the rounds.
@@ -64,15 +85,16 @@ struct PushBenchmark {
         let body = folder.appending(path: "body")
         try Data(repeating: 0x78, count: Self.bodySize).write(to: body)
         var rows: [Row] = []
-        for answers in Self.answersPerRecord {
-            let sink = try Sink(program: sink, folder: folder, ["--answers-per-record", "\(answers)"])
+        for answers in Self.answers {
+            let encoding = answers.encoding == .indexed ? ["--index-ids"] : []
+            let sink = try Sink(program: sink, folder: folder, ["--answers-per-record", "\(answers.perRecord)"] + encoding)
             defer { sink.stop() }
-            for window in Self.windows { rows += try measure(window, answers, body: body.path, sink) }
+            for window in answers.windows { rows += try measure(window, answers, body: body.path, sink) }
         }
         return rows
     }
 
-    private func measure(_ window: Int, _ answers: Int, body: String, _ sink: Sink) throws -> [Row] {
+    private func measure(_ window: Int, _ answers: Answers, body: String, _ sink: Sink) throws -> [Row] {
         let clients = window < 1000 ? Self.clients : Self.clients + Self.spread
         var samples: [String: [Sample]] = [:]
         for _ in 0..<rounds {
@@ -85,7 +107,7 @@ struct PushBenchmark {
     }
 
     private func peer(_ window: Int, body: String, _ sink: Sink) throws -> Sample {
-        let count = [1: 10_000, 10: 60_000, 100: 200_000][window] ?? 400_000
+        let count = Self.counts[window] ?? 0
         let before = try sink.totals()
         let run = try CommandRun.client(peerCommand(window, count, body, sink))
         guard run.output.contains("\(count) succeeded") else { throw CommandRun.Fault("h2load did not succeed") }
@@ -102,17 +124,19 @@ struct PushBenchmark {
             p99: latencies.isEmpty ? nil : latencies[latencies.count * 99 / 100] / 1000, bytes: bytes)
     }
 
+    /// h2load sends the same headers with every request, so its id is one of the same size that never changes.
     private func peerCommand(_ window: Int, _ count: Int, _ body: String, _ sink: Sink) -> [String] {
         [
             "h2load", "-n", "\(count)", "-c", "1", "-m", "\(window)", "-d", body, "-H", "apns-topic: com.example.app", "-H",
             "apns-push-type: alert", "-H", "apns-priority: 10", "-H", "apns-expiration: 0", "-H",
+            "apns-id: 0f1e2d3c-4b5a-4697-8877-665544332211", "-H",
             "authorization: bearer " + String(repeating: "a1", count: 92),
             "https://127.0.0.1:\(sink.port)/3/device/" + String(repeating: "0f", count: 32),
         ]
     }
 
     private func ours(_ client: Client, _ window: Int, _ sink: Sink) throws -> Sample {
-        let count = [1: 10_000, 10: 100_000, 100: 500_000][window] ?? (client.mode == "batch" ? 2_000_000 : 500_000)
+        let count = Self.counts[window] ?? 0
         let before = try sink.totals()
         let run = try CommandRun.client([
             load, "--port", "\(sink.port)", "--certificate", sink.certificate, "--mode", client.mode, "--window", "\(window)",
@@ -125,11 +149,12 @@ struct PushBenchmark {
             p50: report.p50, p99: report.p99, resident: report.resident / 1_000_000, bytes: bytes)
     }
 
-    private func row(_ client: String, _ window: Int, _ answers: Int, _ samples: [Sample], against peer: [Sample]) -> Row {
+    private func row(_ client: String, _ window: Int, _ answers: Answers, _ samples: [Sample], against peer: [Sample]) -> Row {
         let rate = Self.median(samples.map(\.perProcessorSecond))
         let reference = Self.median(peer.map(\.perProcessorSecond))
         return Row(
-            answersPerRecord: answers, client: client, window: window, perProcessorSecond: rate,
+            answersPerRecord: answers.perRecord, encoding: answers.encoding, client: client, window: window,
+            perProcessorSecond: rate,
             processorSecondsPer100k: 100_000 / rate, perSecond: Self.median(samples.map(\.perSecond)),
             ratio: client == "h2load" ? nil : rate / reference,
             p50Milliseconds: Self.optionalMedian(samples.compactMap(\.p50)),

@@ -7,18 +7,19 @@ struct PushReport: Encodable {
     var rounds: Int
     var pushes: [PushBenchmark.Row]
     var distance: [DistanceBenchmark.Row]
+    var growth: GrowthBenchmark.Row
 
     var lines: [String] {
         var rows = [
             [
-                "answers/record", "client", "window", "per CPU second", "CPU s per 100k", "per second", "ratio", "p50 ms",
+                "answers/record", "ids", "client", "window", "per CPU second", "CPU s per 100k", "per second", "ratio", "p50 ms",
                 "p99 ms", "RSS MB",
                 "bytes",
             ]
         ]
         for row in pushes {
             rows.append([
-                row.answersPerRecord == 0 ? "all" : "\(row.answersPerRecord)", row.client, "\(row.window)",
+                row.answersPerRecord == 0 ? "all" : "\(row.answersPerRecord)", row.encoding.rawValue, row.client, "\(row.window)",
                 Self.show(row.perProcessorSecond, 0), Self.show(row.processorSecondsPer100k, 3),
                 Self.show(row.perSecond, 0), Self.show(row.ratio, 2), Self.show(row.p50Milliseconds, 2),
                 Self.show(row.p99Milliseconds, 2), Self.show(row.residentMegabytes, 1), Self.show(row.bytesPerPush, 0),
@@ -32,7 +33,17 @@ struct PushReport: Encodable {
                 Self.show(row.p99Milliseconds, 1),
             ])
         }
-        return Self.align(rows) + [""] + Self.align(far)
+        let memory = [
+            ["pushes", "per second", "MB after a tenth", "MB at the end", "growth", "limit", "MB at the most", "limit", ""],
+            [
+                "\(growth.pushes)", Self.show(growth.perSecond, 0), Self.show(growth.earlyMegabytes, 1),
+                Self.show(growth.lateMegabytes, 1), Self.show(growth.growthMegabytes, 1),
+                Self.show(GrowthBenchmark.growthLimit, 0),
+                Self.show(growth.peakMegabytes, 1), Self.show(GrowthBenchmark.peakLimit, 0),
+                growth.isWithinLimits ? "ok" : "MISSED",
+            ],
+        ]
+        return Self.align(rows) + [""] + Self.align(far) + [""] + Self.align(memory)
     }
 
     private static func show(_ value: Double?, _ digits: Int) -> String {

@@ -9,6 +9,7 @@ extension LocalAPNs {
             guard state.channels.count(bundleID: bundleID) < state.rules.channelsPerApp else {
                 throw LocalAPNsError.tooManyChannels(bundleID)
             }
+            state.keptRevision += 1
             return state.channels.create(bundleID: bundleID, policy: policy, random: &state.random)
         }
     }
@@ -16,7 +17,9 @@ extension LocalAPNs {
     /// Deletes a channel; what it stored still goes out (APNs reference 5.1).
     public func deleteChannel(_ id: String, bundleID: String) {
         core.state.withLockedValue { state in
-            if state.channels.channel(id, bundleID: bundleID) != nil { state.channels.delete(id) }
+            guard state.channels.channel(id, bundleID: bundleID) != nil else { return }
+            state.channels.delete(id)
+            state.keptRevision += 1
         }
     }
 
@@ -31,6 +34,7 @@ extension LocalAPNs {
         let now = core.clock.now
         try core.state.withLockedValue { state in
             guard state.channels.channel(id, bundleID: bundleID) != nil else { throw LocalAPNsError.unknownChannel(id) }
+            state.keptRevision += 1
             let instructions = state.channels.subscribe(
                 device, to: id, isOnline: state.store.isOnline(device),
                 getsStored: state.rules.storedBroadcastReachesNewSubscriber, now: now)
@@ -40,6 +44,9 @@ extension LocalAPNs {
 
     /// A device follows a channel no longer.
     public func unsubscribe(device: String, fromChannel id: String) {
-        core.state.withLockedValue { $0.channels.unsubscribe(device, from: id) }
+        core.state.withLockedValue { state in
+            state.channels.unsubscribe(device, from: id)
+            state.keptRevision += 1
+        }
     }
 }

@@ -12,7 +12,8 @@ extension LocalAPNs {
     /// The device token of an app on a device, 64 hexadecimal digits: the living one if there is one, else a new one.
     public func issueToken(device: String, topic: String) -> String {
         core.state.withLockedValue { state in
-            state.tokens.issue(device: device, topic: topic, random: &state.random)
+            state.keptRevision += 1
+            return state.tokens.issue(device: device, topic: topic, random: &state.random)
         }
     }
 
@@ -21,6 +22,7 @@ extension LocalAPNs {
     public func registerToken(_ token: String, device: String, topic: String) throws {
         try core.state.withLockedValue { state in
             try state.tokens.register(token, device: device, topic: topic)
+            state.keptRevision += 1
         }
     }
 
@@ -28,6 +30,7 @@ extension LocalAPNs {
     public func rotateToken(device: String, topic: String) -> String {
         let now = core.clock.now
         return core.state.withLockedValue { state in
+            state.keptRevision += 1
             state.tokens.retire(device: device, topic: topic, at: now)
             return state.tokens.issue(device: device, topic: topic, random: &state.random)
         }
@@ -41,7 +44,10 @@ extension LocalAPNs {
         token: String, reason: DeadTokenReason, at moment: Timestamp, noticedAfter delay: Duration = .zero
     ) {
         let toldAt = delay > .zero ? core.clock.uptime + delay : nil
-        core.state.withLockedValue { $0.tokens.invalidate(token, reason: reason, at: moment, toldAt: toldAt) }
+        core.state.withLockedValue { state in
+            state.keptRevision += 1
+            state.tokens.invalidate(token, reason: reason, at: moment, toldAt: toldAt)
+        }
     }
 
     /// Brings a device online. What was stored comes first, then pushes as they arrive. A second call takes the place of
@@ -50,6 +56,9 @@ extension LocalAPNs {
 
     /// Takes a device offline and ends its stream.
     public func disconnect(device: String) { core.disconnect(device: device) }
+
+    /// Ends the streams of every device and observer for good, before `shutdown`: whoever serves them to others can stop at once.
+    public func endStreams() { core.finish() }
 
     /// How many background pushes an app on this device gets in an hour; more wait, newest only. `nil`: no limit.
     public func setBackgroundBudget(perHour budget: Int?, device: String) {

@@ -15,12 +15,18 @@ extension LocalAPNs {
         let key = try RegisteredKey(
             teamID: teamID, keyID: keyID, publicKeyPEM: publicKeyPEM, environment: environment, topics: topics,
             relatedKeyID: relatedKeyID)
-        core.state.withLockedValue { $0.registry.register(key) }
+        core.state.withLockedValue { state in
+            state.registry.register(key)
+            state.keptRevision += 1
+        }
     }
 
     /// Forgets a key, as when it is revoked.
     public func revokeKey(teamID: String, keyID: String) {
-        core.state.withLockedValue { $0.registry.revoke(teamID: teamID, keyID: keyID) }
+        core.state.withLockedValue { state in
+            state.registry.revoke(teamID: teamID, keyID: keyID)
+            state.keptRevision += 1
+        }
     }
 
     /// Makes an app known; an app has one team. Connections that pushed before do not see it (APNs reference 2.3).
@@ -31,6 +37,7 @@ extension LocalAPNs {
     public func registerApp(bundleID: String, teamID: String, broadcasts: Bool = false) throws {
         let teamID = try RegisteredKey.checkedIdentifier(teamID)
         core.state.withLockedValue { state in
+            state.keptRevision += 1
             state.registry.register(bundleID: bundleID, teamID: teamID, allowsBroadcasts: broadcasts)
             if !broadcasts { state.channels.deleteAll(bundleID: bundleID) }
         }

@@ -13,21 +13,21 @@ extension LocalAPNs {
     }
 
     /// What the clients did that a good client does not do. A test asserts that it is empty. What lies in frames is seen only
-    /// if the retention keeps frames, and answers only as far as exchanges are kept.
+    /// if the retention keeps frames.
     public var complaints: [ClientComplaint] {
-        let (exchanges, acceptances) = core.state.withLockedValue { ($0.recorder.recorded, $0.recorder.acceptances) }
+        let (misdeeds, acceptances) = core.state.withLockedValue { ($0.misdeeds, $0.recorder.acceptances) }
         let connections = Array(core.traffic.statistics.values)
-        let counts: [(ClientComplaint.Kind, Int)] = [
-            (.sentPriorityFrames, connections.reduce(0) { $0 + ($1.received["PRIORITY"] ?? 0) }),
-            (.exceededStreamLimit, core.state.withLockedValue { $0.streamsBeyondLimit }),
-            (.overranWindow, core.state.withLockedValue { $0.windowsOverrun }),
-            (.indexedPaths, Self.inserted(":path", allowed: 0, connections)),
-            (.indexedMessageIDs, Self.inserted("apns-id", allowed: 1, connections)),
-            (.repeatedAuthorization, Self.inserted("authorization", allowed: providerTokens, connections)),
-            (.changedProviderTokenTooOften, exchanges.count { $0.answer?.reason == .tooManyProviderTokenUpdates }),
-            (.repeatedAcceptedPushes, acceptances.values.reduce(0) { $0 + Int($1) - 1 }),
+        let seen: [ClientComplaint.Kind: Int] = [
+            .sentPriorityFrames: connections.reduce(0) { $0 + ($1.received["PRIORITY"] ?? 0) },
+            .indexedPaths: Self.inserted(":path", allowed: 0, connections),
+            .indexedMessageIDs: Self.inserted("apns-id", allowed: 1, connections),
+            .repeatedAuthorization: Self.inserted("authorization", allowed: providerTokens, connections),
+            .repeatedAcceptedPushes: acceptances.values.reduce(0) { $0 + Int($1) - 1 },
         ]
-        return counts.filter { $0.1 > 0 }.map { ClientComplaint(kind: $0.0, count: $0.1) }
+        return ClientComplaint.Kind.allCases.compactMap { kind in
+            let count = seen[kind] ?? misdeeds[kind] ?? 0
+            return count > 0 ? ClientComplaint(kind: kind, count: count) : nil
+        }
     }
 
     /// How many different provider tokens came, at least one.
@@ -36,4 +36,23 @@ extension LocalAPNs {
     private static func inserted(_ name: String, allowed: Int, _ connections: [TrafficStatistics]) -> Int {
         connections.reduce(0) { $0 + max(0, ($1.headers.insertedNames[name] ?? 0) - allowed) }
     }
+
+    /// Forgets every complaint, and the counts of frames and of repeated ids that some are drawn from.
+    public func clearComplaints() {
+        core.state.withLockedValue { state in
+            state.misdeeds.removeAll()
+            state.authorizations.removeAll()
+            state.recorder.clearAcceptances()
+        }
+        core.traffic.clearStatistics()
+    }
+
+    /// Forgets the newest requests.
+    public func clearRequests() { core.state.withLockedValue { $0.recorder.clear() } }
+
+    /// Forgets the newest frames.
+    public func clearFrames() { core.traffic.clearFrames() }
+
+    /// Forgets what became of accepted pushes. One that still waits begins a new entry when its state changes.
+    public func clearDeliveries() { core.state.withLockedValue { $0.log.clear() } }
 }

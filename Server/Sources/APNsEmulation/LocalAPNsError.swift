@@ -17,6 +17,8 @@ public enum LocalAPNsError: Error, Hashable, Sendable, CustomStringConvertible {
     case deviceTokenTaken
     /// Stored PEM cannot be read as an authority.
     case badAuthority(cause: String)
+    /// What an earlier run kept cannot be read.
+    case badKeptState(String)
     /// Nobody registered this bundle id.
     case unknownApp(String)
     /// The app has no such channel.
@@ -38,7 +40,8 @@ public enum LocalAPNsError: Error, Hashable, Sendable, CustomStringConvertible {
         case .badIdentifier(let text): "\(text) is no identifier: ten letters and digits are wanted."
         case .badDeviceToken: "A device token is an even number of at least 64 hexadecimal digits."
         case .deviceTokenTaken: "The device token belongs to another device or topic."
-        case .badAuthority(let cause): "The stored certificate authority cannot be read: \(cause)"
+        case .badAuthority(let cause): "The stored certificate authority cannot be read: \(cause)."
+        case .badKeptState(let cause): "What an earlier run kept cannot be read: \(cause)."
         case .unknownApp(let bundleID): "No app is registered as \(bundleID.prefix(100))."
         case .unknownChannel(let id): "The app has no channel \(id.prefix(64))."
         case .tooManyChannels(let bundleID): "\(bundleID.prefix(100)) has as many channels as the rules allow."

@@ -19,6 +19,8 @@ public final class ProviderTokenCache: Sendable {
         var schedule: ProviderTokenSchedule
         var token: ProviderToken?
         var generation: UInt64 = 0
+        /// When the token was last asked for.
+        var usedAt: Duration = .zero
         /// A source that has nothing newer is not asked again before then.
         var nextQuestion: Duration = .zero
     }
@@ -65,6 +67,7 @@ public final class ProviderTokenCache: Sendable {
     public func current() throws -> ProviderToken {
         try state.withLock { state in
             let uptime = clock.uptime
+            state.usedAt = uptime
             if let token = state.token, !state.schedule.isDue(at: uptime) || uptime < state.nextQuestion { return token }
             do {
                 return accept(try make(clock.now), &state)
@@ -78,6 +81,14 @@ public final class ProviderTokenCache: Sendable {
 
     /// How old the token in use is; `nil` before the first.
     public var age: Duration? { state.withLock { $0.schedule.age(at: clock.uptime) } }
+
+    /// The same for a token that was asked for not longer ago than this; `nil` for one that nobody uses, which may grow old.
+    public func age(ifUsedWithin duration: Duration) -> Duration? {
+        state.withLock { state in
+            let uptime = clock.uptime
+            return uptime - state.usedAt <= duration ? state.schedule.age(at: uptime) : nil
+        }
+    }
 
     /// Takes a token into use. The same text again is the same token to APNs, so it stays the same here.
     private func accept(_ made: SharedProviderToken, _ state: inout State) -> ProviderToken {

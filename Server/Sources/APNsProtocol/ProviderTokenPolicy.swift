@@ -1,21 +1,26 @@
 /// When a provider token is renewed (APNs reference 2.1): by the age of the token in use, at about 45 minutes, and never
 /// more often than every 20 minutes, because APNs answers a faster change with `TooManyProviderTokenUpdates`.
 public struct ProviderTokenPolicy: Hashable, Sendable {
-    /// The age at which a token is renewed, before jitter. APNs refuses tokens older than one hour.
-    public var renewalAge: Duration
-    /// At most this much is added to `renewalAge`, chosen anew for each token.
-    public var jitter: Duration
-    /// Two tokens are never closer than this.
-    public var minimumInterval: Duration
+    /// No token is used for longer, whatever the jitter: APNs refuses those older than one hour.
+    public static let maximumAge: Duration = .seconds(58 * 60)
+    private static let latestRenewal: Duration = .seconds(55 * 60)
 
-    /// Creates a policy. The renewal age is kept between the minimum interval and 55 minutes.
+    /// The age at which a token is renewed, before jitter.
+    public let renewalAge: Duration
+    /// At most this much is added to `renewalAge`, chosen anew for each token.
+    public let jitter: Duration
+    /// Two tokens are never closer than this.
+    public let minimumInterval: Duration
+
+    /// Creates a policy. What cannot work is moved to what can: the minimum interval to at most 55 minutes, the renewal age between
+    /// it and 55 minutes, and the jitter so that both together are at most `maximumAge`.
     public init(
         renewalAge: Duration = .seconds(43 * 60), jitter: Duration = .seconds(4 * 60),
         minimumInterval: Duration = .seconds(20 * 60)
     ) {
-        self.renewalAge = max(minimumInterval, min(renewalAge, .seconds(55 * 60)))
-        self.jitter = max(.zero, jitter)
-        self.minimumInterval = minimumInterval
+        self.minimumInterval = min(max(.zero, minimumInterval), Self.latestRenewal)
+        self.renewalAge = max(self.minimumInterval, min(renewalAge, Self.latestRenewal))
+        self.jitter = min(max(.zero, jitter), Self.maximumAge - self.renewalAge)
     }
 }
 

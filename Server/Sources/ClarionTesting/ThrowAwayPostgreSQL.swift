@@ -73,7 +73,7 @@ public final class ThrowAwayPostgreSQL: Sendable {
                 "postgres",
                 [
                     "-D", folder + "/data", "-k", folder, "-c", "listen_addresses=", "-c", "fsync=off", "-c",
-                    "full_page_writes=off", "-c", "max_connections=300", "-c", "shared_buffers=32MB",
+                    "full_page_writes=off", "-c", "max_connections=1000", "-c", "shared_buffers=32MB",
                 ], output: folder + "/server.log"))
         process.withLock { $0 = server }
         for _ in 1...600 where server.isRunning {

@@ -51,7 +51,7 @@ public final class PostgreSQLPool: Sendable {
     /// Another node's way to a database that is in use.
     public func open(_ name: String) throws -> PostgresDatabase {
         var limits = PostgresLimits()
-        (limits.writers, limits.readers) = (2, 2)
+        (limits.writers, limits.readers) = (1, 2)
         return try PostgresDatabase(
             DatabaseURL(server.url(database: name)), limits: limits,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })

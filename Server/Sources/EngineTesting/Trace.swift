@@ -13,7 +13,8 @@ final class Trace: Sendable {
 
     private struct State {
         var steps: [Step] = []
-        var next = 0
+        /// Those that the other engine has not been asked for yet.
+        var left: [Step] = []
     }
 
     private let state = Mutex(State())
@@ -21,18 +22,17 @@ final class Trace: Sendable {
     /// A transaction may be run again.
     func start() { state.withLock { $0 = State() } }
 
-    func rewind() { state.withLock { $0.next = 0 } }
+    func rewind() { state.withLock { $0.left = $0.steps } }
 
     func record(_ step: Step) { state.withLock { $0.steps.append(step) } }
 
-    var isUsedUp: Bool { state.withLock { $0.next == $0.steps.count } }
+    var isUsedUp: Bool { state.withLock { $0.left.isEmpty } }
 
-    /// The step that the other engine took at this place.
-    func take() -> Step? {
+    /// The same step of the other engine. Who goes through a set has no order, so others may come before it.
+    func take(_ statement: SQLStatement, _ values: [SQLValue]) -> Step? {
         state.withLock { state in
-            guard state.next < state.steps.count else { return nil }
-            defer { state.next += 1 }
-            return state.steps[state.next]
+            let index = state.left.firstIndex { $0.statement == statement && $0.values == values }
+            return index.map { state.left.remove(at: $0) }
         }
     }
 }
@@ -96,13 +96,8 @@ struct ComparedConnection: SQLConnection {
     func script(_ text: String) throws { try inner.script(text) }
 
     private func step(_ statement: SQLStatement, _ values: [SQLValue]) -> Trace.Step? {
-        guard let step = trace.take() else {
-            Issue.record("PostgreSQL was asked more than SQLite: \(statement.text)")
-            return nil
-        }
-        if step.statement != statement || step.values != values {
-            Issue.record(
-                "SQLite was asked \(step.statement.text) with \(step.values), PostgreSQL \(statement.text) with \(values)")
+        guard let step = trace.take(statement, values) else {
+            Issue.record("only PostgreSQL was asked \(statement.text) with \(values)")
             return nil
         }
         return step

@@ -9,6 +9,8 @@ public struct HubHTTPOptions: Sendable {
     public var limits: HubLimits
     /// Names of this server besides those in `Host`, for tokens made for the name in front of a proxy; with or without port.
     public var publicHosts: [String]
+    /// How links that are no `Location` begin; those are always https, which clients insist on.
+    public var origin: LinkOrigin
     /// Prefixes of tags that a key with nothing but the right Listen cannot set, in lower case.
     public var protectedTagPrefixes: [String]
     /// First segments of paths that are no hubs, in lower case.
@@ -25,6 +27,7 @@ public struct HubHTTPOptions: Sendable {
     /// Creates options.
     public init(
         clock: any ServiceClock = .system, limits: HubLimits = HubLimits(), publicHosts: [String] = [],
+        origin: LinkOrigin = LinkOrigin(isBehindTLSProxy: true),
         protectedTagPrefixes: [String] = ["username:"], reservedNames: Set<String> = Self.reservedNames,
         sendsPerSecond: Int? = nil, writesPerSecond: Int? = nil, transport: any PushTransport,
         files: HubFiles? = nil
@@ -32,6 +35,7 @@ public struct HubHTTPOptions: Sendable {
         self.clock = clock
         self.limits = limits
         self.publicHosts = publicHosts
+        self.origin = origin
         self.protectedTagPrefixes = protectedTagPrefixes.map { $0.lowercased() }
         self.reservedNames = reservedNames
         self.sendsPerSecond = sendsPerSecond

@@ -27,7 +27,7 @@ extension HubRoutes {
     private func grant(_ request: Request, _ rules: [AccessRule]) throws(ServiceError) -> AccessGrant {
         let hosts = [request.head.authority].compactMap(\.self) + options.publicHosts
         let asked = SharedAccessRequest(hosts: hosts, path: request.uri.path, now: options.clock.now)
-        switch SharedAccessSignature.verify(header: request.headers[.authorization], for: asked, rules: rules) {
+        switch verifier.verify(header: request.headers[.authorization], for: asked, rules: rules) {
         case .success(let grant): return grant
         case .failure(let fault): throw ServiceError(.unauthenticated, "SubCode=\(fault.subCode). \(fault.detail)")
         }

@@ -13,6 +13,7 @@ public struct HubRoutes: Sendable {
     let options: HubHTTPOptions
     let sends: RequestThrottle<HubID>
     let writes: RequestThrottle<HubID>
+    let verifier = SharedAccessVerifier()
 
     /// Creates the routes of all hubs of a directory.
     public init(directory: HubDirectory, options: HubHTTPOptions) {

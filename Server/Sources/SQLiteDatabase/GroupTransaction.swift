@@ -17,7 +17,7 @@ struct GroupTransaction {
 
     func run(_ writes: [any PendingWrite]) {
         do {
-            try database.execute(sql: "BEGIN IMMEDIATE")
+            try step("BEGIN IMMEDIATE")
         } catch {
             let fault = FaultMapping.commitFault(error)
             health.failed(fault)
@@ -32,10 +32,10 @@ struct GroupTransaction {
         Result {
             guard database.isInsideTransaction else { throw SQLFault.unavailable(reason: "the transaction was rolled back") }
             return try FaultMapping.mapped {
-                try database.execute(sql: "SAVEPOINT one")
+                try step("SAVEPOINT one")
                 do {
                     let answer = try write.perform(SQLiteConnection(database))
-                    try database.execute(sql: "RELEASE one")
+                    try step("RELEASE one")
                     return answer
                 } catch {
                     if database.isInsideTransaction { try database.execute(sql: "ROLLBACK TO one; RELEASE one") }
@@ -44,6 +44,9 @@ struct GroupTransaction {
             }
         }
     }
+
+    /// Runs a statement that every write needs, compiled once.
+    private func step(_ text: String) throws { try database.cachedStatement(sql: text).execute() }
 
     private func finish(_ performed: [(write: any PendingWrite, result: Result<@Sendable () -> Void, any Error>)]) {
         let failure = commit()
@@ -74,7 +77,7 @@ struct GroupTransaction {
     private func commit() -> (any Error)? {
         guard database.isInsideTransaction else { return SQLFault.unavailable(reason: "the transaction was rolled back") }
         do {
-            try database.execute(sql: "COMMIT")
+            try step("COMMIT")
             return nil
         } catch {
             if database.isInsideTransaction { try? database.execute(sql: "ROLLBACK") }

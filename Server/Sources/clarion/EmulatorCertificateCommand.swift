@@ -23,8 +23,9 @@ struct EmulatorCertificateCommand: AsyncParsableCommand {
 
     func run() async throws {
         let environments = environment.isEmpty ? ["sandbox", "production"] : environment
-        try EmulatorCertificates.write(
+        let serialNumber = try EmulatorCertificates.write(
             bundleID: bundleID, environments: environments, furtherTopics: topic, directory: directory, to: output)
         Terminal.say(output)
+        Terminal.say("serial number \(serialNumber)")
     }
 }

@@ -27,7 +27,7 @@ struct LocalService {
         rules: EmulationRules = EmulationRules(), limits: APNsClientLimits = APNsClientLimits(),
         timing: APNsClientTiming = APNsClientTiming(), serverName: String? = "localhost", trustsAuthority: Bool = true,
         clientKey: P256.Signing.PrivateKey? = nil, managesChannels: Bool = false, logger clientLogger: Logger? = nil,
-        strictness: APNsPushRules.Strictness = .wireOnly, frames: Int = 0,
+        strictness: APNsPushRules.Strictness = .wireOnly, frames: Int = 0, observer: (any APNsClientObserver)? = nil,
         _ body: (LocalService) async throws -> Void
     ) async throws {
         let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
@@ -35,7 +35,8 @@ struct LocalService {
         let key = P256.Signing.PrivateKey()
         let apns = try LocalAPNs(
             configuration: LocalAPNsConfiguration(
-                managementPort: managesChannels ? 0 : nil, rules: rules, retention: EmulationRetention(frames: frames)),
+                managementPort: managesChannels ? 0 : nil, rules: rules,
+                retention: EmulationRetention(observerQueue: 1_000_000, frames: frames)),
             clock: clock,
             group: MultiThreadedEventLoopGroup.singleton,
             logger: logger)
@@ -50,7 +51,7 @@ struct LocalService {
             timing: timing, strictness: strictness)
         let client = try APNsClient(
             configuration: configuration, eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
-            logger: clientLogger ?? logger)
+            logger: clientLogger ?? logger, observer: observer)
         do {
             try await body(
                 LocalService(apns: apns, client: client, address: address, configuration: configuration, clock: clock))
@@ -109,7 +110,5 @@ struct LocalService {
 }
 
 extension APNsOutcome {
-    var isAccepted: Bool { if case .accepted = self { true } else { false } }
-
     var reason: APNsReason? { if case .rejected(let rejection) = self { rejection.reason } else { nil } }
 }

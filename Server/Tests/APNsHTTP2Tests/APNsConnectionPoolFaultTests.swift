@@ -68,6 +68,33 @@ struct APNsConnectionPoolFaultTests {
         #expect(submission.outcome(0) == .notSent(.refusedStream))
     }
 
+    @Test("pushes that come back keep their order, and stay before what was waiting", arguments: [true, false])
+    func orderOfReturned(connectionEnds: Bool) throws {
+        let rig = try PoolRig()
+        let link = try rig.warmLink()
+        // More than the server reads: the requests stay incomplete.
+        try link.say(.settings((HTTP2Settings.Identifier.initialWindowSize, 0)))
+        let pushes = (0..<6).map { number in
+            var push = Pushes.push()
+            push.deviceToken = String(repeating: "\(number)", count: 64)
+            return push
+        }
+        let submission = rig.submit(pushes)
+        if connectionEnds {
+            try? link.channel.close().wait()
+            rig.loop.run()
+        } else {
+            try link.say(.reset(3, .refusedStream), .reset(5, .refusedStream), .reset(7, .refusedStream), .goAway(last: 7))
+        }
+        rig.advance(.seconds(1))
+        let next = rig.links[1]
+        try next.say(.streamLimit(1000))
+        try next.say(.success(1))
+        try next.exchange()
+        #expect(next.server.takeRequests().map { $0.value(":path")?.last } == ["0", "1", "2", "3", "4", "5"])
+        #expect(submission.outcome(0)?.isAccepted == true)
+    }
+
     @Test("a stream reset for another reason is unknown and not sent again")
     func otherReset() throws {
         let rig = try PoolRig()
@@ -76,6 +103,25 @@ struct APNsConnectionPoolFaultTests {
         try link.say(.reset(3, .internalError))
         #expect(submission.outcome(0) == .unknown(.streamReset))
         #expect(rig.metrics.resends == 0)
+    }
+
+    @Test("a stream reset because of haste is unknown, and the connection is left with a pause before the next")
+    func enhanceYourCalm() throws {
+        let rig = try PoolRig()
+        let link = try rig.warmLink()
+        let submission = rig.submit(2)
+        try link.say(.reset(3, .enhanceYourCalm))
+        #expect(submission.outcome(0) == .unknown(.streamReset))
+        let next = rig.submit(1)
+        try link.say(.success(5))
+        #expect(submission.outcome(1)?.isAccepted == true && !link.channel.isActive)
+        rig.advance(.milliseconds(999))
+        #expect(rig.links.count == 1)
+        rig.advance(.milliseconds(1))
+        try #require(rig.links.count == 2)
+        try rig.links[1].say(.streamLimit(1))
+        try rig.links[1].say(.success(1))
+        #expect(next.outcome(0)?.isAccepted == true && rig.metrics.resends == 0 && rig.metrics.resets == 1)
     }
 
     @Test("a server that breaks HTTP/2 is left, told why, and its pushes are unknown")

@@ -102,15 +102,6 @@ struct APNsConnectionPoolTests {
         #expect(submission.outcome(0) == .notSent(.tlsFailed))
     }
 
-    @Test("a full queue refuses at once and keeps what it has")
-    func queueFull() throws {
-        let rig = try PoolRig(limits: APNsClientLimits(queuedPushes: 10))
-        let submission = rig.submit(12)
-        #expect(submission.outcomeList.filter { $0 == .notSent(.queueFull) }.count == 2)
-        #expect(submission.outcomeList.prefix(10).allSatisfy { $0 == nil })
-        #expect(rig.metrics.queued == 10)
-    }
-
     @Test("a cancelled call ends: unknown what was written, not sent what was not")
     func cancellation() throws {
         let rig = try PoolRig()

@@ -103,7 +103,7 @@ struct HTTP2ConnectionAnswerTests {
         #expect(rig.takeEnds() == [0: .refused])
         try rig.receive(.reset(1, .streamClosed))
         #expect(rig.takeEnds().isEmpty)
-        try rig.receive(.reset(3, .enhanceYourCalm))
+        try rig.receive(.reset(3, .internalError))
         #expect(rig.takeEnds() == [1: .lost(.streamReset)])
     }
 

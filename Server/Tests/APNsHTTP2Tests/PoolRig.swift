@@ -123,7 +123,3 @@ final class PoolRig {
 extension PushSubmission {
     nonisolated var outcomeList: [APNsOutcome?] { pushes.indices.map { outcome($0) } }
 }
-
-extension APNsOutcome {
-    var isAccepted: Bool { if case .accepted = self { true } else { false } }
-}

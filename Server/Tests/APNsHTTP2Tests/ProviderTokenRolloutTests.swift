@@ -49,6 +49,51 @@ struct ProviderTokenRolloutTests {
         #expect(rollout.authorization(for: 2, carried: 1, inFlight: 0, at: start)?.generation == 2)
     }
 
+    @Test("a new token that comes too soon for APNs is kept back while the old one is good, from new connections too")
+    func held() {
+        var rollout = ProviderTokenRollout()
+        rollout.offer(old, at: start)
+        let renewal = start + .minutes(43)
+        rollout.offer(new, at: renewal)
+        func generation(_ id: Int, carried: UInt64, at now: NIODeadline) -> UInt64? {
+            rollout.authorization(for: id, carried: carried, inFlight: 0, at: now)?.generation
+        }
+        #expect(generation(1, carried: 1, at: renewal) == 2)
+        rollout.hold(refused: 2, at: renewal)
+        rollout.gone(1)
+        for minutes in [43, 48, 50, 54] as [Int64] {
+            #expect(generation(2, carried: 1, at: start + .minutes(minutes)) == 1)
+            #expect(generation(3, carried: 0, at: start + .minutes(minutes)) == 1)
+            // To change back would be one more change.
+            #expect(generation(4, carried: 2, at: start + .minutes(minutes)) == 2)
+        }
+        // Then one by one again.
+        #expect(generation(2, carried: 1, at: start + .minutes(55)) == 2)
+        #expect(generation(5, carried: 1, at: start + .minutes(55)) == 1)
+        #expect(generation(6, carried: 0, at: start + .minutes(55)) == 2)
+        #expect(generation(5, carried: 1, at: start + .minutes(60)) == 2)
+    }
+
+    @Test("nothing is kept back for a token that is no longer good, for none, or because the old one was refused")
+    func notHeld() {
+        var alone = ProviderTokenRollout()
+        alone.offer(old, at: start)
+        alone.hold(refused: 1, at: start)
+        #expect(alone.authorization(for: 1, carried: 0, inFlight: 0, at: start)?.generation == 1)
+        var aged = ProviderTokenRollout()
+        aged.offer(old, age: .minutes(30), at: start)
+        aged.offer(new, at: start + .minutes(24))
+        aged.hold(refused: 2, at: start + .minutes(25))
+        #expect(aged.authorization(for: 1, carried: 0, inFlight: 0, at: start + .minutes(25))?.generation == 2)
+        var other = rollout()
+        other.hold(refused: 1, at: start)
+        #expect(other.authorization(for: 1, carried: 0, inFlight: 0, at: start)?.generation == 2)
+        var expired = rollout()
+        expired.hold(refused: 2, at: start)
+        expired.forgetPrevious()
+        #expect(expired.authorization(for: 1, carried: 1, inFlight: 0, at: start)?.generation == 2)
+    }
+
     @Test("an old token that APNs refuses is used by nobody")
     func refused() {
         var rollout = rollout()

@@ -43,6 +43,46 @@ struct ProviderTokenUseTests {
         #expect(next.outcome(0)?.isAccepted == true)
     }
 
+    @Test("a new token that comes too soon for APNs spoils one connection: the others and their replacements keep the old one")
+    func tooManyUpdates() throws {
+        let rig = try PoolRig(limits: APNsClientLimits(connections: 2))
+        let first = try rig.warmLink(streamLimit: 1)
+        let warming = rig.submit(2)
+        rig.advance(.milliseconds(100))
+        let second = try #require(rig.links.dropFirst().first)
+        try second.say(.streamLimit(1))
+        try first.say(.success(3))
+        try second.say(.success(1))
+        #expect(warming.isComplete)
+        for link in rig.links { try link.exchange() }
+        let old = first.server.takeRequests().first?.value("authorization")
+        _ = second.server.takeRequests()
+        rig.clock.advance(by: .seconds(45 * 60))
+        let pushes = rig.submit(2)
+        for link in rig.links { try link.exchange() }
+        // One of them goes first with the new token.
+        let carried = rig.links.map { $0.server.takeRequests().first }
+        let pioneer = try #require(carried.firstIndex { $0?.value("authorization") != old })
+        let follower = rig.links[1 - pioneer]
+        #expect(carried[1 - pioneer]?.value("authorization") == old)
+        try rig.links[pioneer].say(.refusal(try #require(carried[pioneer]?.stream), 429, "TooManyProviderTokenUpdates"))
+        try follower.say(.success(try #require(carried[1 - pioneer]?.stream)))
+        #expect(pushes.isComplete)
+        // The other one goes on with the old token, and so does the replacement.
+        let later = rig.submit(2)
+        rig.advance(.seconds(2))
+        let replacement = try #require(rig.links.dropFirst(2).first)
+        try replacement.say(.streamLimit(1))
+        for link in [follower, replacement] {
+            try link.exchange()
+            let request = try #require(link.server.takeRequests().last)
+            #expect(request.value("authorization") == old)
+            try link.say(.success(request.stream))
+        }
+        #expect(later.outcomeList.allSatisfy { $0?.isAccepted == true })
+        #expect(rig.links.count == 3)
+    }
+
     @Test("the token that a refused request carried is the one that has expired, whatever was sent after it")
     func blame() throws {
         let rig = try PoolRig()

@@ -30,6 +30,32 @@ struct APNsBroadcastRulesTests {
         #expect(fault { $0.payload = [UInt8](repeating: 0x20, count: 5121) } == .payloadTooLarge(size: 5121))
     }
 
+    @Test("of all bytes only letters, digits, hyphens and dots stand in a bundle id, so that none can end or fork the path")
+    func bytesOfApps() {
+        let letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-."
+        for byte in UInt8.min...UInt8.max {
+            // Above ASCII a character has several bytes.
+            let app = "com.example" + String(UnicodeScalar(byte))
+            let isAllowed = letters.utf8.contains(byte)
+            #expect(fault { $0.app = app } == (isAllowed ? nil : .malformedApp), "byte \(byte)")
+        }
+    }
+
+    @Test("of all bytes only those of base64 stand in a channel id, and only small letters, digits and hyphens in a push type")
+    func bytesOfChannelsAndTypes() {
+        let base64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=-_"
+        let words = "abcdefghijklmnopqrstuvwxyz0123456789-"
+        for byte in UInt8.min...UInt8.max {
+            let character = String(UnicodeScalar(byte))
+            #expect(APNsChannel.ID(rawValue: "a" + character).isWellFormed == base64.utf8.contains(byte), "byte \(byte)")
+            var broadcast = APNsBroadcast(
+                app: "com.example.app", channel: APNsChannel.ID(rawValue: "YQ=="), payload: [0x7B, 0x7D])
+            broadcast.pushType = APNsPushType(rawValue: "a" + character)
+            let isAllowed = (try? APNsBroadcastRules.check(broadcast, .wireOnly)) != nil
+            #expect(isAllowed == words.utf8.contains(byte), "byte \(byte)")
+        }
+    }
+
     @Test("the management hosts and ports differ by environment")
     func hosts() {
         #expect(APNsEnvironment.sandbox.managementHost == "api-manage-broadcast.sandbox.push.apple.com")

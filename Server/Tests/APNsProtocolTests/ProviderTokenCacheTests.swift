@@ -65,6 +65,20 @@ struct ProviderTokenCacheTests {
     func bounds() {
         #expect(ProviderTokenPolicy(renewalAge: .seconds(7200)).renewalAge == .seconds(55 * 60))
         #expect(ProviderTokenPolicy(renewalAge: .seconds(1)).renewalAge == .seconds(20 * 60))
+        let slow = ProviderTokenPolicy(minimumInterval: .seconds(7200))
+        #expect(slow.minimumInterval == .seconds(55 * 60) && slow.renewalAge == .seconds(55 * 60))
+        #expect(ProviderTokenPolicy(minimumInterval: .seconds(-1)).minimumInterval == .zero)
+    }
+
+    @Test("no policy keeps a token for longer than 58 minutes", arguments: [1, 43, 55, 7200])
+    func longestUse(minutes: Int) throws {
+        let policy = ProviderTokenPolicy(
+            renewalAge: .seconds(minutes * 60), jitter: .seconds(3600), minimumInterval: .seconds(minutes * 60))
+        let key = try ProviderTokenKey(privateKey: P256.Signing.PrivateKey(), keyID: "KEY4567890", teamID: "TEAM567890")
+        let cache = ProviderTokenCache(key: key, policy: policy, clock: clock, chance: { 1 })
+        let first = try cache.current()
+        clock.advance(by: .seconds(58 * 60))
+        #expect(try cache.current() != first)
     }
 }
 

@@ -13,8 +13,12 @@ import shutil
 import sys
 import threading
 import time
+import urllib.parse
 
 import boto3
+import botocore.auth
+import botocore.awsrequest
+import botocore.credentials
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -59,6 +63,44 @@ class Handler(MotoRequestHandler):
         pass
 
 
+class Links:
+    """Checks the signature of links, which moto does not, and hands on what they ask for as a request that is signed."""
+
+    def __init__(self, application, secrets):
+        self.application = application
+        self.secrets = secrets
+
+    def __call__(self, environ, start_response):
+        query = dict(urllib.parse.parse_qsl(environ["QUERY_STRING"], keep_blank_values=True))
+        signature = query.pop("X-Amz-Signature", None)
+        if signature is None:
+            return self.application(environ, start_response)
+        key_id, _, region = query["X-Amz-Credential"].split("/")[:3]
+        credentials = botocore.credentials.Credentials(key_id, self.secrets[key_id])
+        request = self.request(environ, query)
+        request.context["timestamp"] = query["X-Amz-Date"]
+        link = botocore.auth.S3SigV4QueryAuth(credentials, "s3", region)
+        text = link.string_to_sign(request, link.canonical_request(request))
+        begin = datetime.datetime.strptime(query["X-Amz-Date"], "%Y%m%dT%H%M%S%z")
+        end = begin + datetime.timedelta(seconds=int(query["X-Amz-Expires"]))
+        if link.signature(text, request) != signature or end < datetime.datetime.now(datetime.timezone.utc):
+            start_response("403 Forbidden", [("Content-Type", "application/xml")])
+            return [b"<Error><Code>AccessDenied</Code></Error>"]
+        query = {name: value for name, value in query.items() if not name.startswith("X-Amz-")}
+        request = self.request(environ, query)
+        botocore.auth.S3SigV4Auth(credentials, "s3", region).add_auth(request)
+        environ["QUERY_STRING"] = urllib.parse.urlsplit(request.url).query
+        for name, value in request.headers.items():
+            environ["HTTP_" + name.upper().replace("-", "_")] = value
+        return self.application(environ, start_response)
+
+    @staticmethod
+    def request(environ, query):
+        words = urllib.parse.urlencode(query, quote_via=urllib.parse.quote, safe="-_.~")
+        url = f"{environ['wsgi.url_scheme']}://{environ['HTTP_HOST']}{environ['PATH_INFO']}?{words}"
+        return botocore.awsrequest.AWSRequest(method=environ["REQUEST_METHOD"], url=url)
+
+
 def serve(application, tls=None):
     server = make_server("127.0.0.1", 0, application, True, request_handler=Handler, ssl_context=tls)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -100,11 +142,13 @@ def keys(port):
 def main():
     folder = sys.argv[1]
     parent = os.getppid()
-    application = DomainDispatcherApplication(create_backend_app)
+    secrets = {}
+    application = Links(DomainDispatcherApplication(create_backend_app), secrets)
     certificate_path, key_path = certificate(folder)
     plain = serve(application)
     secure = serve(application, (certificate_path, key_path))
     line = {"plain": plain, "secure": secure, "authority": certificate_path, "keys": keys(plain)}
+    secrets.update({key["id"]: key["secret"] for key in line["keys"].values()})
     print(json.dumps(line), flush=True)
     while os.getppid() == parent:
         time.sleep(0.2)

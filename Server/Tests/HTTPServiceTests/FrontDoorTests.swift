@@ -180,7 +180,7 @@ struct FrontDoorTests {
     /// What the program prints to its output.
     private func curl(_ arguments: [String], _ output: String, fails: Bool = false) async throws -> String {
         let process = try ChildProcess(
-            ChildProcess.Command("curl", ["-s", "--max-time", "20", "--noproxy", "*"] + arguments, output: output))
+            ChildProcess.Command("curl", ["-s", "--max-time", "120", "--noproxy", "*"] + arguments, output: output))
         #expect((await process.exitStatus() != 0) == fails)
         return try String(contentsOfFile: output, encoding: .utf8)
     }

@@ -8,26 +8,33 @@ import X509
     import Foundation
 #endif
 
-/// A certificate authority for the names of the local APNs alone (P-256). Keep its two PEM texts to keep its trust.
+/// A certificate authority of this machine alone (P-256): for the local APNs, and for a server that has no certificate of a real
+/// authority yet. Keep its two PEM texts to keep its trust.
 public struct LocalCertificateAuthority: Sendable {
     /// What clients trust.
     public let certificatePEM: String
     /// Secret: whoever has it can impersonate any name to those clients.
     public let privateKeyPEM: String
 
+    /// How long a certificate of it is valid: what systems accept at most.
+    public static let validity = Duration.seconds(397 * 86_400)
+
     let certificate: Certificate
     let key: P256.Signing.PrivateKey
 
     /// Makes an authority that is valid for ten years.
-    public static func create(now: Timestamp = SystemClock().now) throws -> LocalCertificateAuthority {
+    public static func create(
+        named name: String = "Clarion local APNs authority", now: Timestamp = SystemClock().now
+    ) throws -> LocalCertificateAuthority {
         let key = P256.Signing.PrivateKey()
         let name = try DistinguishedName {
             OrganizationName("Clarion")
-            CommonName("Clarion local APNs authority")
+            CommonName(name)
         }
         let certificate = try Certificate(
             version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: .init(key.publicKey),
-            notValidBefore: now.date(addingDays: -1), notValidAfter: now.date(addingDays: 3_650), issuer: name, subject: name,
+            notValidBefore: (now - .seconds(86_400)).date, notValidAfter: (now + .seconds(3650 * 86_400)).date, issuer: name,
+            subject: name,
             signatureAlgorithm: .ecdsaWithSHA256,
             extensions: Certificate.Extensions {
                 Critical(BasicConstraints.isCertificateAuthority(maxPathLength: 0))
@@ -61,15 +68,17 @@ public struct LocalCertificateAuthority: Sendable {
         privateKeyPEM = key.pemRepresentation
     }
 
-    /// A server certificate for `localhost`, both loopback addresses and these names, valid for 397 days.
-    func issueLeaf(names: [String], now: Timestamp) throws -> (certificatePEM: String, privateKeyPEM: String) {
+    /// A server certificate for these names and addresses, with a key of its own.
+    public func issueServerCertificate(
+        names: [String], subject: String, now: Timestamp
+    ) throws -> (certificatePEM: String, privateKeyPEM: String) {
         let leafKey = P256.Signing.PrivateKey()
-        let subject = try DistinguishedName { CommonName("Clarion local APNs") }
-        let alternatives = Self.alternativeNames(names)
+        let subject = try DistinguishedName { CommonName(subject) }
+        let alternatives = SubjectAlternativeNames(names.map(Self.alternativeName))
         let leaf = try Certificate(
             version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: .init(leafKey.publicKey),
-            notValidBefore: now.date(addingDays: -1), notValidAfter: now.date(addingDays: 397), issuer: certificate.subject,
-            subject: subject, signatureAlgorithm: .ecdsaWithSHA256,
+            notValidBefore: (now - .seconds(86_400)).date, notValidAfter: (now + Self.validity).date,
+            issuer: certificate.subject, subject: subject, signatureAlgorithm: .ecdsaWithSHA256,
             extensions: Certificate.Extensions {
                 Critical(BasicConstraints.notCertificateAuthority)
                 Critical(KeyUsage(digitalSignature: true))
@@ -80,24 +89,12 @@ public struct LocalCertificateAuthority: Sendable {
         return (try leaf.serializeAsPEM().pemString, leafKey.pemRepresentation)
     }
 
-    private static func alternativeNames(_ names: [String]) -> SubjectAlternativeNames {
-        var alternatives: [GeneralName] = []
-        for name in ["localhost", "127.0.0.1", "::1"] + names {
-            if let address = IPAddressBytes.parse(name) {
-                alternatives.append(.ipAddress(.init(contentBytes: address[...])))
-            } else {
-                alternatives.append(.dnsName(name))
-            }
-        }
-        return SubjectAlternativeNames(alternatives)
+    private static func alternativeName(_ name: String) -> GeneralName {
+        IPAddressBytes.parse(name).map { .ipAddress(.init(contentBytes: $0[...])) } ?? .dnsName(name)
     }
 }
 
 extension Timestamp {
     /// The same moment for the certificate library.
     var date: Date { Date(timeIntervalSince1970: Double(milliseconds) / 1_000) }
-
-    fileprivate func date(addingDays days: Int) -> Date {
-        Date(timeIntervalSince1970: Double(seconds) + Double(days) * 86_400)
-    }
 }

@@ -47,7 +47,7 @@ struct ClientCertificate: Sendable, Hashable {
         self.topics = topics
         notBefore = Timestamp(certificate.notValidBefore)
         notAfter = Timestamp(certificate.notValidAfter)
-        serialNumber = certificate.serialNumber.description
+        serialNumber = CertificateSerialNumber.text(of: certificate.serialNumber.bytes)
     }
 }
 

@@ -3,6 +3,6 @@ public struct IssuedCertificate: Sendable, Hashable {
     public var certificatePEM: String
     /// Secret as any private key.
     public var privateKeyPEM: String
-    /// For `LocalAPNs.revokeCertificate`.
+    /// For `LocalAPNs.revokeCertificate`, as `openssl x509 -serial` prints it.
     public var serialNumber: String
 }

@@ -36,7 +36,7 @@ extension LocalCertificateAuthority {
             extensions: try Self.extensions(request.environments, topics: topics), issuerPrivateKey: .init(key))
         return IssuedCertificate(
             certificatePEM: try leaf.serializeAsPEM().pemString, privateKeyPEM: clientKey.pemRepresentation,
-            serialNumber: serialNumber.description)
+            serialNumber: CertificateSerialNumber.text(of: serialNumber.bytes))
     }
 
     private static func extensions(

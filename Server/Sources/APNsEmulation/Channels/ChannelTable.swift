@@ -33,6 +33,22 @@ struct ChannelTable: Sendable {
         return id
     }
 
+    /// The living channels, oldest first.
+    var living: [BroadcastChannel] { channels.values.filter { !$0.isDeleted }.sorted { $0.sequence < $1.sequence } }
+
+    /// Takes in a channel of an earlier run, behind those that are there.
+    mutating func restore(_ id: String, bundleID: String, policy: ChannelPolicy, subscribers: [String]) {
+        guard channels[id] == nil else { return }
+        sequence += 1
+        var channel = BroadcastChannel(id: id, bundleID: bundleID, policy: policy, sequence: sequence)
+        for device in subscribers {
+            _ = channel.subscribe(device, isOnline: false, getsStored: false, now: Timestamp(seconds: 0))
+            followed[device, default: []].insert(id)
+        }
+        channels[id] = channel
+        counts[bundleID, default: 0] += 1
+    }
+
     /// Deletes a channel. What it stored is not recalled.
     mutating func delete(_ id: String) {
         guard let channel = channels[id], !channel.isDeleted else { return }

@@ -12,7 +12,7 @@ extension APNsConnectionHandler {
 
     /// More came than the credit that had left by then.
     private func endOverrun(on stream: HTTP2StreamID) {
-        core.state.withLockedValue { $0.windowsOverrun += 1 }
+        core.state.withLockedValue { $0.misdeeds[.overranWindow, default: 0] += 1 }
         let code = HTTP2ErrorCode.flowControlError
         guard stream == .rootStream else { return reset(stream, code) }
         // Silent first: what is written may bring further events of this connection, and it is complained of once.

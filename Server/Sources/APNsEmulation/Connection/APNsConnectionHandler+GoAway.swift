@@ -16,7 +16,7 @@ extension APNsConnectionHandler {
         case .thisRequest, .thisRequestUnanswered: startDraining(form, last: this)
         case .stream(let last): startDraining(form, last: max(0, last))
         case .twoStep, .twoStepBeforeThisRequest:
-            write(.goAway(lastStreamID: .maxID, errorCode: .noError, opaqueData: nil), on: .rootStream)
+            filter.sendGoAway(lastStream: Self.noLastStream, code: 0, debugData: "")
             startDraining(form, last: form.lastStream == .twoStep ? this : max(0, this - 2))
         }
         if let answer { send(answer, on: stream) }
@@ -30,15 +30,9 @@ extension APNsConnectionHandler {
         case .draining(let before) where before > last && before == Self.noLastStream: break
         case .draining, .silent: return
         }
-        let lastID = last == 0 ? HTTP2StreamID.rootStream : HTTP2StreamID(last)
         phase = .draining(last: last)
-        for stream in streams.keys where stream > lastID { forget(stream) }
-        let data = form.debugData.isEmpty ? nil : ByteBuffer(string: form.debugData)
-        for _ in 0..<form.times {
-            write(
-                .goAway(lastStreamID: lastID, errorCode: HTTP2ErrorCode(networkCode: Int(form.code)), opaqueData: data),
-                on: .rootStream)
-        }
+        for stream in streams.keys where Int(stream) > last { forget(stream) }
+        for _ in 0..<form.times { filter.sendGoAway(lastStream: last, code: form.code, debugData: form.debugData) }
         if !form.leavesConnectionOpen { closeLater() }
     }
 
@@ -52,7 +46,7 @@ extension APNsConnectionHandler {
     func startDraining(reason: APNsReason?, pause: Duration) {
         guard phase == .open, let context else { return }
         phase = .draining(last: Self.noLastStream)
-        write(.goAway(lastStreamID: .maxID, errorCode: .noError, opaqueData: nil), on: .rootStream)
+        filter.sendGoAway(lastStream: Self.noLastStream, code: 0, debugData: "")
         let eventLoop = context.eventLoop
         let bound = NIOLoopBound(self, eventLoop: eventLoop)
         pausing = Task { [clock = core.clock] in

@@ -21,12 +21,16 @@ extension APNsConnectionHandler {
         lastStream = max(lastStream, id)
         let open = OpenStream(headers: headers, window: acknowledgedWindow)
         streams[stream] = open
+        guard Self.listSize(of: headers) <= ServerSettings.headerListSize else {
+            refuseLongHeaders(stream, isComplete: ends)
+            return
+        }
         if ends { finishRequest(stream) } else if core.rules.answersBeforeBody { answerEarly(open, on: stream) }
     }
 
     /// The client opened more streams than it may.
     private func refuseBeyondLimit(_ stream: HTTP2StreamID) {
-        core.state.withLockedValue { $0.streamsBeyondLimit += 1 }
+        core.state.withLockedValue { $0.misdeeds[.exceededStreamLimit, default: 0] += 1 }
         guard core.rules.overLimit == .goAway else {
             refuse(stream)
             return
@@ -35,6 +39,21 @@ extension APNsConnectionHandler {
         startDraining(
             GoAwayForm(lastStream: .zero, code: UInt32(HTTP2ErrorCode.refusedStream.networkCode), debugData: text),
             last: lastStream)
+    }
+
+    /// As MAX_HEADER_LIST_SIZE counts it (RFC 9113, 6.5.2).
+    private static func listSize(of headers: HPACKHeaders) -> Int {
+        headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 32 }
+    }
+
+    /// More headers than were announced to be read: 431, as RFC 9113, 10.5.1 proposes. What Apple does is not known.
+    private func refuseLongHeaders(_ stream: HTTP2StreamID, isComplete: Bool) {
+        let id = core.state.withLockedValue { state in
+            state.misdeeds[.exceededHeaderList, default: 0] += 1
+            return state.random.identifier().uuidString
+        }
+        send(APNsAnswer(status: 431, apnsID: id), on: stream)
+        if !isComplete { write(.rstStream(.noError), on: stream) }
     }
 
     /// A wrong credential is answered at once, and the body that is still coming is told that nobody reads it.

@@ -51,6 +51,8 @@ final class APNsConnectionHandler: ChannelInboundHandler {
     var pausing: Task<Void, Never>?
     /// GOAWAY was sent long enough ago.
     var isGraceOver = false
+    /// A frame came, so whatever goes wrong now is no matter of TLS or of another protocol.
+    private var hasSpoken = false
     /// Set while the handler is in a pipeline.
     var context: ChannelHandlerContext?
 
@@ -82,6 +84,7 @@ final class APNsConnectionHandler: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let frame = unwrapInboundIn(data)
+        hasSpoken = true
         switch frame.payload {
         case .headers(let content): receive(headers: content.headers, ends: content.endStream, on: frame.streamID)
         case .data(let content):
@@ -114,7 +117,8 @@ final class APNsConnectionHandler: ChannelInboundHandler {
     /// closing to us; everything else, such as a failed handshake, ends the connection too.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         logger.debug("A connection of the local APNs met an error", metadata: ["connection": "\(number)", "error": "\(error)"])
-        if Self.isOverrun(error), phase != .silent { core.state.withLockedValue { $0.windowsOverrun += 1 } }
+        if Self.isOverrun(error), phase != .silent { core.state.withLockedValue { $0.misdeeds[.overranWindow, default: 0] += 1 } }
+        if !hasSpoken, let stranger = Stranger(error) { notice(stranger, error) }
         guard phase == .open else { return }
         let isHTTP2 = error is any NIOHTTP2Error
         if !isHTTP2 || filter.hasSentGoAway { context.close(promise: nil) }

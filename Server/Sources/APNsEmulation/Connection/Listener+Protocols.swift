@@ -6,7 +6,8 @@ extension Listener {
     /// TLS 1.2 or later; ALPN `h2` for those who ask, and HTTP/2 all the same for those who do not. A client certificate
     /// is asked for, as Apple does of everybody, and not required (APNs reference 1.3).
     func tlsContext() throws -> NIOSSLContext {
-        let leaf = try authority.issueLeaf(names: configuration.names, now: core.clock.now)
+        let leaf = try authority.issueServerCertificate(
+            names: ["localhost", "127.0.0.1", "::1"] + configuration.names, subject: "Clarion local APNs", now: core.clock.now)
         let chain = try NIOSSLCertificate.fromPEMBytes(Array((leaf.certificatePEM + "\n" + authority.certificatePEM).utf8))
         let key = try NIOSSLPrivateKey(bytes: Array(leaf.privateKeyPEM.utf8), format: .pem)
         var tls = TLSConfiguration.makeServerConfiguration(
@@ -28,7 +29,7 @@ extension Listener {
                 promise.succeed(.failed)
                 return
             }
-            let isRevoked = core.state.withLockedValue { $0.revokedCertificates.contains(certificate.serialNumber) }
+            let isRevoked = core.state.withLockedValue { $0.isRevoked(certificate.serialNumber) }
             promise.succeed(isRevoked ? .failed : .certificateVerified)
         }
         return NIOSSLServerHandler(context: context, customVerificationCallback: verify)

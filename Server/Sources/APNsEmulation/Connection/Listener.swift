@@ -63,7 +63,13 @@ final class Listener: Sendable {
         if isShutDown { try? await server.close() }
         startPump()
         let bound = server.localAddress?.port ?? port
-        logger.info("The local APNs listens", metadata: ["host": "\(host)", "port": "\(bound)"])
+        let purpose = service == .provider ? "pushes and broadcasts" : "channel management"
+        logger.info(
+            "The local APNs listens",
+            metadata: [
+                "host": "\(host)", "port": "\(bound)", "environment": "\(configuration.environment.rawValue)",
+                "component": "\(purpose)",
+            ])
         return bound
     }
 

@@ -8,6 +8,8 @@ import NIOHTTP2
 /// `ServerSettingsFilter` takes that entry off again on the way out. The connection enforces the real limit itself.
 enum ServerSettings {
     static let windowSize = 65_535
+    /// MAX_HEADER_LIST_SIZE: names, values and 32 bytes a field.
+    static let headerListSize = 8_000
     static let unreachableStreams = 0x7fff_ffff
 
     /// The first frame.
@@ -17,7 +19,7 @@ enum ServerSettings {
             HTTP2Setting(parameter: .maxConcurrentStreams, value: rules.firstConcurrentStreams),
             HTTP2Setting(parameter: .initialWindowSize, value: rules.initialWindowSize),
             HTTP2Setting(parameter: .maxFrameSize, value: 16_384),
-            HTTP2Setting(parameter: .maxHeaderListSize, value: 8_000),
+            HTTP2Setting(parameter: .maxHeaderListSize, value: headerListSize),
             HTTP2Setting(parameter: .maxConcurrentStreams, value: unreachableStreams),
         ]
     }

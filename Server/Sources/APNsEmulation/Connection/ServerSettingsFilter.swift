@@ -1,17 +1,41 @@
 import NIOCore
 
-/// Sits below HTTP/2: takes the entry off SETTINGS frames that only the library was to see, and notices GOAWAY.
+/// Sits below HTTP/2: takes the entry off SETTINGS frames that only the library was to see, notices the library's GOAWAY, and
+/// sends those that the library must not know of.
 final class ServerSettingsFilter: ChannelOutboundHandler {
     typealias OutboundIn = IOData
     typealias OutboundOut = IOData
 
-    /// Whether a GOAWAY left, whoever wrote it.
+    /// Whether a GOAWAY of the library left.
     private(set) var hasSentGoAway = false
     /// Bytes of the present frame that come with later writes.
     private var rest = 0
+    /// Set while the filter is in a pipeline.
+    private var context: ChannelHandlerContext?
 
     private static let headerSize = 9
     private static let entrySize = 6
+
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+    /// Sends GOAWAY without the library knowing. After a GOAWAY of its own with no stream open it counts the connection as ended
+    /// and answers whatever a client still rightly sends, an acknowledgement or a request that the first of two steps promised to
+    /// serve, with PROTOCOL_ERROR. Which streams are still served is the connection's decision anyway.
+    func sendGoAway(lastStream: Int, code: UInt32, debugData: String) {
+        guard let context else { return }
+        let data = debugData.utf8.prefix(16_000)
+        let length = 8 + data.count
+        var frame = context.channel.allocator.buffer(capacity: Self.headerSize + length)
+        frame.writeInteger(UInt32(length) << 8 | 7)
+        frame.writeInteger(UInt8(0))
+        frame.writeInteger(UInt32(0))
+        frame.writeInteger(UInt32(lastStream))
+        frame.writeInteger(code)
+        frame.writeBytes(data)
+        context.writeAndFlush(wrapOutboundOut(.byteBuffer(frame)), promise: nil)
+    }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         guard case .byteBuffer(var buffer) = unwrapOutboundIn(data) else {

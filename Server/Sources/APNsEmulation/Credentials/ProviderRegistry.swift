@@ -39,6 +39,10 @@ struct ProviderRegistry: Sendable {
         apps[bundleID] = App(teamID: teamID, sequence: appSequence, allowsBroadcasts: allowsBroadcasts)
     }
 
+    var registeredKeys: [RegisteredKey] { Array(keys.values) }
+
+    var registeredApps: [String: App] { apps }
+
     func key(teamID: String, keyID: String) -> RegisteredKey? { keys[KeyName(teamID: teamID, keyID: keyID)] }
 
     func app(_ bundleID: String) -> App? { apps[bundleID] }

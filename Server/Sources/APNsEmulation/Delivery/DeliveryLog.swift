@@ -29,6 +29,8 @@ struct DeliveryLog: Sendable {
         (devices[uniqueID] ?? []).compactMap { entries[Key(uniqueID: uniqueID, device: $0)] }
     }
 
+    mutating func clear() { self = DeliveryLog(capacity: order.capacity) }
+
     mutating func note(_ push: AcceptedPush, _ state: DeliveryRecord.State, at moment: Timestamp) {
         let key = Key(uniqueID: push.uniqueID, device: push.device)
         if entries[key] != nil {

@@ -7,6 +7,13 @@ public struct ClientComplaint: Sendable, Hashable, Codable {
         case exceededStreamLimit
         /// DATA beyond the credit that can have reached the client.
         case overranWindow
+        /// More headers than MAX_HEADER_LIST_SIZE allows; answered 431.
+        case exceededHeaderList
+        /// A connection that spoke something else than HTTP/2 behind its TLS handshake, HTTP/1.1 for instance.
+        case spokeNoHTTP2
+        /// A TLS handshake that failed: no TLS at all, an authority that the client does not trust, a client certificate that is
+        /// refused.
+        case failedHandshake
         /// Device tokens were put into the dynamic table, each 111 bytes of 4096.
         case indexedPaths
         /// `apns-id` was put into the dynamic table more than once for each connection.
@@ -17,6 +24,16 @@ public struct ClientComplaint: Sendable, Hashable, Codable {
         case changedProviderTokenTooOften
         /// A push that had been accepted was sent and accepted again under the same `apns-id`.
         case repeatedAcceptedPushes
+
+        /// Whether it only costs bytes or tables and breaks no rule.
+        public var isAdvice: Bool {
+            switch self {
+            case .sentPriorityFrames, .indexedPaths, .indexedMessageIDs, .repeatedAuthorization: true
+            case .exceededStreamLimit, .overranWindow, .exceededHeaderList, .spokeNoHTTP2, .failedHandshake,
+                .changedProviderTokenTooOften, .repeatedAcceptedPushes:
+                false
+            }
+        }
     }
 
     public var kind: Kind

@@ -19,6 +19,10 @@ struct ExchangeRecorder: Sendable {
 
     mutating func record(_ exchange: APNsExchange) { recent.append(exchange) }
 
+    mutating func clear() { recent = RecentEntries(capacity: recent.capacity) }
+
+    mutating func clearAcceptances() { acceptances.removeAll() }
+
     mutating func countAcceptance(_ apnsID: UUID) {
         if let index = acceptances.index(forKey: apnsID) {
             acceptances.values[index] += 1

@@ -15,6 +15,8 @@ final class FrameTap: ChannelDuplexHandler {
     private var outbound = FrameScanner(skipsPreface: false)
     private var headers: HPACKObserver
     private var statistics = TrafficStatistics()
+    /// The count of the recorder that `statistics` belongs to.
+    private var generation = 0
     /// The header block that CONTINUATION frames go on with.
     private var block = ByteBuffer()
 
@@ -23,9 +25,20 @@ final class FrameTap: ChannelDuplexHandler {
         self.clock = clock
         self.connection = connection
         headers = HPACKObserver(tableSize: tableSize)
+        generation = recorder.generation
+    }
+
+    /// Begins anew when the recorder has.
+    private func keepUp() {
+        let present = recorder.generation
+        guard present != generation else { return }
+        generation = present
+        statistics = TrafficStatistics()
+        headers.clearStatistics()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        keepUp()
         var found: [FrameRecord] = []
         inbound.feed(unwrapInboundIn(data)) { frame in
             let record = record(frame, .received)
@@ -41,6 +54,7 @@ final class FrameTap: ChannelDuplexHandler {
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         if case .byteBuffer(let bytes) = unwrapOutboundIn(data) {
+            keepUp()
             var found: [FrameRecord] = []
             outbound.feed(bytes) { frame in
                 let record = record(frame, .sent)

@@ -20,6 +20,9 @@ struct HPACKObserver {
         limit = tableSize
     }
 
+    /// Counts from nothing; the table goes on.
+    mutating func clearStatistics() { statistics = HPACKStatistics() }
+
     /// Takes in one whole header block. After one that cannot be read the observer stays silent.
     mutating func observe(_ block: ByteBuffer) {
         guard !isLost else { return }

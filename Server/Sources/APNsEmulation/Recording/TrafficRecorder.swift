@@ -7,6 +7,8 @@ final class TrafficRecorder: Sendable {
         /// By connection.
         var statistics: [Int: TrafficStatistics] = [:]
         var connections: RecentEntries<Int>
+        /// Grows when the counts begin anew; a connection that counted before has to begin anew too.
+        var generation = 0
     }
 
     /// How many connections are told apart.
@@ -25,6 +27,21 @@ final class TrafficRecorder: Sendable {
     var frames: [FrameRecord] { state.withLockedValue { $0.frames.elements } }
 
     var statistics: [Int: TrafficStatistics] { state.withLockedValue { $0.statistics } }
+
+    /// The number of the present count.
+    var generation: Int { state.withLockedValue { $0.generation } }
+
+    /// Counts from nothing.
+    func clearStatistics() {
+        state.withLockedValue { state in
+            state.statistics.removeAll()
+            state.connections = RecentEntries(capacity: Self.keptConnections)
+            state.generation += 1
+        }
+    }
+
+    /// Forgets the frames.
+    func clearFrames() { state.withLockedValue { $0.frames = RecentEntries(capacity: $0.frames.capacity) } }
 
     /// Takes in some frames of a connection and what it has counted by now.
     func record(_ frames: [FrameRecord], connection: Int, statistics: TrafficStatistics) {

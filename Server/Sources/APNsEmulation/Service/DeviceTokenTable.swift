@@ -70,6 +70,14 @@ struct DeviceTokenTable: Sendable {
         if living[registration] == token { living[registration] = nil }
     }
 
+    /// Every token that was ever issued.
+    var tokens: [String: Entry] { entries }
+
+    /// Takes in a token of an earlier run that was dead already.
+    mutating func restoreDead(_ token: String, device: String, topic: String, life: RequestEvidence.Target.Life) {
+        entries[token] = Entry(device: device, topic: topic, life: life)
+    }
+
     func counts(of token: String) -> LocalAPNs.RequestCounts { entries[token.lowercased()]?.counts ?? .init() }
 
     mutating func countRequest(_ token: String) { entries[token]?.counts.requests += 1 }

@@ -42,8 +42,9 @@ final class EmulatorCore: Sendable {
         let (stream, continuation) = AsyncStream.makeStream(
             of: DeliveredPush.self, bufferingPolicy: .bufferingNewest(configuration.retention.deviceQueue))
         let now = clock.now
-        let (number, previous) = state.withLockedValue { state in
+        let (number, previous): (Int, ServiceState.Subscriber?) = state.withLockedValue { state in
             let number = state.nextNumber()
+            guard !state.isFinished else { return (number, .init(number: number, continuation: continuation)) }
             let previous = state.devices.updateValue(.init(number: number, continuation: continuation), forKey: device)
             let waiting = state.store.connect(device, now: now)
             let broadcasts = state.channels.cameOnline(device, now: now)
@@ -81,9 +82,10 @@ final class EmulatorCore: Sendable {
         return stream
     }
 
-    /// Ends every stream.
+    /// Ends every stream; one that is asked for later ends at once.
     func finish() {
         let (devices, observers) = state.withLockedValue { state in
+            state.isFinished = true
             let streams = (Array(state.devices.values), Array(state.observers.values))
             for device in state.devices.keys { state.store.disconnect(device) }
             state.devices.removeAll()

@@ -24,7 +24,7 @@ extension ServiceState {
     /// A 200 with the id of the request, or one made for it.
     private mutating func blankAnswer(for evidence: RequestEvidence) -> APNsAnswer {
         let head = evidence.request.head
-        let isPush = evidence.request.service == .provider && !head.path.hasPrefix("/4/")
+        let isPush = evidence.request.service == .provider && !head.path.hasPrefix("/4/broadcasts/")
         let sent = isPush ? head.apnsID : head.requestID ?? head.apnsID
         let id = sent.flatMap { APNsText.isUUID($0) ? $0 : nil } ?? random.identifier().uuidString
         var answer = APNsAnswer(status: 200, apnsID: id)
@@ -79,9 +79,11 @@ extension ServiceState {
     private mutating func manage(_ evidence: RequestEvidence, bundleID: String, answer: inout APNsAnswer) {
         if case .valid(let policy) = evidence.creation {
             answer.status = 201
+            keptRevision += 1
             answer.channelID = channels.create(bundleID: bundleID, policy: policy, random: &random)
         } else if let channel = evidence.channel, evidence.request.head.method == "DELETE" {
             answer.status = 204
+            keptRevision += 1
             channels.delete(channel.id)
         } else if let channel = evidence.channel {
             answer.content = #"{"message-storage-policy":\#(channel.policy.rawValue),"push-type":"LiveActivity"}"#
@@ -103,6 +105,7 @@ extension ServiceState {
     /// Keeps the exchange and shows it to the observers.
     mutating func record(_ evidence: RequestEvidence, verdict: Verdict) {
         let request = evidence.request
+        if verdict.answer?.reason == .tooManyProviderTokenUpdates { misdeeds[.changedProviderTokenTooOften, default: 0] += 1 }
         let exchange = APNsExchange(
             connection: request.connection, stream: request.stream, receivedAt: evidence.now, method: request.head.method,
             path: request.head.path, headers: request.head.fields, token: evidence.path.token, payloadSize: request.bodySize,

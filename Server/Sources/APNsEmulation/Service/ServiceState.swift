@@ -27,9 +27,16 @@ struct ServiceState: Sendable {
     var observers: [Int: AsyncStream<APNsExchange>.Continuation] = [:]
     /// Digests of the provider tokens that came, a hundred at most.
     var authorizations: Set<Int> = []
-    var streamsBeyondLimit = 0
-    /// How often DATA came for which there was no credit.
-    var windowsOverrun = 0
+    /// What clients did that is counted as it happens; the rest of the complaints is drawn from frames.
+    var misdeeds: [ClientComplaint.Kind: Int] = [:]
+    /// Which kinds of clients that never came to speak HTTP/2 were told of in the log, and how often.
+    var strangers: [ClientComplaint.Kind: RateWindow] = [:]
+    /// The streams of devices have ended for good.
+    var isFinished = false
+    /// Grows with every change of what `keptState` holds.
+    var keptRevision = 0
+    /// Serial numbers of client certificates that this emulator issued.
+    var issuedCertificates: Set<String> = []
     var lastNumber = 0
     /// How many connections there were.
     var connectionCount = 0

@@ -14,21 +14,3 @@ extension APNsClient {
         return outcomes
     }
 }
-
-extension APNsClientMetrics {
-    /// The numbers of two parts of one client as one.
-    func adding(_ other: APNsClientMetrics) -> APNsClientMetrics {
-        var sum = self
-        let counters: [WritableKeyPath<APNsClientMetrics, Int>] = [
-            \.queued, \.inFlight, \.streamLimit, \.window, \.connections, \.connecting, \.draining, \.connected,
-            \.connectFailures,
-            \.goAways, \.resets, \.resends, \.requests, \.accepted, \.rejected, \.notSent, \.unknown,
-        ]
-        for counter in counters { sum[keyPath: counter] += other[keyPath: counter] }
-        sum.goAwaysByReason.merge(other.goAwaysByReason) { $0 + $1 }
-        sum.roundTrip = [roundTrip, other.roundTrip].compactMap { $0 }.max()
-        sum.lastGoAwayReason = lastGoAwayReason ?? other.lastGoAwayReason
-        sum.clockSkew = clockSkew ?? other.clockSkew
-        return sum
-    }
-}

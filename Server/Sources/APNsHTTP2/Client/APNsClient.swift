@@ -9,6 +9,8 @@ import RichPushModel
 /// exactly one outcome for every push within its deadline.
 ///
 /// ```swift
+/// try await client.send(push).accepted()       // throws unless APNs took it
+/// let outcome = await client.send(push)        // what APNs said
 /// let outcomes = await client.send(pushes)     // in the order of the pushes; the fast way
 /// ```
 ///
@@ -21,7 +23,7 @@ public final class APNsClient: Sendable {
     /// For pushes to doubtful tokens: a client of one connection, so that their refusals slow down nobody else.
     let quarantine: APNsClient?
     let strictness: APNsPushRules.Strictness
-    let pushDeadline: TimeAmount
+    let timeLimit: TimeAmount
     private let drain: TimeAmount
     /// The holder of the provider token; absent with a certificate.
     private let tokens: ProviderTokenCache?
@@ -57,7 +59,7 @@ public final class APNsClient: Sendable {
         self.shards = shards
         self.quarantine = quarantine
         strictness = configuration.strictness
-        pushDeadline = TimeAmount(clamping: configuration.timing.pushDeadline)
+        timeLimit = TimeAmount(clamping: configuration.timing.timeLimit)
         drain = TimeAmount(clamping: configuration.timing.drain)
         if case .token(let cache) = configuration.credential { tokens = cache } else { tokens = nil }
     }
@@ -88,12 +90,14 @@ public final class APNsClient: Sendable {
         } catch {
             return .rejected(error.rejection)
         }
-        let submission = PushSubmission(push: push, timeLimit: pushDeadline, shard: shard(for: push))
+        let submission = PushSubmission(push: push, timeLimit: timeLimit, shard: shard(for: push))
         await end(of: submission)
         return submission.outcome(0) ?? .unknown(.cancelled)
     }
 
     /// Sends pushes and returns how each ended, in their order. The fast way: no task, lock or hop per push.
+    ///
+    /// More than the queue takes enter it as it drains, until their deadline: what waits is the caller.
     ///
     /// A push that breaks a rule of APNs is not sent; its outcome is the refusal that APNs would have given. Cancelling the
     /// task ends what is not answered yet: `notSent` if it was not written, else `unknown`.
@@ -117,14 +121,14 @@ public final class APNsClient: Sendable {
         _ pushes: [APNsPush], _ lane: APNsSendLane, over shard: APNsClientShard
     ) async -> [APNsOutcome] {
         let submission = PushSubmission(
-            pushes: pushes, outcomes: outcomesBeforeSending(pushes), lane: lane, timeLimit: pushDeadline, shard: shard)
+            pushes: pushes, outcomes: outcomesBeforeSending(pushes), lane: lane, timeLimit: timeLimit, shard: shard)
         if !submission.isComplete { await end(of: submission) }
         return submission.allOutcomes()
     }
 
     /// Sends a request that is no device push; also hands over what its answer carried.
     func perform(_ request: sending APNsRequest) async -> (outcome: APNsOutcome, channelID: APNsChannel.ID?, body: [UInt8]) {
-        let submission = PushSubmission(request: request, timeLimit: pushDeadline, shard: shards[0])
+        let submission = PushSubmission(request: request, timeLimit: timeLimit, shard: shards[0])
         await end(of: submission)
         // The event loop let go of the response when it ended the submission.
         return (
@@ -134,6 +138,7 @@ public final class APNsClient: Sendable {
 
     /// Hands a submission over and returns when all of it has ended. Stays on the caller's actor.
     private func end(of submission: PushSubmission, isolation: isolated (any Actor)? = #isolation) async {
+        if let shard = submission.shard, !shard.hasRoom { return shard.turnAway(submission) }
         await withTaskCancellationHandler {
             // A closure runs where it was made only if it holds on to that place.
             _ = isolation

@@ -4,8 +4,9 @@ public struct APNsClientLimits: Sendable, Hashable {
     public var connections: Int
     /// The most streams on one connection, whatever the server allows. APNs was seen to allow up to 4,000 (APNs reference 1.4).
     public var streamsPerConnection: Int
-    /// The most bulk pushes that wait for a connection, and the most express ones beside them; one more ends at once as not
-    /// sent (queue full).
+    /// The most bulk pushes in the queue, and the most express ones beside them. A batch that does not fit enters as the queue
+    /// drains, and its caller waits; as many batches may. A single push, or a batch too many, ends at once as not sent (queue full),
+    /// and so does a call when so many are handed over faster than the event loop takes them.
     public var queuedPushes: Int
     /// How often one push is sent again after it was provably not processed.
     public var resends: Int

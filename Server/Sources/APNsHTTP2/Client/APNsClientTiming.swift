@@ -1,6 +1,6 @@
 /// The waits of a client. All of them end.
 public struct APNsClientTiming: Sendable, Hashable {
-    /// From `send` to an outcome, at most.
+    /// From `send` to an outcome, at most; a hundredth of it, and no more than 250 milliseconds, less at least.
     public var pushDeadline: Duration = .seconds(30)
     /// For name resolution and TCP.
     public var connect: Duration = .seconds(10)
@@ -38,4 +38,12 @@ public struct APNsClientTiming: Sendable, Hashable {
 
     /// The defaults (APNs reference 1.8).
     public init() {}
+}
+
+extension APNsClientTiming {
+    /// Deadlines are looked at no more often than this, so that many close together cost one pass.
+    var sweepInterval: Duration { min(max(pushDeadline / 100, .milliseconds(1)), .milliseconds(250)) }
+
+    /// What a push gets on the event loop, so that the look that finds it late still keeps the promise.
+    var timeLimit: Duration { max(pushDeadline - sweepInterval, pushDeadline / 2) }
 }

@@ -71,7 +71,7 @@ extension HTTP2Connection {
 
     /// A complete answer. It may come before the whole body was sent (APNs reference 1.4); then the rest is taken back.
     private mutating func finish(_ stream: HTTP2Stream<Ticket>, head: APNsAnswerHead) -> HTTP2Event<Ticket> {
-        hasAnswer = true
+        noteAnswer()
         if stream.unsent != nil { output.writeHTTP2ResetStream(stream.id, code: .cancel) }
         if let response = stream.response {
             response.channelID = head.channelID

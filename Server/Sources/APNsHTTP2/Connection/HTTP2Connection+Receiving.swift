@@ -108,8 +108,8 @@ extension HTTP2Connection {
         // A second reset of the same stream was seen after REFUSED_STREAM (APNs reference 1.4): the stream is gone by then.
         guard let stream = remove(stream) else { return .none }
         if code == .refusedStream { return .finished(stream.ticket, stream: stream.id, .refused) }
-        hasAnswer = true
-        return .finished(stream.ticket, stream: stream.id, .lost(.streamReset))
+        noteEnd()
+        return .finished(stream.ticket, stream: stream.id, code == .enhanceYourCalm ? .lostToHaste : .lost(.streamReset))
     }
 
     /// Lowers the last stream monotonically, so that the two-step form and repeats need no case of their own.
@@ -128,7 +128,7 @@ extension HTTP2Connection {
     mutating func end(_ id: UInt32, with code: HTTP2ErrorCode) -> HTTP2Event<Ticket> {
         guard let stream = remove(id) else { return .none }
         output.writeHTTP2ResetStream(id, code: code)
-        hasAnswer = true
+        noteEnd()
         return .finished(stream.ticket, stream: id, .lost(.protocolError))
     }
 

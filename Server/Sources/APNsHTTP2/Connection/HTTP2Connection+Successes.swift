@@ -38,7 +38,7 @@ extension HTTP2Connection {
             offset = start + length
         }
         if offset > 0 {
-            hasAnswer = true
+            noteAnswer()
             floodGuard.earn(requests: successes.count - before)
         }
         return offset

@@ -35,10 +35,8 @@ struct HTTP2Connection<Ticket> {
     var floodGuard = HTTP2FloodGuard()
     /// Received on the connection since the last WINDOW_UPDATE.
     var receivedUncredited = 0
-    /// Whether any request was answered yet, which ends the warm-up. Set again by every answer.
-    var hasAnswer = false {
-        didSet { probe.owingSince = streams.count > 0 ? probe.lastRead : nil }
-    }
+    /// Whether any request was answered yet, which ends the warm-up. A reset is no answer (APNs reference 1.4, rule 2).
+    private(set) var hasAnswer = false
     /// Streams above this were not processed; lowered by each GOAWAY.
     var lastProcessed: UInt32 = .max
     var probe = HTTP2Probe()
@@ -88,6 +86,15 @@ struct HTTP2Connection<Ticket> {
     var isDrained: Bool { phase == .draining && streams.count == 0 }
 
     mutating func enter(_ phase: Phase) { self.phase = phase }
+
+    /// Requests were answered.
+    mutating func noteAnswer() {
+        hasAnswer = true
+        noteEnd()
+    }
+
+    /// The server ended a request, in whatever way: it is not stuck.
+    mutating func noteEnd() { probe.owingSince = streams.count > 0 ? probe.lastRead : nil }
 
     /// Calls `body` with every ticket that waits for an answer.
     func forEachTicket(_ body: (Ticket) -> Void) { streams.forEach { body($0.ticket) } }

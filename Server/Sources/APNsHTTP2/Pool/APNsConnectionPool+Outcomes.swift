@@ -38,27 +38,35 @@ extension APNsConnectionPool {
         for submission in ended { submission.resume(on: executor) }
     }
 
-    /// Puts pushes that were provably not processed back to the front of the queue, as often as is allowed.
+    /// Puts pushes that were provably not processed back to the front of the queue, as often as is allowed. In the order in which
+    /// they come back, however many reports of one turn that takes.
     func sendAgain(_ tickets: [PushTicket]) {
-        var returned: [PushTicket] = []
         for var ticket in tickets {
             guard ticket.resends < configuration.resends, !state.isStopping else {
                 resolve(ticket, .notSent(.refusedStream))
                 continue
             }
             ticket.resends += 1
+            counters.resends += 1
             returned.append(ticket)
         }
-        counters.resends += returned.count
+        if !returned.isEmpty { schedulePump() }
+    }
+
+    /// Call before the queue is looked at.
+    func queueReturned() {
+        guard !returned.isEmpty else { return }
         queue.prepend(returned)
-        schedulePump()
+        returned.removeAll()
     }
 
     /// Ends every push that satisfies the condition, wherever it is.
     func end(_ failure: APNsFailure, where condition: (PushTicket) -> Bool) {
+        queueReturned()
         // A queued push could not be sent because of what keeps the connections away, if anything does.
         let queuedFailure = failure == .deadline && !hasUsableConnection ? state.lastFailure ?? .unreachable : failure
         for ticket in queue.removeAll(where: condition) { resolve(ticket, .notSent(queuedFailure)) }
+        for ticket in admission.removeAll(where: condition) { resolve(ticket, .notSent(queuedFailure)) }
         for (_, handler) in handlers {
             for (ticket, isIncomplete) in handler.cancelAll(where: condition) {
                 resolve(ticket, isIncomplete ? .notSent(failure) : .unknown(failure))
@@ -84,7 +92,7 @@ extension APNsConnectionPool {
         sweep = nil
         let now = eventLoop.now
         end(.deadline) { $0.deadline <= now }
-        var earliest = NIODeadline.distantFuture
+        var earliest = admission.earliestDeadline
         queue.forEach { earliest = min(earliest, $0.deadline) }
         for (_, handler) in handlers { handler.connection.forEachTicket { earliest = min(earliest, $0.deadline) } }
         // Bounded below, so that many deadlines close together cost one pass.

@@ -10,6 +10,7 @@ extension APNsConnectionPool: APNsConnectionOwner {
     }
 
     func connectionMayTakeMore(_ id: Int) {
+        queueReturned()
         guard !queue.isEmpty || state.isStopping else { return schedulePublish() }
         if !queue.isEmpty, let handler = handler(id), let authorization = currentAuthorization() {
             fill(handler, authorization)
@@ -30,6 +31,10 @@ extension APNsConnectionPool: APNsConnectionOwner {
         case .lost(let failure):
             if failure == .streamReset { counters.resets += 1 }
             resolve(ticket, .unknown(failure))
+        case .lostToHaste:
+            counters.resets += 1
+            leave(id, because: nil, pausing: true)
+            resolve(ticket, .unknown(.streamReset))
         }
     }
 
@@ -92,12 +97,10 @@ extension APNsConnectionPool: APNsConnectionOwner {
         handlers.removeAll { $0.id == id }
         rollout.gone(id)
         state.closed(id, failure: failure, at: eventLoop.now, chance: configuration.chance())
-        for (ticket, isIncomplete) in unanswered {
-            if isIncomplete {
-                sendAgain([ticket])
-            } else {
-                resolve(ticket, .unknown(failure == .unreachable ? .connectionClosed : failure))
-            }
+        // Together, so that they keep their order.
+        sendAgain(unanswered.filter(\.isIncomplete).map(\.ticket))
+        for (ticket, isIncomplete) in unanswered where !isIncomplete {
+            resolve(ticket, .unknown(failure == .unreachable ? .connectionClosed : failure))
         }
         schedulePump()
     }

@@ -16,7 +16,10 @@ extension APNsConnectionPool {
         case .closePool: refuseCredential()
         case .renewToken:
             if renewToken(rejection, of: ticket, stream: stream, on: id) { return }
-        case .keepOldToken: leave(id, because: rejection, pausing: true, within: configuration.drainAfterTokenFault)
+        case .keepOldToken:
+            let generation = handler(id)?.carriedTokens.generation(of: stream)
+            leave(id, because: rejection, pausing: true, within: configuration.drainAfterTokenFault)
+            if let generation { rollout.hold(refused: generation, at: now) }
         }
         resolve(ticket, .rejected(rejection))
     }

@@ -18,7 +18,7 @@ extension APNsConnectionPool {
 
     /// Called after every turn: when nothing is owed any more, the connections close.
     func finishStopping() {
-        guard state.isStopping, !isStopped, queue.isEmpty else { return }
+        guard state.isStopping, !isStopped, queue.isEmpty, admission.isEmpty, returned.isEmpty else { return }
         for (id, handler) in handlers where state.phase(of: id) != .draining {
             state.draining(id)
             handler.drain(within: configuration.drain)

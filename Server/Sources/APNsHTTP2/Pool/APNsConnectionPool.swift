@@ -14,6 +14,8 @@ final class APNsConnectionPool {
     let metrics: NIOLockedValueBox<APNsClientMetrics>
     var state: APNsPoolState
     let queue: PushQueue
+    /// What waits for room in the queue.
+    var admission: PushAdmission
     var handlers: [(id: Int, handler: APNsConnectionHandler)] = []
     var counters = APNsClientMetrics()
     var demand = PoolDemand()
@@ -21,6 +23,9 @@ final class APNsConnectionPool {
     private var backlogStart: NIODeadline?
     /// Handed over in this turn and not yet queued.
     private var submitted: [PushSubmission] = []
+    private var submittedSince = NIODeadline.uptimeNanoseconds(0)
+    /// Not processed where they were sent, and not yet queued again.
+    var returned: [PushTicket] = []
     /// Complete, and their callers still wait.
     var ended: [PushSubmission] = []
     private var hasCancellations = false
@@ -43,39 +48,51 @@ final class APNsConnectionPool {
         self.metrics = metrics
         state = configuration.initialState
         queue = PushQueue(limit: configuration.queuedPushes)
+        admission = PushAdmission(limit: configuration.queuedPushes)
     }
 
     var logger: Logger { configuration.connection.logger }
 
     /// Takes the pushes of one call, in the next turn and together with all others of this one.
-    func submit(_ submission: PushSubmission) {
+    ///
+    /// - Parameter since: when the first of those that come from another thread together was handed over; absent means now. The time
+    ///   of all that one turn takes runs from there: one look at the clock, and nobody waits longer than was promised.
+    func submit(_ submission: PushSubmission, since: NIODeadline? = nil) {
+        if submitted.isEmpty {
+            submittedSince = since ?? eventLoop.now
+        } else if let since, since < submittedSince {
+            submittedSince = since
+        }
         submitted.append(submission)
         schedulePump()
     }
 
-    /// Queues what was handed over; one look at the clock for all of it. What does not fit into the queue ends at once.
+    /// Queues what was handed over. Of a batch what does not fit waits; a single push that does not fit ends at once, for whoever
+    /// sends them one by one would never notice that he has to wait.
     func admit() {
-        guard !submitted.isEmpty else { return }
-        let now = eventLoop.now
         for submission in submitted {
-            submission.begin(at: now)
+            submission.begin(at: submittedSince)
             admit(submission)
             scheduleSweep(at: submission.deadline)
         }
         submitted.removeAll(keepingCapacity: true)
+        if !admission.isEmpty { admission.fill(queue) { demand.offer($0) } }
     }
 
     private func admit(_ submission: PushSubmission) {
-        let refusal: APNsFailure? = submission.isCancelled || state.isStopping ? .cancelled : nil
+        if submission.isCancelled || state.isStopping { return refuse(submission, .cancelled) }
+        guard submission.isSingle else {
+            if !admission.append(submission) { refuse(submission, .queueFull) }
+            return
+        }
+        let ticket = PushTicket(submission: submission, index: 0)
+        guard queue.append(ticket) else { return resolve(ticket, .notSent(.queueFull)) }
+        demand.offer(ticket.bodySize)
+    }
+
+    private func refuse(_ submission: PushSubmission, _ failure: APNsFailure) {
         for index in submission.pushes.indices where !submission.isDecided(index) {
-            let ticket = PushTicket(submission: submission, index: Int32(index))
-            if let refusal {
-                resolve(ticket, .notSent(refusal))
-            } else if queue.append(ticket) {
-                demand.offer(ticket.bodySize)
-            } else {
-                resolve(ticket, .notSent(.queueFull))
-            }
+            resolve(PushTicket(submission: submission, index: Int32(index)), .notSent(failure))
         }
     }
 
@@ -106,6 +123,7 @@ final class APNsConnectionPool {
     /// Writes what can be written, and asks whether more connections are wanted.
     func pump() {
         wakeCallers()
+        queueReturned()
         endCancelled()
         admit()
         if !queue.isEmpty, let authorization = currentAuthorization() {
@@ -117,11 +135,13 @@ final class APNsConnectionPool {
                 fill(current[(nextHandler + offset) % current.count].handler, authorization)
             }
         }
+        queueReturned()
         noteBacklog()
         demand.note(at: eventLoop.now)
         decide()
         publishMetrics()
         finishStopping()
+        if admission.canFill(queue) { schedulePump() }
     }
 
     /// Call after the connections were offered the queue.
@@ -153,8 +173,14 @@ final class APNsConnectionPool {
         case .none: break
         case .connect(let id): connect(id)
         case .wait(let until): wake(at: until)
-        case .failQueue(let failure): for ticket in queue.removeAll(where: { _ in true }) { resolve(ticket, .notSent(failure)) }
+        case .failQueue(let failure): failQueue(failure)
         }
+    }
+
+    /// Ends what is not on the wire.
+    private func failQueue(_ failure: APNsFailure) {
+        for ticket in queue.removeAll(where: { _ in true }) { resolve(ticket, .notSent(failure)) }
+        for ticket in admission.removeAll(where: { _ in true }) { resolve(ticket, .notSent(failure)) }
     }
 
     private func connect(_ id: Int) {
@@ -179,12 +205,13 @@ final class APNsConnectionPool {
             let token = try cache.current()
             if rollout.current?.generation != token.generation {
                 rollout.offer(
-                    APNsAuthorization(value: token.authorization, generation: token.generation), at: eventLoop.now)
+                    APNsAuthorization(value: token.authorization, generation: token.generation),
+                    age: cache.age.map { TimeAmount(clamping: $0) } ?? .zero, at: eventLoop.now)
             }
             return rollout.current
         } catch {
             logger.error("The APNs provider token could not be signed")
-            for ticket in queue.removeAll(where: { _ in true }) { resolve(ticket, .notSent(.credentialRefused)) }
+            failQueue(.credentialRefused)
             return nil
         }
     }

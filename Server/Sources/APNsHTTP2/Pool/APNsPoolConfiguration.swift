@@ -38,7 +38,7 @@ struct APNsPoolConfiguration {
         resends = limits.resends
         drain = TimeAmount(clamping: timing.drain)
         drainAfterTokenFault = TimeAmount(clamping: timing.drainAfterTokenFault)
-        sweepInterval = TimeAmount(clamping: min(max(timing.pushDeadline / 100, .milliseconds(1)), .milliseconds(250)))
+        sweepInterval = TimeAmount(clamping: timing.sweepInterval)
         self.chance = chance
         initialState = APNsPoolState(
             maximumConnections: limits.connections, queueBeforeScaling: TimeAmount(clamping: timing.queueBeforeScaling),

@@ -4,23 +4,41 @@ import NIOCore
 /// before has an answer, so that a token that APNs does not like spoils one connection and not all of them.
 ///
 /// A value without I/O. Both tokens are valid meanwhile, since renewal is long before the hour is up; after `limit` everybody
-/// has the new one.
+/// has the new one. If APNs answers the new one with `TooManyProviderTokenUpdates`, everybody who has not sent it keeps the old one
+/// for as long as that is good, and then it is tried again (APNs reference 4).
 struct ProviderTokenRollout {
     static let limit: TimeAmount = .minutes(5)
+    /// The age up to which a token is used for certain: well below the hour, and with time left for one more rollout.
+    static let goodAge: TimeAmount = .minutes(55)
 
     /// The connection that goes first, and how many answers are still of the old token's requests or decide.
     private var pioneer: (id: Int, owed: Int)?
     private var previous: APNsAuthorization?
     private(set) var current: APNsAuthorization?
     private var end = NIODeadline.uptimeNanoseconds(0)
+    /// Until when the tokens are good.
+    private var previousGoodUntil = NIODeadline.uptimeNanoseconds(0)
+    private var currentGoodUntil = NIODeadline.uptimeNanoseconds(0)
+    /// While the new token is not to be used because APNs complained of it.
+    private var heldUntil: NIODeadline?
 
-    /// Takes the newest token.
-    mutating func offer(_ newest: APNsAuthorization, at now: NIODeadline) {
+    /// Takes the newest token, and how old it is already.
+    mutating func offer(_ newest: APNsAuthorization, age: TimeAmount = .zero, at now: NIODeadline) {
         guard current?.generation != newest.generation else { return }
         previous = current
+        previousGoodUntil = currentGoodUntil
         current = newest
+        currentGoodUntil = now + max(.zero, Self.goodAge - age)
         pioneer = nil
+        heldUntil = nil
         end = now + Self.limit
+    }
+
+    /// APNs answered a request that carried this token with `TooManyProviderTokenUpdates`.
+    mutating func hold(refused generation: UInt64, at now: NIODeadline) {
+        guard previous != nil, generation == current?.generation, now < previousGoodUntil else { return }
+        pioneer = nil
+        heldUntil = previousGoodUntil
     }
 
     /// What a connection sends now.
@@ -29,7 +47,14 @@ struct ProviderTokenRollout {
     ///   - carried: the generation of its last request; 0 for a connection without one, which begins with the newest.
     ///   - inFlight: requests without an answer, all of the token carried so far.
     mutating func authorization(for id: Int, carried: UInt64, inFlight: Int, at now: NIODeadline) -> APNsAuthorization? {
-        guard let previous, now < end, carried != 0, carried != current?.generation else { return current }
+        // Who has sent the new token stays with it: to go back would be one more change.
+        guard let previous, carried != current?.generation else { return current }
+        if let heldUntil {
+            guard now >= heldUntil else { return previous }
+            self.heldUntil = nil
+            end = now + Self.limit
+        }
+        guard now < end, carried != 0 else { return current }
         guard pioneer == nil else { return previous }
         pioneer = (id, inFlight + 1)
         return current
@@ -48,5 +73,8 @@ struct ProviderTokenRollout {
     }
 
     /// The old token is refused: nobody may use it any more.
-    mutating func forgetPrevious() { previous = nil }
+    mutating func forgetPrevious() {
+        previous = nil
+        heldUntil = nil
+    }
 }

@@ -17,6 +17,8 @@ final class PushQueue {
     /// When the push that waits longest was handed over; `nil` when nothing waits.
     var waitingSince: NIODeadline? { lanes.waitingSince }
 
+    func hasRoom(in lane: APNsSendLane) -> Bool { lanes.count(lane) < limit }
+
     /// Appends a ticket; `false` when its lane is full.
     func append(_ ticket: PushTicket) -> Bool {
         guard lanes.count(ticket.submission.lane) < limit else { return false }

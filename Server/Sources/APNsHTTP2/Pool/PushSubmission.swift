@@ -26,7 +26,7 @@ actor PushSubmission {
     /// Where it is handed over; absent in tests that hand it over themselves.
     nonisolated let shard: APNsClientShard?
     private nonisolated let timeLimit: TimeAmount
-    /// When the event loop took it.
+    /// When it was handed over, or something before it in the same turn.
     private(set) nonisolated(unsafe) var start = NIODeadline.uptimeNanoseconds(0)
     private(set) nonisolated(unsafe) var deadline = NIODeadline.distantFuture
     /// The outcome, when there is one push.
@@ -90,6 +90,9 @@ actor PushSubmission {
     /// Whether every push has its outcome.
     nonisolated var isComplete: Bool { remaining == 0 }
 
+    /// Whether it was made for one push or one request, and not for a batch.
+    nonisolated var isSingle: Bool { outcomes == nil }
+
     nonisolated func isDecided(_ index: Int) -> Bool {
         if let outcomes { outcomes[index] != nil } else { outcome != nil }
     }
@@ -101,10 +104,10 @@ actor PushSubmission {
     /// The outcomes in the order of the pushes; to be read when the submission is complete.
     nonisolated func allOutcomes() -> [APNsOutcome] { pushes.indices.map { outcome($0) ?? .unknown(.cancelled) } }
 
-    /// The event loop takes it: from here on its time runs.
-    nonisolated func begin(at now: NIODeadline) {
-        start = now
-        deadline = now + timeLimit
+    /// The event loop takes it: its time runs from the moment when it was handed over.
+    nonisolated func begin(at start: NIODeadline) {
+        self.start = start
+        deadline = start + timeLimit
     }
 
     /// Ends one push. Only the first outcome counts; returns whether this was it.
@@ -112,6 +115,11 @@ actor PushSubmission {
         guard !isDecided(index) else { return false }
         put(outcome, index)
         return true
+    }
+
+    /// Ends all that is not decided without handing it over; to be called instead of that. Returns how many.
+    nonisolated func turnAway() -> Int {
+        pushes.indices.count { resolve($0, .notSent(.queueFull)) }
     }
 
     /// The same for an accepted push.

@@ -51,13 +51,16 @@ public enum APNsBroadcastRules {
 
     /// Checks a bundle id that will stand in a path.
     public static func check(app: String) throws(APNsBroadcastFault) {
-        guard (1...255).contains(app.utf8.count), app.utf8.allSatisfy({ isWordByte($0 | 0x20) || isWordByte($0) || $0 == 0x2E })
-        else { throw .malformedApp }
+        guard (1...255).contains(app.utf8.count), app.utf8.allSatisfy(isBundleIDByte) else { throw .malformedApp }
     }
 
     /// Checks a channel id that will stand in a header.
     public static func check(channel: APNsChannel.ID) throws(APNsBroadcastFault) {
         guard channel.isWellFormed else { throw .malformedChannel }
+    }
+
+    private static func isBundleIDByte(_ byte: UInt8) -> Bool {
+        isWordByte(byte) || byte &- 0x41 < 26 || byte == UInt8(ascii: ".")
     }
 
     private static func isWordByte(_ byte: UInt8) -> Bool {

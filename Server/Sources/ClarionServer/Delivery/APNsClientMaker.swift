@@ -13,12 +13,14 @@ import ServiceErrors
     import Foundation
 #endif
 
-/// Makes clients of APNs: host, trust and proxy as the settings say, the credential as the caller says.
+/// Makes clients of APNs: host, trust and proxy as the settings say, the credential as the caller says. Their numbers go into one
+/// ledger, their tokens come from one place.
 struct APNsClientMaker: Sendable {
     let settings: Settings
-    let clock: any ServiceClock
     let group: any EventLoopGroup
     let observer: (any APNsClientObserver)?
+    let ledger: APNsClientLedger
+    let tokens: ProviderTokens
     let logger: Logger
 
     /// The way out for a hub with a credential of its own.
@@ -37,18 +39,30 @@ struct APNsClientMaker: Sendable {
         }
         let transport = APNsPushTransport(
             clients: [environment: client], defaultEnvironment: environment, defaultTopic: topic, logger: logger)
-        return HubTransports.Made(transport: transport) { await client.shutdown() }
+        let number = ledger.open { client.metrics }
+        return HubTransports.Made(transport: transport) {
+            await client.shutdown()
+            ledger.close(number)
+        }
     }
 
-    func tokens(key: String, keyID: String, teamID: String) throws -> ProviderTokenCache {
+    /// The client of the node's own credential, open as long as the node.
+    func client(_ credential: Settings.Credential, _ environment: APNsEnvironment) throws -> APNsClient {
+        let tokens = try tokens(key: credential.key.reveal(), keyID: credential.keyID, teamID: credential.teamID)
+        let client = try client(.token(tokens), environment)
+        _ = ledger.open { client.metrics }
+        return client
+    }
+
+    private func tokens(key: String, keyID: String, teamID: String) throws -> ProviderTokenCache {
         do throws(ProviderTokenKeyFault) {
-            return ProviderTokenCache(key: try ProviderTokenKey(pem: key, keyID: keyID, teamID: teamID), clock: clock)
+            return try tokens.cache(key: key, keyID: keyID, teamID: teamID)
         } catch {
             throw ServiceError(.notReady, "apns-key: \(error)")
         }
     }
 
-    func client(_ credential: APNsClientConfiguration.Credential, _ environment: APNsEnvironment) throws -> APNsClient {
+    private func client(_ credential: APNsClientConfiguration.Credential, _ environment: APNsEnvironment) throws -> APNsClient {
         do {
             var configuration = APNsClientConfiguration(
                 environment: environment, credential: credential,

@@ -12,32 +12,32 @@ struct NodeDelivery: Sendable {
     let client: APNsClient?
     /// Chooses by hub.
     let transport: HubTransports
-    /// Absent with the client.
-    let tokens: ProviderTokenCache?
+    /// The numbers of the node's client and of those of hubs.
+    let clients = APNsClientLedger()
+    let tokens: ProviderTokens
 
     /// Makes client and transport. Throws `ServiceError` with a sentence for the operator.
     init(
         _ settings: Settings, catalog: HubCatalog, clock: any ServiceClock, group: any EventLoopGroup,
         observer: (any APNsClientObserver)?, logger: Logger
     ) throws {
-        let clients = APNsClientMaker(settings: settings, clock: clock, group: group, observer: observer, logger: logger)
+        tokens = ProviderTokens(clock: clock)
+        let maker = APNsClientMaker(
+            settings: settings, group: group, observer: observer, ledger: clients, tokens: tokens, logger: logger)
         let node: any PushTransport
         if let credential = settings.apns.credential {
             let environment = settings.apns.environment
-            let tokens = try clients.tokens(key: credential.key.reveal(), keyID: credential.keyID, teamID: credential.teamID)
-            let client = try clients.client(.token(tokens), environment)
+            let client = try maker.client(credential, environment)
             self.client = client
-            self.tokens = tokens
             node = APNsPushTransport(
                 clients: [environment: client], defaultEnvironment: environment, defaultTopic: credential.topic, logger: logger)
         } else {
             client = nil
-            tokens = nil
             node = APNsPushTransport(
                 clients: [:], defaultEnvironment: settings.apns.environment, defaultTopic: "", logger: logger)
         }
         transport = HubTransports(catalog: catalog, node: node, clock: clock, logger: logger) { credential in
-            try clients.transport(credential)
+            try maker.transport(credential)
         }
     }
 }

@@ -7,17 +7,22 @@ enum DemoPort {
     /// The port that is tried first when none was asked for.
     static let customary = 8080
 
-    /// The port asked for, else the customary one, else any free one. Throws `ServiceError` if the one asked for is taken.
+    /// Systems give none of these to outgoing connections, so that nobody takes one before the page listens there.
+    private static let quiet = 20_000..<32_000
+
+    /// The port asked for, else the customary one, else any free one; 0 asks for any. Throws `ServiceError` if the one asked for is taken.
     static func choose(_ wanted: Int?) async throws -> Int {
-        if let wanted {
+        if let wanted, wanted != 0 {
             guard let port = await free(wanted) else {
                 throw ServiceError(.notReady, "port \(wanted) of 127.0.0.1 cannot be used; choose another with --port")
             }
             return port
         }
-        if let port = await free(customary) { return port }
-        guard let port = await free(0) else { throw ServiceError(.notReady, "no port of 127.0.0.1 is free") }
-        return port
+        if wanted == nil, let port = await free(customary) { return port }
+        for _ in 0..<100 {
+            if let port = await free(.random(in: quiet)) { return port }
+        }
+        throw ServiceError(.notReady, "no port of 127.0.0.1 is free")
     }
 
     /// The port, if it could be bound a moment ago.
@@ -25,8 +30,7 @@ enum DemoPort {
         let bootstrap = ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
         guard let channel = try? await bootstrap.bind(host: "127.0.0.1", port: port).get() else { return nil }
-        let bound = channel.localAddress?.port
         try? await channel.close()
-        return bound
+        return port
     }
 }

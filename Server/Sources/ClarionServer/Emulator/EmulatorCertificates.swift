@@ -5,16 +5,17 @@ import ServiceErrors
 
 /// Client certificates for a local APNs whose folder exists or is made now.
 public enum EmulatorCertificates {
-    /// Writes certificate and key into one PEM file. The environments are `sandbox`, `production` or both.
+    /// Writes certificate and key into one PEM file and returns the serial number. The environments are `sandbox`, `production`
+    /// or both.
     public static func write(
         bundleID: String, environments: [String], furtherTopics: [String], directory: String, to path: String
-    ) throws {
+    ) throws -> String {
         let now = SystemClock().now
         let known = environments.compactMap(APNsEnvironment.init(rawValue:))
         guard known.count == environments.count else {
             throw ServiceError(.invalidField, "an environment is 'sandbox' or 'production'")
         }
-        try EmulatorFolder(path: directory, now: now).writeClientCertificate(
+        return try EmulatorFolder(path: directory, now: now).writeClientCertificate(
             ClientCertificateRequest(bundleID: bundleID, environments: Set(known), furtherTopics: furtherTopics), to: path,
             now: now)
     }

@@ -21,10 +21,13 @@ struct EmulatorFolder: Sendable {
     let publicKeyPEM: String
     let authorityPath: String
     let signingKeyPath: String
+    /// The serial numbers of the client certificates that were issued from here, one a line.
+    let listPath: String
 
     /// Reads the folder, or fills it. Throws `ServiceError` with a sentence for the operator.
     init(path: String, now: Timestamp) throws {
         try NodeStorage.makeDirectory(path)
+        listPath = path + "/issued-certificates.txt"
         authorityPath = path + "/authority.pem"
         signingKeyPath = path + "/AuthKey_\(Self.keyID).p8"
         authority = try Self.authority(certificatePath: authorityPath, keyPath: path + "/authority-key.pem", now: now)
@@ -38,8 +41,11 @@ struct EmulatorFolder: Sendable {
 
     private static func authority(certificatePath: String, keyPath: String, now: Timestamp) throws -> LocalCertificateAuthority {
         do {
-            if let certificate = read(certificatePath), let key = read(keyPath) {
-                return try .load(certificatePEM: certificate, privateKeyPEM: key)
+            let (certificate, key) = (read(certificatePath), read(keyPath))
+            if let certificate, let key { return try .load(certificatePEM: certificate, privateKeyPEM: key) }
+            guard certificate == nil, key == nil else {
+                // A new authority in its place would be one that no client trusts.
+                throw LocalAPNsError.badAuthority(cause: "its \(key == nil ? "key" : "certificate") is missing")
             }
             let authority = try LocalCertificateAuthority.create(now: now)
             try write(authority.privateKeyPEM, to: keyPath)
@@ -59,11 +65,21 @@ struct EmulatorFolder: Sendable {
 
     private static func read(_ path: String) -> String? { try? String(contentsOfFile: path, encoding: .utf8) }
 
-    /// Writes a client certificate with its key into one PEM file. Throws `ServiceError`.
-    func writeClientCertificate(_ request: ClientCertificateRequest, to path: String, now: Timestamp) throws {
+    /// Whether a client certificate with this serial number was issued from here, however it is spelled.
+    func hasIssued(serialNumber: String) -> Bool {
+        (Self.read(listPath) ?? "").split(separator: "\n").contains {
+            LocalAPNs.isSameSerialNumber(String($0), serialNumber)
+        }
+    }
+
+    /// Writes a client certificate with its key into one PEM file and returns its serial number. Throws `ServiceError`.
+    @discardableResult
+    func writeClientCertificate(_ request: ClientCertificateRequest, to path: String, now: Timestamp) throws -> String {
         do {
             let issued = try authority.issueClientCertificate(request, now: now)
             try Self.write(issued.certificatePEM + "\n" + issued.privateKeyPEM + "\n", to: path)
+            try Self.write((Self.read(listPath) ?? "") + issued.serialNumber + "\n", to: listPath)
+            return issued.serialNumber
         } catch let error as LocalAPNsError {
             throw ServiceError(.invalidField, error.description)
         }

@@ -66,7 +66,8 @@ extension EmulatorRoutes {
         switch action.action {
         case "goAway":
             if let pause = action.pauseMilliseconds {
-                apns.goAway(reason: reason, pause: .milliseconds(min(max(0, pause), 3_600_000)))
+                let milliseconds = try FaultDocument.within(pause, 0...3_600_000, "pauseMilliseconds")
+                apns.goAway(reason: reason, pause: .milliseconds(milliseconds))
             } else {
                 apns.goAway(reason: reason)
             }

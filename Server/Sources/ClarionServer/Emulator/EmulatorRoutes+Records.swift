@@ -78,6 +78,22 @@ extension EmulatorRoutes {
         router.get("/frames") { _, _ in try Response.json(apns.recordedFrames.map(Frame.init)) }
         router.get("/traffic") { _, _ in try Response.json(apns.traffic) }
         router.get("/complaints") { _, _ in try Response.json(apns.complaints) }
+        router.delete("/requests") { _, _ in
+            apns.clearRequests()
+            return Response(status: .noContent)
+        }
+        router.delete("/frames") { _, _ in
+            apns.clearFrames()
+            return Response(status: .noContent)
+        }
+        router.delete("/complaints") { _, _ in
+            apns.clearComplaints()
+            return Response(status: .noContent)
+        }
+        router.delete("/deliveries") { _, _ in
+            apns.clearDeliveries()
+            return Response(status: .noContent)
+        }
         router.get("/deliveries") { _, _ in try Response.json(apns.deliveries.map(Delivery.init)) }
         router.get("/deliveries/{uniqueID}") { _, context in
             guard let id = UUID(uuidString: try name("uniqueID", context)) else {

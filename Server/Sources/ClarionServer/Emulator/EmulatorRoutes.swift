@@ -9,6 +9,8 @@ import ServiceErrors
 /// The administration of a local APNs over HTTP: apps and keys, devices and what they receive, faults, and what was asked.
 struct EmulatorRoutes: Sendable {
     let apns: LocalAPNs
+    /// Whether a client certificate with this serial number was issued from the folder, by another process.
+    var isListed: @Sendable (String) -> Bool = { _ in false }
 
     /// `PUT /apps/{bundleID}`.
     struct App: Codable {
@@ -80,7 +82,11 @@ struct EmulatorRoutes: Sendable {
             return try Response.json(try issue(wanted), status: .created)
         }
         router.delete("/certificates/{serialNumber}") { _, context in
-            apns.revokeCertificate(serialNumber: try name("serialNumber", context))
+            let number = try name("serialNumber", context)
+            guard apns.hasIssued(serialNumber: number) || isListed(number) else {
+                throw ServiceError(.notFound, "serialNumber: no certificate with this serial number was issued here")
+            }
+            apns.revokeCertificate(serialNumber: number)
             return Response(status: .noContent)
         }
         addDeviceRoutes(to: router)

@@ -31,13 +31,15 @@ public enum EmulatorService {
                     + "channels on port \(address.managementPort ?? 0)")
         }
         let told = lines
-        let admin = administration(of: running, at: options.adminAddress, logger: logger) { port in
+        let isListed: @Sendable (String) -> Bool = { folder.hasIssued(serialNumber: $0) }
+        let admin = administration(of: running, at: options.adminAddress, logger: logger, isListed: isListed) { port in
             for line in told { announce(line) }
             announce("  trust    \(folder.authorityPath)")
             announce("  sign     \(folder.signingKeyPath), key \(EmulatorFolder.keyID), team \(EmulatorFolder.teamID)")
             announce("  phones   http://\(options.adminAddress.host):\(port)/apps and /devices, see Documentation/LocalAPNs.md")
         }
-        let service = ClosureService {
+        let ending = running.map(\.apns)
+        let service = ClosureService(onShutdown: { for apns in ending { apns.endStreams() } }) {
             try await ListenerFault.explained(options.adminAddress, setting: "--admin-port") { try await admin.run() }
         }
         try await ProcessServices.run([service], deadline: .seconds(5), logger: logger)
@@ -62,12 +64,12 @@ public enum EmulatorService {
 
     private static func administration(
         of running: [(apns: LocalAPNs, path: RouterPath)], at address: Settings.Address, logger: Logger,
-        onListening: @escaping @Sendable (Int) -> Void
+        isListed: @escaping @Sendable (String) -> Bool, onListening: @escaping @Sendable (Int) -> Void
     ) -> some ApplicationProtocol {
         var serving = ServiceOptions()
         if AddressRange.isLoopback(host: address.host) { serving.allowedHosts = [] }
         let router = ServiceRouter(options: serving)
-        for (apns, path) in running { EmulatorRoutes(apns: apns).addRoutes(to: router, under: path) }
+        for (apns, path) in running { EmulatorRoutes(apns: apns, isListed: isListed).addRoutes(to: router, under: path) }
         return Application(
             router: router, server: .guarded(allowance: ConnectionAllowance(limit: 1_000, clock: .system, logger: logger)),
             configuration: ApplicationConfiguration(address: .hostname(address.host, port: address.port), serverName: nil),

@@ -1,3 +1,4 @@
+import APNsEmulation
 import RichPushModel
 import ServiceErrors
 
@@ -14,9 +15,10 @@ import ServiceErrors
     import Foundation
 #endif
 
-/// Where a node keeps its development authority: `tls` in the data directory, made at the first start.
+/// Where a node keeps its development authority, so that clients can speak TLS to it before there is a certificate of a real one:
+/// `tls` in the data directory, made at the first start.
 struct DevelopmentAuthorityFolder: Sendable {
-    let authority: DevelopmentAuthority
+    let authority: LocalCertificateAuthority
     /// What clients are told to trust.
     let authorityPath: String
 
@@ -30,7 +32,7 @@ struct DevelopmentAuthorityFolder: Sendable {
         let keyPEM = try Self.text(at: keyPath)
         let certificatePEM = try Self.text(at: authorityPath)
         if let keyPEM, let certificatePEM {
-            guard let kept = DevelopmentAuthority(certificatePEM: certificatePEM, keyPEM: keyPEM) else {
+            guard let kept = try? LocalCertificateAuthority.load(certificatePEM: certificatePEM, privateKeyPEM: keyPEM) else {
                 throw ServiceError(
                     .notReady,
                     "\(authorityPath) and \(keyPath) are no authority; remove both to get a new one, which clients then have to trust"
@@ -43,8 +45,8 @@ struct DevelopmentAuthorityFolder: Sendable {
             throw ServiceError(
                 .notReady, "of \(authorityPath) and \(keyPath) one is missing; remove the other to get a new authority")
         }
-        let made = try DevelopmentAuthority.create(now: now)
-        guard try PrivateFile.create(made.keyPEM + "\n", at: keyPath),
+        let made = try LocalCertificateAuthority.create(named: "Clarion development authority", now: now)
+        guard try PrivateFile.create(made.privateKeyPEM + "\n", at: keyPath),
             try PrivateFile.create(made.certificatePEM + "\n", at: authorityPath)
         else { throw ServiceError(.notReady, "another process is making \(authorityPath); start again") }
         // The certificate is for everybody.

@@ -83,7 +83,10 @@ final class FrontDoorIdentity: Sendable {
     private static func pair(
         _ files: Settings.TLS.Files?, _ folder: DevelopmentAuthorityFolder?, _ names: [String], _ clock: any ServiceClock
     ) throws -> (chainPEM: String, keyPEM: String) {
-        if let folder { return try folder.authority.issue(names: names, now: clock.now) }
+        if let folder {
+            let issued = try folder.authority.issueServerCertificate(names: names, subject: "Clarion", now: clock.now)
+            return (issued.certificatePEM, issued.privateKeyPEM)
+        }
         guard let files else { throw ServiceError(.internal, "no certificate is configured") }
         return (try text(files.certificatePath, "tls-certificate-path"), try text(files.keyPath, "tls-key-path"))
     }

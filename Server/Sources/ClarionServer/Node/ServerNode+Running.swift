@@ -50,25 +50,27 @@ extension ServerNode {
                 try await gracefulShutdown()
             })
         services.append(ClosureService { await cancelWhenGracefulShutdown { await BackendUpkeep(of: backend).run() } })
-        let telemetry = TelemetryUpkeep(
-            store: storage.hubStores.telemetry, devices: storage.hubStores.devices, clock: options.clock, logger: logger)
-        services.append(ClosureService { await cancelWhenGracefulShutdown { await telemetry.run() } })
-        let hubs = HubUpkeep(hubs: storage.hubs, clock: options.clock, logger: logger)
-        services.append(ClosureService { await cancelWhenGracefulShutdown { await hubs.run() } })
-        if let jobs {
-            services.append(ClosureService { await cancelWhenGracefulShutdown { await jobs.run() } })
-            let upkeep = JobUpkeep(jobs: storage.jobStore, files: jobs.files, clock: options.clock, logger: logger)
-            services.append(ClosureService { await cancelWhenGracefulShutdown { await upkeep.run() } })
-        }
+        if let jobs { services.append(ClosureService { await cancelWhenGracefulShutdown { await jobs.run() } }) }
+        for upkeep in upkeep() { services.append(ClosureService { await cancelWhenGracefulShutdown { await upkeep.run() } }) }
         let metrics = MetricsUpkeep(
-            telemetry: storage.hubStores.telemetry, client: { delivery.client?.metrics }, tokenAge: { delivery.tokens?.age },
-            factory: options.metrics, clock: options.clock, logger: logger)
+            telemetry: storage.hubStores.telemetry, clients: { delivery.clients.numbers },
+            tokenAge: { delivery.tokens.oldestAgeInUse }, factory: options.metrics, clock: options.clock, logger: logger)
         services.append(ClosureService { await cancelWhenGracefulShutdown { await metrics.run() } })
         services += listeners(onListening: onListening)
         // Told first, because the others wait for each other: a slow download must not make the dispatcher go on until the
         // deadline and then be cut off with pushes in the air.
         services.append(ClosureService(onShutdown: { dispatcher.shutDown() }) { try await gracefulShutdown() })
         return services.map { .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup) }
+    }
+
+    private func upkeep() -> [Upkeep] {
+        let (clock, stores) = (options.clock, storage.hubStores)
+        var all: [Upkeep] = [
+            .telemetry(stores.telemetry, clock: clock, logger: logger), .devices(stores.devices, clock: clock, logger: logger),
+            .hubs(storage.hubs, clock: clock, logger: logger),
+        ]
+        if let jobs { all.append(.jobs(storage.jobStore, jobs.files, clock: clock, logger: logger)) }
+        return all
     }
 
     /// All routes of the node on one router.
@@ -79,6 +81,7 @@ extension ServerNode {
             clock: options.clock, isTrustedProxy: { address in proxies.contains { $0.contains(address) } })
         BackendRoutes(backend: backend, options: backendOptions).addRoutes(to: router)
         ErrorReferenceRoute().addRoutes(to: router)
+        OutcomeReferenceRoute().addRoutes(to: router)
         HealthRoutes(checks: [ReadinessCheck(name: "storage") { try await storage.check() }]).addRoutes(to: router)
         options.addRoutes(router)
         router.add(HubRoutes(directory: hubs, options: hubOptions()))
@@ -88,14 +91,15 @@ extension ServerNode {
     private func hubOptions() -> HubHTTPOptions {
         let publicHost = settings.listening.publicURL.flatMap { URLComponents(string: $0)?.host }
         return HubHTTPOptions(
-            clock: options.clock, publicHosts: [publicHost].compactMap(\.self),
+            clock: options.clock, publicHosts: [publicHost].compactMap(\.self), origin: linkOrigin,
             protectedTagPrefixes: settings.notifications.protectedTagPrefixes,
             sendsPerSecond: settings.notifications.hubSendsPerSecond, writesPerSecond: settings.notifications.hubWritesPerSecond,
-            transport: delivery.transport, files: jobs.map { HubFiles(jobs: $0, signer: storage.signer, scheme: linkScheme) })
+            transport: delivery.transport, files: jobs.map { HubFiles(jobs: $0, signer: storage.signer) })
     }
 
-    /// A node that only this machine can reach has no TLS unless it serves it itself.
-    private var linkScheme: String { isForThisMachineAlone && settings.listening.tls == nil ? "http" : "https" }
+    private var linkOrigin: LinkOrigin {
+        LinkOrigin(publicURL: settings.listening.publicURL, isBehindTLSProxy: settings.listening.isBehindTLSProxy)
+    }
 
     private var isForThisMachineAlone: Bool {
         AddressRange.isLoopback(host: settings.listening.address.host) && settings.listening.publicURL == nil

@@ -128,11 +128,11 @@ public struct Settings: Hashable, Sendable {
 
     public struct Notifications: Hashable, Sendable {
         public var hubName: String
-        /// Always holds `username:`.
         /// How many sends each hub takes in a second; absent means as many as come.
         public var hubSendsPerSecond: Int?
         /// The same for changes of registrations and installations.
         public var hubWritesPerSecond: Int?
+        /// Always holds `username:`.
         public var protectedTagPrefixes: [String]
         public var neutralText: String
         /// The picture of a send without a body; absent means the built-in one.

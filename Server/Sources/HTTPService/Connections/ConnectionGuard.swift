@@ -1,5 +1,4 @@
 import NIOCore
-import ServiceErrors
 
 /// Keeps one connection to its limits. The handler next to the socket: it sees the bytes, and `RequestBoundaries` behind the
 /// decoder tells it what they meant.
@@ -21,7 +20,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private var written: UInt64 = 0
     /// Whether the bytes that are being decoded began, continued or ended a request.
     private var understood = false
-    private var timer: (at: NIODeadline, task: Scheduled<Void>)?
+    private var timer = GuardTimer()
     private var context: ChannelHandlerContext?
 
     init(
@@ -38,8 +37,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        timer?.task.cancel()
-        timer = nil
+        timer.cancel()
         self.context = nil
     }
 
@@ -120,22 +118,18 @@ extension ConnectionGuard {
 /// The one timer, and what happens when it fires.
 extension ConnectionGuard {
     private func schedule(_ context: ChannelHandlerContext) {
-        guard let deadline = progress.deadline, context.channel.isActive else { return }
-        // A timer that is set too early looks, finds nothing and is set again. So most requests cost none.
-        if let timer, timer.at <= deadline { return }
-        timer?.task.cancel()
-        let task = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { [weak self] in
+        guard context.channel.isActive else { return }
+        timer.set(progress.deadline, on: context.eventLoop) { [weak self] in
             guard let self, let context = self.context else { return }
-            self.timer = nil
+            self.timer.fired()
             self.look(context)
         }
-        timer = (deadline, task)
     }
 
     private func look(_ context: ChannelHandlerContext) {
         switch progress.checkReading(at: context.eventLoop.now) {
         case .head?: endLateHead(context)
-        case .body?: endLateBody(context)
+        case .body?: context.endLateBody(metrics, linger: limits.lingerTime)
         case .write?, nil: break
         }
         lookAtWriting(context)
@@ -147,13 +141,6 @@ extension ConnectionGuard {
         let answer = "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
         context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: answer)), promise: nil)
         context.close(promise: nil)
-    }
-
-    private func endLateBody(_ context: ChannelHandlerContext) {
-        metrics.closed(.body)
-        context.fireErrorCaught(ServiceError(.requestTimeout, "the body did not arrive in time"))
-        let channel = context.channel
-        context.eventLoop.scheduleTask(in: limits.lingerTime) { channel.close(promise: nil) }
     }
 
     private func lookAtWriting(_ context: ChannelHandlerContext) {

@@ -51,7 +51,11 @@ struct GuardedHTTP1Channel: ServerChildChannel {
         try pipeline.addHandler(RequestBoundaries(connection: connection), position: .after(decoder))
     }
 
-    func handle(value: Value, logger: Logger) async { await base.handle(value: value, logger: logger) }
+    func handle(value: Value, logger: Logger) async {
+        await withTaskExecutorPreference(EventLoopTaskExecutor(value.channel.eventLoop)) {
+            await base.handle(value: value, logger: logger)
+        }
+    }
 }
 
 extension HTTPServerBuilder {

@@ -44,7 +44,11 @@ struct GuardedHTTP2Channel: ServerChildChannel {
         }
     }
 
-    func handle(value: Value, logger: Logger) async { await base.handle(value: value, logger: logger) }
+    func handle(value: Value, logger: Logger) async {
+        await withTaskExecutorPreference(EventLoopTaskExecutor(value.channel.eventLoop)) {
+            await base.handle(value: value, logger: logger)
+        }
+    }
 }
 
 extension HTTPServerBuilder {

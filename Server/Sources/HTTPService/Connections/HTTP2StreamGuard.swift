@@ -1,6 +1,5 @@
 import NIOCore
 import NIOHTTP2
-import ServiceErrors
 
 /// Keeps one stream of HTTP/2 to the limits that a connection of HTTP/1.1 keeps to. The handler next to the connection.
 ///
@@ -21,7 +20,7 @@ final class HTTP2StreamGuard: ChannelDuplexHandler {
     /// Bytes of the answer that were handed over and have not gone to the socket, and those that have.
     private var pending = 0
     private var gone: UInt64 = 0
-    private var timer: (at: NIODeadline, task: Scheduled<Void>)?
+    private var timer = GuardTimer()
     private var context: ChannelHandlerContext?
 
     init(
@@ -41,8 +40,7 @@ final class HTTP2StreamGuard: ChannelDuplexHandler {
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        timer?.task.cancel()
-        timer = nil
+        timer.cancel()
         self.context = nil
         connection?.streamClosed()
         connection = nil
@@ -121,24 +119,16 @@ final class HTTP2StreamGuard: ChannelDuplexHandler {
 /// The one timer, and what happens when it fires.
 extension HTTP2StreamGuard {
     private func schedule(_ context: ChannelHandlerContext) {
-        guard let deadline = progress.deadline, context.channel.isActive else { return }
-        if let timer, timer.at <= deadline { return }
-        timer?.task.cancel()
-        let task = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { [weak self] in
+        guard context.channel.isActive else { return }
+        timer.set(progress.deadline, on: context.eventLoop) { [weak self] in
             guard let self, let context = self.context else { return }
-            self.timer = nil
-            if self.progress.checkReading(at: context.eventLoop.now) != nil { self.endLateBody(context) }
+            self.timer.fired()
+            if self.progress.checkReading(at: context.eventLoop.now) != nil {
+                context.endLateBody(self.metrics, linger: self.limits.lingerTime)
+            }
             self.lookAtWriting(context)
             self.schedule(context)
         }
-        timer = (deadline, task)
-    }
-
-    private func endLateBody(_ context: ChannelHandlerContext) {
-        metrics.closed(.body)
-        context.fireErrorCaught(ServiceError(.requestTimeout, "the body did not arrive in time"))
-        let channel = context.channel
-        context.eventLoop.scheduleTask(in: limits.lingerTime) { channel.close(promise: nil) }
     }
 
     private func lookAtWriting(_ context: ChannelHandlerContext) {

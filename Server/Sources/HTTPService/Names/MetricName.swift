@@ -31,6 +31,8 @@ public enum MetricName: String, Sendable, CaseIterable {
     /// Slices to be dispatched, of all nodes, by `stage`.
     case slices = "clarion_slices"
 
+    /// Clients of APNs that are open: the node's, and those of hubs with a credential of their own.
+    case apnsClients = "clarion_apns_clients"
     /// Connections to APNs, by `phase`.
     case apnsConnections = "clarion_apns_connections"
     /// Streams that the connections allow now, together.
@@ -55,7 +57,7 @@ public enum MetricName: String, Sendable, CaseIterable {
     case apnsRequests = "clarion_apns_requests_total"
     /// Pushes sent again because they were provably not processed.
     case apnsResends = "clarion_apns_resends_total"
-    /// Age of the provider token in use.
+    /// Age of the oldest provider token that went out within the last minute.
     case apnsTokenAge = "clarion_apns_token_age_seconds"
 
     /// What the metric says, for its `# HELP` line.
@@ -72,6 +74,8 @@ public enum MetricName: String, Sendable, CaseIterable {
         case .pushesInFlight: "Pushes handed to the transport and not back yet."
         case .slicesInHand: "Slices that this node works on, by weight."
         case .slices: "Slices to be dispatched by all nodes, by stage."
+        case .apnsClients:
+            "Clients of APNs that are open: one for the node's credential, one for each hub that sends with its own."
         case .apnsConnections: "Connections to APNs, by phase."
         case .apnsStreamLimit: "Streams that the connections to APNs allow now, together."
         case .apnsStreams: "Requests to APNs without an answer yet."
@@ -84,7 +88,7 @@ public enum MetricName: String, Sendable, CaseIterable {
         case .apnsResets: "Streams that APNs reset after their request was written."
         case .apnsRequests: "Requests written to APNs, resends included."
         case .apnsResends: "Pushes sent again because APNs provably had not processed them."
-        case .apnsTokenAge: "Age of the provider token in use, in seconds; APNs refuses one older than an hour."
+        case .apnsTokenAge: "Age of the oldest provider token in use, in seconds; APNs refuses one older than an hour."
         case .httpConnections: "Connections that are open now."
         case .httpConnectionsRefused: "Connections refused because too many were open."
         case .httpConnectionsStalled: "Connections ended because the client was too slow, by what it was slow with."

@@ -16,6 +16,7 @@ struct RequestRecord {
     /// Writes the one line of this request. The path itself is not logged, since it may hold a device token in its query and
     /// ids of others; the template and the request id find it.
     func log(successLevel: Logger.Level) {
+        guard failure != nil || context.logger.logLevel <= successLevel else { return }
         var metadata: Logger.Metadata = [:]
         metadata[.method] = .string(Self.label(of: request.method))
         metadata[.route] = .string(template)
@@ -34,6 +35,9 @@ struct RequestRecord {
 
     /// A method as a label: one of seven, or `other`.
     static func label(of method: HTTPRequest.Method) -> String {
-        [.get, .head, .post, .put, .patch, .delete, .options].contains(method) ? method.rawValue : "other"
+        switch method {
+        case .get, .head, .post, .put, .patch, .delete, .options: method.rawValue
+        default: "other"
+        }
     }
 }

@@ -15,6 +15,7 @@ public struct ServiceResponder: HTTPResponder {
     let table: RouteTable
     let options: ServiceOptions
     private let metrics: RequestMetrics
+    private let deadlines: DeadlineWatch
 
     init(
         routes: RouterResponder<ServiceRequestContext>, ownRoutes: RouterResponder<ServiceRequestContext>, table: RouteTable,
@@ -25,6 +26,7 @@ public struct ServiceResponder: HTTPResponder {
         self.table = table
         self.options = options
         metrics = RequestMetrics(factory: options.metrics)
+        deadlines = DeadlineWatch(clock: options.clock, longestSleep: options.requestDeadline)
     }
 
     public func respond(to request: Request, context: ServiceRequestContext) async throws -> Response {
@@ -99,7 +101,7 @@ public struct ServiceResponder: HTTPResponder {
         try await withThrowingTaskGroup(of: Response?.self) { group in
             group.addTask { try await handler(context) }
             group.addTask {
-                try await context.deadline.wait(clock: options.clock)
+                try await deadlines.wait(for: context.deadline)
                 return nil
             }
             defer { group.cancelAll() }
@@ -107,6 +109,10 @@ public struct ServiceResponder: HTTPResponder {
             guard progress.hasEnded || !Self.announcesBody(request) else {
                 throw ServiceError(.requestTimeout, "the body did not arrive in time")
             }
+            // The handler is waited for anyway. What it has done all the same is told: a client that hears of an unknown outcome does
+            // it again.
+            group.cancelAll()
+            if case .success(let response?)? = await group.nextResult() { return response }
             throw ServiceError(.outcomeUnknown, "the answer took too long")
         }
     }

@@ -44,6 +44,11 @@ struct HubCall: Sendable {
             apiVersion: query.apiVersion)
     }
 
+    var authority: String { request.head.authority ?? options.publicHosts.first ?? "localhost" }
+
+    /// Scheme and authority at which the sender of this request reaches this server.
+    var origin: String { options.origin.base(for: authority, isSecure: request.cameOverTLS) }
+
     var headers: HeaderList {
         HeaderList(request.headers.map { HeaderField($0.name.rawName, $0.value) })
     }

@@ -9,10 +9,10 @@ import SharedAccess
 struct ContainerLinks {
     let files: HubFiles
     let hub: ServedHub
-    /// The authority of the request, which the links have too.
+    /// The authority of the request.
     let authority: String
-    /// Whether the request came over TLS of this process, so that its links do too.
-    let isSecure: Bool
+    /// How links begin, such that who sent the request can reach them.
+    let origin: String
     /// The names under which this server is known.
     let hosts: [String]
     let now: Timestamp
@@ -22,7 +22,7 @@ struct ContainerLinks {
         to container: ContainerName, _ blob: BlobName? = nil, allowing permissions: [ContainerPermission]
     ) -> String {
         HubFiles.link(
-            to: container, blob, of: hub.record, at: "\(isSecure ? "https" : files.scheme)://\(authority)",
+            to: container, blob, of: hub.record, at: origin,
             allowing: permissions, until: now + files.linkLifetime, by: files.signer)
     }
 

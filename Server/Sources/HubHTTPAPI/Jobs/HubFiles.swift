@@ -7,8 +7,6 @@ import SharedAccess
 public struct HubFiles: Sendable {
     public var jobs: HubJobs
     public var signer: ContainerSigner
-    /// The scheme of links that are asked for without TLS of this process: `https` where a proxy ends TLS, else `http`.
-    public var scheme: String
     /// How long a link is valid.
     public var linkLifetime: Duration
     /// The largest file that a client may put, in bytes.
@@ -18,12 +16,11 @@ public struct HubFiles: Sendable {
 
     /// Creates the parts.
     public init(
-        jobs: HubJobs, signer: ContainerSigner, scheme: String = "https", linkLifetime: Duration = .seconds(7 * 86_400),
+        jobs: HubJobs, signer: ContainerSigner, linkLifetime: Duration = .seconds(7 * 86_400),
         fileLimit: Int64 = 100 << 20, uploadDeadline: Duration = .seconds(600)
     ) {
         self.jobs = jobs
         self.signer = signer
-        self.scheme = scheme
         self.linkLifetime = linkLifetime
         self.fileLimit = fileLimit
         self.uploadDeadline = uploadDeadline

@@ -64,9 +64,11 @@ extension HubRoutes {
             // As for a link that is not valid: who has none learns nothing about hubs.
             throw ServiceError(.unauthenticated, ContainerSigner.Fault.notAuthentic.description)
         }
+        let authority = request.head.authority ?? ""
         return ContainerLinks(
-            files: files, hub: served, authority: request.head.authority ?? "", isSecure: request.cameOverTLS,
-            hosts: options.publicHosts, now: options.clock.now)
+            files: files, hub: served, authority: authority,
+            origin: options.origin.base(for: authority, isSecure: request.cameOverTLS), hosts: options.publicHosts,
+            now: options.clock.now)
     }
 
     private func permit(

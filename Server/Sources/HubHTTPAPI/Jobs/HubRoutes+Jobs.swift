@@ -63,10 +63,9 @@ extension HubRoutes {
 }
 
 extension HubCall {
-    /// The links to the containers of the hub, with the authority of this request.
+    /// The links to the containers of the hub, such that who sent this request can reach them.
     func links(_ files: HubFiles, _ served: ServedHub) -> ContainerLinks {
         ContainerLinks(
-            files: files, hub: served, authority: request.head.authority ?? options.publicHosts.first ?? "localhost",
-            isSecure: request.cameOverTLS, hosts: options.publicHosts, now: now)
+            files: files, hub: served, authority: authority, origin: origin, hosts: options.publicHosts, now: now)
     }
 }

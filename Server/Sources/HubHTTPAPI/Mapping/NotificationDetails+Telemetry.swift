@@ -5,13 +5,20 @@ import RichPushModel
 extension NotificationDetails {
     /// What the protocol says of a send; `nil` for a cancelled one, of which there is no word that suits every client
     /// (Azure reference 2.9).
-    init?(_ telemetry: NotificationTelemetry, location: String) {
+    ///
+    /// `origin` is scheme and authority of this server: where pushes were skipped because nothing sends to their platform, the
+    /// details say why.
+    init?(_ telemetry: NotificationTelemetry, location: String, origin: String) {
         guard let state = State(telemetry.state) else { return nil }
+        let unreached = telemetry.platformOutcomes.filter { !$0.key.hasTransport && $0.value[.skipped, default: 0] > 0 }.keys
         self.init(
             id: telemetry.id.text, location: location, state: state, enqueueTime: telemetry.enqueuedAt,
             startTime: telemetry.startedAt, endTime: telemetry.endedAt,
             body: String(decoding: telemetry.body, as: UTF8.self), tags: telemetry.audience?.description,
-            targetPlatforms: telemetry.targetPlatforms, outcomes: telemetry.outcomeCounts)
+            targetPlatforms: telemetry.targetPlatforms, outcomes: telemetry.outcomeCounts,
+            errorDetailsURL: unreached.min { $0.rawValue < $1.rawValue }.map {
+                "\(origin)\(OutcomeReferenceRoute.path)#\(OutcomeReferenceRoute.anchor($0))"
+            })
     }
 }
 
@@ -74,7 +81,7 @@ extension TargetOutcome {
     }
 
     /// A sentence for the answer to a test send (Azure reference 2.10).
-    func sentence(reason: String?) -> String {
+    func sentence(reason: String?, platform: Platform = .apns) -> String {
         let words =
             switch self {
             case .accepted: "The Push Notification was successfully sent to the Push Notification System"
@@ -85,8 +92,8 @@ extension TargetOutcome {
             case .invalidFormat: "The template made nothing that the Push Notification System takes"
             case .unknown: "It is not known whether the Push Notification System took the notification"
             case .expired: "The time of the notification ran out before it could be sent"
-            case .skipped:
-                "The notification was not sent: another registration of the device gets it, or nothing sends to its platform"
+            case .skipped where !platform.hasTransport: OutcomeReferenceRoute.skipReason(platform)
+            case .skipped: "The notification was not sent: another registration of the device gets it"
             }
         return reason.map { "\(words) (\($0))" } ?? words
     }

@@ -35,10 +35,6 @@ public struct HubLimits: Hashable, Sendable {
     public var patchOperations = 200
     /// The largest page of a list.
     public var pageSize = 100
-    /// How far ahead a send may be scheduled.
-    public var scheduleHorizon: Duration = .seconds(7 * 24 * 60 * 60)
-    /// How many devices a test send reaches.
-    public var testDevices = 10
 
     /// The documented limits.
     public init() {}

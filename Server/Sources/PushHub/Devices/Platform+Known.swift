@@ -17,6 +17,6 @@ extension Platform {
 }
 
 extension Platform {
-    /// Whether this version can push to it.
-    var hasTransport: Bool { self == .apns }
+    /// Whether this version can push to it. What is sent to another is counted as skipped.
+    public var hasTransport: Bool { self == .apns }
 }

@@ -21,16 +21,20 @@ extension SharedAccessSignature {
     /// Only who holds a key learns more than "invalid signature": expiry and audience are looked at after the signature.
     public func verify(for request: SharedAccessRequest, rules: [AccessRule]) -> Result<AccessGrant, SharedAccessFault> {
         guard let grant = signingGrant(among: rules) else { return .failure(.invalidSignature) }
+        return admission(of: request, with: grant, address: SharedAccessAudience(encoded: audience))
+    }
+
+    /// What is decided for each request anew once the signature is known to be good.
+    func admission(
+        of request: SharedAccessRequest, with grant: AccessGrant, address: SharedAccessAudience?
+    ) -> Result<AccessGrant, SharedAccessFault> {
         guard request.now < expiresAt + Self.tolerance else { return .failure(.expiredToken) }
-        guard let address = SharedAccessAudience(encoded: audience), address.admits(hosts: request.hosts, path: request.path)
-        else {
-            return .failure(.invalidAudience)
-        }
+        guard let address, address.admits(hosts: request.hosts, path: request.path) else { return .failure(.invalidAudience) }
         return .success(grant)
     }
 
     /// Every key of every rule of that name is tried, whether or not one fitted before.
-    private func signingGrant(among rules: [AccessRule]) -> AccessGrant? {
+    func signingGrant(among rules: [AccessRule]) -> AccessGrant? {
         var grant: AccessGrant?
         var attempts = 0
         for rule in rules where rule.name == ruleName {

@@ -19,21 +19,28 @@ struct ClientComplaintTests {
         func connect(_ handler: APNsConnectionHandler) -> EventLoopFuture<any Channel> { loop.makeFailedFuture(Failure()) }
     }
 
-    @Test("complaint 2: there is a deadline without asking for one")
-    func defaultDeadline() async throws {
-        let loop = NIOAsyncTestingEventLoop()
+    private func client(
+        on loop: NIOAsyncTestingEventLoop, limits: APNsClientLimits = APNsClientLimits(),
+        timing: APNsClientTiming = APNsClientTiming()
+    ) throws -> APNsClient {
         let key = try ProviderTokenKey(privateKey: P256.Signing.PrivateKey(), keyID: "KEY4567890", teamID: "TEAM567890")
         let configuration = APNsClientConfiguration(
             environment: .production, credential: .token(ProviderTokenCache(key: key, clock: ManualClock())),
-            transport: .cleartext)
+            transport: .cleartext, limits: limits, timing: timing)
         let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
-        let client = APNsClient(
+        return APNsClient(
             configuration: configuration,
             shards: [
                 APNsClientShard(
                     eventLoop: loop, pool: APNsPoolConfiguration(configuration, observer: nil, logger: logger),
                     connector: Unreachable(loop: loop))
             ])
+    }
+
+    @Test("complaint 2: there is a deadline without asking for one")
+    func defaultDeadline() async throws {
+        let loop = NIOAsyncTestingEventLoop()
+        let client = try client(on: loop)
         let sending = Task { await client.send(Pushes.push()) }
         for _ in 0..<10_000 where client.metrics.queued == 0 {
             await Task.yield()
@@ -47,6 +54,46 @@ struct ClientComplaintTests {
         sending.cancel()
         await loop.run()
         #expect(await sending.value == .notSent(.unreachable))
+        await loop.shutdownGracefully()
+    }
+
+    @Test("complaint 16: calls that an event loop does not take are bounded, and one more is told at once")
+    func boundedInbox() async throws {
+        let loop = NIOAsyncTestingEventLoop()
+        let client = try client(on: loop, limits: APNsClientLimits(queuedPushes: 2))
+        let waiting = (0..<2).map { _ in PushSubmission(push: Pushes.push(), timeLimit: .seconds(30)) }
+        for submission in waiting { client.shards[0].submit(submission) }
+        #expect(await client.send(Pushes.push()) == .notSent(.queueFull))
+        #expect(await client.send([Pushes.push(), Pushes.push()]) == [.notSent(.queueFull), .notSent(.queueFull)])
+        #expect(client.metrics.notSent == 3)
+        await loop.run()
+        #expect(client.metrics.queued == 2)
+        await loop.advanceTime(by: .seconds(31))
+        #expect(waiting.allSatisfy { $0.outcome(0) == .notSent(.unreachable) } && client.metrics.notSent == 5)
+        await loop.shutdownGracefully()
+    }
+
+    @Test(
+        "complaint 2: the deadline is the longest wait, from the call on and whenever the client looks", arguments: [3, 30, 300])
+    func longestWait(seconds: Int64) async throws {
+        var timing = APNsClientTiming()
+        timing.pushDeadline = .seconds(seconds)
+        let loop = NIOAsyncTestingEventLoop()
+        let client = try client(on: loop, timing: timing)
+        let limit = TimeAmount.seconds(seconds)
+        // One call begins to look, and the other is handed over just after each look could have been.
+        let submissions = [TimeAmount.zero, .nanoseconds(1)].map { _ in
+            PushSubmission(push: Pushes.push(), timeLimit: client.timeLimit, shard: client.shards[0])
+        }
+        client.shards[0].submit(submissions[0])
+        await loop.run()
+        await loop.advanceTime(by: .nanoseconds(1))
+        client.shards[0].submit(submissions[1])
+        // The event loop has something else to do for a while.
+        await loop.advanceTime(by: limit - .nanoseconds(1))
+        #expect(client.metrics.notSent == 1 || client.metrics.notSent == 2)
+        await loop.advanceTime(by: .nanoseconds(1))
+        #expect(client.metrics.notSent == 2)
         await loop.shutdownGracefully()
     }
 }

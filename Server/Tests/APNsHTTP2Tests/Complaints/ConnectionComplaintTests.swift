@@ -112,6 +112,24 @@ struct ConnectionComplaintTests {
         #expect(link.server.requests.count == 499)
     }
 
+    @Test("complaint 7: a reset is no answer to the first request", arguments: [HTTP2ErrorCode.internalError, .cancel])
+    func resetWhileWarming(code: HTTP2ErrorCode) throws {
+        let rig = try PoolRig()
+        let submission = rig.submit(50)
+        let link = rig.links[0]
+        try link.say(.streamLimit(1000))
+        for stream in [UInt32(1), 3] {
+            try link.say(.reset(stream, code))
+            try link.exchange()
+        }
+        // One at a time, each after the end of the one before.
+        #expect(link.server.takeRequests().map(\.stream) == [1, 3, 5])
+        #expect(submission.outcomeList.count { $0 == .unknown(.streamReset) } == 2)
+        try link.say(.success(5))
+        try link.exchange()
+        #expect(link.server.requests.count == 47)
+    }
+
     @Test("complaint 8: the server's limit is read again each time, and every end gives its stream back")
     func exactStreams() throws {
         let rig = try PoolRig()
@@ -201,15 +219,6 @@ struct ConnectionComplaintTests {
         let resting = try idle.warmLink()
         idle.advance(.minutes(16))
         #expect(!resting.channel.isActive && idle.metrics.connections == 0)
-    }
-
-    @Test("complaint 16: the queue is bounded, and what does not fit is told at once")
-    func bounded() throws {
-        let rig = try PoolRig(limits: APNsClientLimits(queuedPushes: 100))
-        rig.isReachable = false
-        let submission = rig.submit(5000)
-        #expect(submission.outcomeList.filter { $0 == .notSent(.queueFull) }.count == 4900)
-        #expect(rig.metrics.queued == 100)
     }
 
     @Test("complaint 18: large bodies do not wait for credit while another connection could carry them")

@@ -8,6 +8,7 @@ import HummingbirdTesting
 import Logging
 import NIOPosix
 import RichPushModel
+import ServiceErrors
 import Testing
 
 @testable import ClarionServer
@@ -149,5 +150,41 @@ struct EmulatorAdministrationTests {
             }
             #expect(try await send(client, .get, "/deliveries/none").status == .badRequest)
         }
+    }
+
+    @Test("an issued certificate is revoked in openssl's spelling, and an unknown serial number is not found")
+    func revocation() async throws {
+        try await withAdministration { apns, client in
+            let issued = try apns.issueClientCertificate(ClientCertificateRequest(bundleID: "org.example.app"))
+            #expect(try await send(client, .delete, "/certificates/0123456789").status == .notFound)
+            #expect(try await send(client, .delete, "/certificates/00\(issued.serialNumber.lowercased())").status == .noContent)
+        }
+    }
+
+    @Test("a pause that is no pause is refused", arguments: ["-1", "4611686018427387904"])
+    func badPause(pause: String) async throws {
+        try await withAdministration { _, client in
+            let body = #"{"action":"goAway","pauseMilliseconds":\#(pause)}"#
+            let answer = try await send(client, .post, "/connections", body)
+            #expect(answer.status == .badRequest)
+        }
+    }
+
+    @Test("records can be cleared", arguments: ["/requests", "/frames", "/complaints", "/deliveries"])
+    func clearing(record: String) async throws {
+        try await withAdministration { _, client in
+            let answer = try await send(client, .delete, record)
+            #expect(answer.status == .noContent)
+        }
+    }
+
+    @Test("half of an authority is not replaced without a word", arguments: ["authority.pem", "authority-key.pem"])
+    func halfAuthority(missing: String) throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "emulator-\(UUID())").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        _ = try EmulatorFolder(path: path, now: SystemClock().now)
+        try FileManager.default.removeItem(atPath: path + "/" + missing)
+        #expect(throws: ServiceError.self) { try EmulatorFolder(path: path, now: SystemClock().now) }
+        #expect(!FileManager.default.fileExists(atPath: path + "/" + missing))
     }
 }

@@ -1,3 +1,4 @@
+import APNsEmulation
 import Crypto
 import Foundation
 import RichPushModel
@@ -45,16 +46,17 @@ struct DevelopmentAuthorityTests {
 
     @Test("a certificate is for the names and addresses that were asked for, and signed by the authority")
     func issued() throws {
-        let authority = try DevelopmentAuthority.create(now: now)
-        let issued = try authority.issue(names: ["localhost", "127.0.0.1", "::1", "push.example.test"], now: now)
-        let certificate = try Certificate(pemEncoded: issued.chainPEM)
+        let authority = try LocalCertificateAuthority.create(named: "Clarion development authority", now: now)
+        let issued = try authority.issueServerCertificate(
+            names: ["localhost", "127.0.0.1", "::1", "push.example.test"], subject: "Clarion", now: now)
+        let certificate = try Certificate(pemEncoded: issued.certificatePEM)
         let root = try Certificate(pemEncoded: authority.certificatePEM)
         #expect(root.publicKey.isValidSignature(certificate.signature, for: certificate))
         let names = try #require(try certificate.extensions.subjectAlternativeNames)
         #expect(names.count == 4)
         #expect(names.contains(.dnsName("push.example.test")))
         #expect(names.contains(.ipAddress(.init(contentBytes: [127, 0, 0, 1]))))
-        #expect(certificate.notValidAfter.timeIntervalSince1970 == Double((now + DevelopmentAuthority.validity).seconds))
+        #expect(certificate.notValidAfter.timeIntervalSince1970 == Double((now + LocalCertificateAuthority.validity).seconds))
     }
 
     @Test("the names of the machine and of the settings are each there once")

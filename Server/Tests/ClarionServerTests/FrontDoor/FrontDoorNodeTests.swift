@@ -1,3 +1,4 @@
+import APNsEmulation
 import ClarionTesting
 import Foundation
 import Logging
@@ -53,7 +54,8 @@ struct FrontDoorNodeTests {
         let process = try ChildProcess(
             ChildProcess.Command(
                 "curl",
-                ["-s", "--max-time", "20", "--noproxy", "*", "-o", "/dev/null", "-w", "%{http_code} %{http_version}"] + arguments,
+                ["-s", "--max-time", "120", "--noproxy", "*", "-o", "/dev/null", "-w", "%{http_code} %{http_version}"]
+                    + arguments,
                 output: output))
         _ = await process.exitStatus()
         return try String(contentsOfFile: output, encoding: .utf8)
@@ -87,12 +89,12 @@ struct FrontDoorNodeTests {
     func files() async throws {
         try await withFolder { folder in
             let now = SystemClock().now
-            let (first, second) = (try DevelopmentAuthority.create(now: now), try DevelopmentAuthority.create(now: now))
+            let (first, second) = (try LocalCertificateAuthority.create(), try LocalCertificateAuthority.create())
             let files = Settings.TLS.Files(certificatePath: folder + "/chain.pem", keyPath: folder + "/key.pem")
-            func write(_ authority: DevelopmentAuthority) throws {
-                let issued = try authority.issue(names: ["127.0.0.1"], now: now)
-                try issued.chainPEM.write(toFile: files.certificatePath, atomically: true, encoding: .utf8)
-                try issued.keyPEM.write(toFile: files.keyPath, atomically: true, encoding: .utf8)
+            func write(_ authority: LocalCertificateAuthority) throws {
+                let issued = try authority.issueServerCertificate(names: ["127.0.0.1"], subject: "Test", now: now)
+                try issued.certificatePEM.write(toFile: files.certificatePath, atomically: true, encoding: .utf8)
+                try issued.privateKeyPEM.write(toFile: files.keyPath, atomically: true, encoding: .utf8)
             }
             try first.certificatePEM.write(toFile: folder + "/first.pem", atomically: true, encoding: .utf8)
             try second.certificatePEM.write(toFile: folder + "/second.pem", atomically: true, encoding: .utf8)
@@ -119,10 +121,10 @@ struct FrontDoorNodeTests {
         try await withFolder { folder in
             var settings = try settings(folder)
             let files = Settings.TLS.Files(certificatePath: folder + "/chain.pem", keyPath: folder + "/key.pem")
-            let issued = try DevelopmentAuthority.create(now: SystemClock().now).issue(
-                names: ["127.0.0.1"], now: SystemClock().now)
-            try issued.chainPEM.write(toFile: files.certificatePath, atomically: true, encoding: .utf8)
-            try issued.keyPEM.write(toFile: files.keyPath, atomically: true, encoding: .utf8)
+            let issued = try LocalCertificateAuthority.create().issueServerCertificate(
+                names: ["127.0.0.1"], subject: "Test", now: SystemClock().now)
+            try issued.certificatePEM.write(toFile: files.certificatePath, atomically: true, encoding: .utf8)
+            try issued.privateKeyPEM.write(toFile: files.keyPath, atomically: true, encoding: .utf8)
             for usesFiles in [true, false] {
                 settings.listening.tls?.files = usesFiles ? files : nil
                 let (clock, notes) = (ManualClock(), Notes())
@@ -139,7 +141,8 @@ struct FrontDoorNodeTests {
                     await turn(FrontDoorIdentity.interval)
                     #expect(notes.all.isEmpty)
                     if usesFiles {
-                        try? (issued.chainPEM + "\n").write(toFile: files.certificatePath, atomically: true, encoding: .utf8)
+                        try? (issued.certificatePEM + "\n").write(
+                            toFile: files.certificatePath, atomically: true, encoding: .utf8)
                     }
                     await turn(usesFiles ? FrontDoorIdentity.interval : FrontDoorIdentity.renewal)
                     #expect(notes.all == ["The certificate of the HTTPS interface was replaced"])

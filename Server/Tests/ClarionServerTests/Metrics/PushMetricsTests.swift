@@ -88,11 +88,11 @@ struct PushMetricsTests {
         numbers.requests = 7
         numbers.resets = 1
         numbers.goAwaysByReason = [.shutdown: 2, APNsReason(rawValue: ""): 1]
-        gauges.write(numbers)
-        gauges.write(numbers)
+        gauges.write(.init(clients: 3, sum: numbers))
+        gauges.write(.init(clients: 3, sum: numbers))
         numbers.connections = 1
         numbers.requests = 9
-        gauges.write(numbers)
+        gauges.write(.init(clients: 2, sum: numbers))
         gauges.write(tokenAge: .seconds(61))
         #expect(
             lines.isSuperset(of: [
@@ -100,7 +100,7 @@ struct PushMetricsTests {
                 "clarion_apns_stream_resets_total 1", #"clarion_apns_goaways_total{reason="Shutdown"} 2"#,
                 #"clarion_apns_goaways_total{reason="none"} 1"#, "clarion_apns_token_age_seconds 61",
                 "clarion_apns_connect_failures_total 0", "clarion_apns_window_bytes 65535",
-                "clarion_apns_round_trip_seconds 0.25",
+                "clarion_apns_round_trip_seconds 0.25", "clarion_apns_clients 2",
             ]))
     }
 
@@ -109,7 +109,8 @@ struct PushMetricsTests {
         let clock = ManualClock()
         for store in [StubTelemetry(backlog: .init(due: [.single: 4, .small: 3], waiting: 2, leased: 1)), StubTelemetry()] {
             let upkeep = MetricsUpkeep(
-                telemetry: store, client: { APNsClientMetrics() }, tokenAge: { .seconds(5) }, factory: registry, clock: clock,
+                telemetry: store, clients: { .init(clients: 1, sum: APNsClientMetrics()) }, tokenAge: { .seconds(5) },
+                factory: registry, clock: clock,
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
             var gauges = NodeGauges(factory: registry)
             await upkeep.collect(into: &gauges)

@@ -84,7 +84,7 @@ final class FaultProxy: Sendable {
                 }
                 switch fault {
                 case .silence: return client.eventLoop.makeSucceededVoidFuture()
-                case .answer(let text, _): return client.pipeline.addHandler(CannedAnswer(text: text)).map { client.read() }
+                case .answer(let text, _): return client.pipeline.addHandler(CannedAnswer(text: text))
                 case .none: return join(client, to: target, state, nil, nil)
                 case .cutToServer(let count, _): return join(client, to: target, state, count, nil)
                 case .cutToClient(let count, _): return join(client, to: target, state, nil, count)
@@ -99,10 +99,7 @@ final class FaultProxy: Sendable {
             .flatMap { server in
                 let upward = Relay(to: server, cutAfter: up) { _ in }
                 let downward = Relay(to: client, cutAfter: down) { count in state.withLockedValue { $0.toClient += count } }
-                return client.pipeline.addHandler(upward).flatMap { server.pipeline.addHandler(downward) }.map {
-                    client.read()
-                    server.read()
-                }
+                return client.pipeline.addHandler(upward).flatMap { server.pipeline.addHandler(downward) }.map { server.read() }
             }
     }
 }
@@ -134,6 +131,8 @@ private final class Relay: ChannelInboundHandler, Sendable {
         left = NIOLockedValueBox(bytes)
         self.count = count
     }
+
+    func channelActive(context: ChannelHandlerContext) { context.read() }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         var bytes = unwrapInboundIn(data)
@@ -172,6 +171,8 @@ private final class CannedAnswer: ChannelInboundHandler, Sendable {
     private let isDone = NIOLockedValueBox(false)
 
     init(text: String) { self.text = text }
+
+    func channelActive(context: ChannelHandlerContext) { context.read() }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let isFirst = isDone.withLockedValue { isDone in

@@ -124,4 +124,42 @@ struct S3ContentStoreTests {
             }
         }
     }
+
+    @Test("what was cut off is taken away when it is old, and nothing else is")
+    func leftovers() async throws {
+        let bench = try await S3Bench()
+        try await bench.with { store in
+            let stored = try await ContentStorePromises.store([1], in: store)
+            try await store.client.put(ByteBuffer(string: "left"), at: S3Keys.upload())
+            try await store.client.put(ByteBuffer(), at: S3Keys.removal(of: stored.digest))
+            let now = SystemClock().now
+            #expect(try await store.removeLeftovers(begunBefore: now - .seconds(3600)) == 0)
+            let upload = try await store.beginUpload(limit: 7_000_000)
+            try await upload.write(S3Bench.bytes(6_000_000))
+            // This store says of every upload in parts that it began in 2010.
+            #expect(try await store.removeLeftovers(begunBefore: Timestamp(milliseconds: 0)) == 0)
+            #expect(try await S3Bench.leftovers(in: store).count == 3)
+            #expect(try await store.removeLeftovers(begunBefore: now + .seconds(3600)) == 3)
+            #expect(try await S3Bench.leftovers(in: store).isEmpty)
+            #expect(try await store.open(stored.digest) != nil)
+        }
+    }
+
+    @Test("a link opens the content without a key, for as long as it says and at most five minutes")
+    func links() async throws {
+        let bench = try await S3Bench()
+        try await bench.with { store in
+            let stored = try await ContentStorePromises.store(Array("picture".utf8), in: store)
+            let link = store.link(
+                to: stored.digest, mediaType: "image/png", disposition: "attachment; filename=\"a b.png\"",
+                lifetime: .seconds(9999))
+            #expect(link.contains("X-Amz-Expires=300&"))
+            let answer = try await bench.get(link)
+            #expect(answer.status == .ok && answer.body == Array("picture".utf8))
+            #expect(answer.headers.first(name: "Content-Type") == "image/png")
+            #expect(answer.headers.first(name: "Content-Disposition") == "attachment; filename=\"a b.png\"")
+            let forged = link.replacing("image%2Fpng", with: "text%2Fhtml")
+            #expect(try await bench.get(forged).status == .forbidden)
+        }
+    }
 }

@@ -16,6 +16,15 @@ struct HubCredentialStoryTests {
         try await Stage.open { stage in
             for app in ["one", "two"] { try await create(app, stage) }
             for app in ["one", "two"] { try await push(app, stage) }
+            let wanted: Set = [
+                "clarion_apns_clients 3", "clarion_apns_requests_total 2", #"clarion_apns_connections{phase="ready"} 2"#,
+            ]
+            _ = try await eventually(
+                "what the hubs' own clients do stands on /metrics, beside the node's client that sent nothing"
+            ) {
+                let lines = Set(stage.metrics.render().split(separator: "\n").map(String.init))
+                return lines.isSuperset(of: wanted) ? true : nil
+            }
         }
     }
 

@@ -97,6 +97,26 @@ struct HubLife {
         #expect(exchanges.count == 3)
     }
 
+    /// A device of a platform that nothing sends to yet: kept as it came, and what is sent to it is skipped, with the reason.
+    func skip() async throws {
+        let stored = try await hub.call(
+            "POST", "/life/registrations?api-version=2020-06",
+            body: """
+                <entry xmlns="http://www.w3.org/2005/Atom"><content type="application/xml"><GcmRegistrationDescription \
+                xmlns="http://schemas.microsoft.com/netservices/2010/10/servicebus/connect"><Tags>android</Tags>\
+                <GcmRegistrationId>kept:As-it_came</GcmRegistrationId></GcmRegistrationDescription></content></entry>
+                """)
+        #expect(stored.status == 200 && stored.text.contains("<GcmRegistrationId>kept:As-it_came</GcmRegistrationId>"))
+        let id = try await accepted(
+            "/life/messages", [("ServiceBusNotification-Format", "gcm"), ("ServiceBusNotification-Tags", "android")],
+            #"{"data":{"message":"x"}}"#)
+        let details = try await ended(id)
+        #expect(details.state == .completed)
+        #expect(details.outcomes == [OutcomeCounts(.gcm, [.init(name: "Skipped", count: 1)])])
+        let page = try await hub.fetch("GET", try #require(details.errorDetailsURL))
+        #expect(page.status == 200 && page.text.contains("platform gcm and has no way yet to send to them"))
+    }
+
     /// Two that are due at one moment, of which one is cancelled: the other comes then and not before, the cancelled never.
     func scheduleAndCancel() async throws {
         let due = (Date.now.timeIntervalSince1970 + 5).rounded(.up)
@@ -170,14 +190,18 @@ struct HubLife {
         return answer.status == 404 ? nil : try NotificationDetails.read(Array(answer.text.utf8))
     }
 
+    private func ended(_ id: String, sourceLocation: SourceLocation = #_sourceLocation) async throws -> NotificationDetails {
+        try await eventually("the send has ended", sourceLocation: sourceLocation) {
+            let details = try await state(of: id)
+            return details?.state == .completed || details?.state == .abandoned ? details : nil
+        }
+    }
+
     /// Waits for the end of a send and compares its telemetry with what the local APNs recorded of its body.
     private func expectTelemetry(
         of id: String, _ wanted: [String: Int], sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
-        let details = try await eventually("the send has ended", sourceLocation: sourceLocation) {
-            let details = try await state(of: id)
-            return details?.state == .completed || details?.state == .abandoned ? details : nil
-        }
+        let details = try await ended(id, sourceLocation: sourceLocation)
         let outcomes = try #require(details.outcomes.first, sourceLocation: sourceLocation).outcomes
         let counts = Dictionary(uniqueKeysWithValues: outcomes.map { ($0.name, $0.count) })
         #expect(details.state == .completed && counts == wanted, sourceLocation: sourceLocation)

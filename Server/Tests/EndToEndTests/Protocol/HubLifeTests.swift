@@ -30,6 +30,7 @@ struct HubLifeTests {
                     let life = HubLife(apns: stage.demo.apns, hub: try await make(by: manager, stage))
                     try await life.register()
                     try await life.send()
+                    try await life.skip()
                     try await life.scheduleAndCancel()
                     try await life.bury()
                     try await remove(by: manager)

@@ -42,7 +42,7 @@ struct ContainerTests {
         let bench = try await JobBench()
         let (mine, yours) = (try await bench.makeContainer(), try await bench.makeContainer("other"))
         _ = try await bench.call(.put, JobBench.target(mine, "a"), "x", as: .nobody)
-        let path = mine.dropFirst(8).drop { $0 != "/" }.prefix { $0 != "?" }
+        let path = JobBench.target(mine).prefix { $0 != "?" }
         let query = yours.drop { $0 != "?" }
         for target in ["\(path)/a", "\(path)/a\(query)", JobBench.target(mine, "a").replacing("se=1", with: "se=2")] {
             for method in [HTTPRequest.Method.get, .put, .delete] {

@@ -116,14 +116,20 @@ final class JobBench: Sendable {
 
     /// The path and query of a link; with a file name behind the container if one is given.
     static func target(_ link: String, _ file: String? = nil, _ query: String = "") -> String {
-        let rest = link.dropFirst(8).drop { $0 != "/" }
+        let rest = link.dropFirst(origin(link).count)
         let path = rest.prefix { $0 != "?" }
         return "\(path)\(file.map { "/\($0)" } ?? "")\(rest[path.endIndex...])\(query)"
     }
 
     /// The link to a file in a container.
     static func link(_ link: String, file: String) -> String {
-        "https://" + link.dropFirst(8).prefix { $0 != "/" } + target(link, file)
+        origin(link) + target(link, file)
+    }
+
+    /// Scheme and authority of a link.
+    private static func origin(_ link: String) -> String {
+        let parts = link.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
+        return parts.prefix(3).joined(separator: "/")
     }
 
     /// Submits a job; its document.

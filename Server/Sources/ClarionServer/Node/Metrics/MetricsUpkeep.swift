@@ -1,5 +1,3 @@
-import APNsHTTP2
-import APNsProtocol
 import Logging
 import Metrics
 import PushHub
@@ -10,7 +8,7 @@ struct MetricsUpkeep: Sendable {
     static let interval: Duration = .seconds(5)
 
     let telemetry: any TelemetryStore
-    let client: @Sendable () -> APNsClientMetrics?
+    let clients: @Sendable () -> APNsClientLedger.Numbers?
     let tokenAge: @Sendable () -> Duration?
     let factory: any MetricsFactory
     let clock: any ServiceClock
@@ -26,7 +24,7 @@ struct MetricsUpkeep: Sendable {
     }
 
     func collect(into gauges: inout NodeGauges) async {
-        if let numbers = client() { gauges.write(numbers) }
+        if let numbers = clients() { gauges.write(numbers) }
         if let age = tokenAge() { gauges.write(tokenAge: age) }
         do {
             gauges.write(try await telemetry.backlog(at: clock.now))

@@ -21,7 +21,9 @@ struct NodeGauges {
         for (stage, count) in stages { set(.slices, (.stage, stage), Double(count)) }
     }
 
-    mutating func write(_ client: APNsClientMetrics) {
+    mutating func write(_ numbers: APNsClientLedger.Numbers) {
+        let client = numbers.sum
+        set(.apnsClients, nil, Double(numbers.clients))
         set(.apnsConnections, (.phase, "ready"), Double(client.connections))
         set(.apnsConnections, (.phase, "connecting"), Double(client.connecting))
         set(.apnsConnections, (.phase, "draining"), Double(client.draining))

@@ -1,0 +1,46 @@
+import Logging
+import PushHub
+import RichPushModel
+
+/// What a node keeps in order, so that the database and the folders do not grow for ever.
+extension Upkeep {
+    /// How long the numbers of a send can be asked for after its end, and how long a repeat of it is recognised.
+    static let telemetryRetention: Duration = .seconds(30 * 86_400)
+    /// How long a finished job and a file can be asked for. Links to files are valid as long.
+    static let jobRetention: Duration = .seconds(7 * 86_400)
+    private static let batch = 500
+
+    /// Removes the telemetry of sends that ended long ago.
+    static func telemetry(_ store: any TelemetryStore, clock: any ServiceClock, logger: Logger) -> Upkeep {
+        Upkeep(interval: .seconds(3600), failure: "Old telemetry could not be removed", clock: clock, logger: logger) {
+            while try await store.sweep(endedBefore: clock.now - telemetryRetention, limit: batch) > 0 {}
+        }
+    }
+
+    /// Removes devices that have expired.
+    static func devices(_ store: any DeviceStore, clock: any ServiceClock, logger: Logger) -> Upkeep {
+        Upkeep(interval: .seconds(3600), failure: "Expired devices could not be removed", clock: clock, logger: logger) {
+            while try await store.sweep(expiredBefore: clock.now, limit: batch) > 0 {}
+        }
+    }
+
+    /// Removes jobs that ended long ago, and files that nobody wrote for as long.
+    static func jobs(
+        _ store: any JobStore, _ files: any ContainerStore, clock: any ServiceClock, logger: Logger
+    ) -> Upkeep {
+        Upkeep(interval: .seconds(3600), failure: "Old jobs and files could not be removed", clock: clock, logger: logger) {
+            let moment = clock.now - jobRetention
+            while try await store.sweep(endedBefore: moment, limit: batch) > 0 {}
+            _ = try await files.sweep(writtenBefore: moment)
+        }
+    }
+
+    /// Deletes what removed hubs hold.
+    static func hubs(_ registry: HubRegistry, clock: any ServiceClock, logger: Logger) -> Upkeep {
+        Upkeep(
+            interval: .seconds(30), failure: "What a removed hub held could not be deleted", clock: clock, logger: logger
+        ) {
+            while try await registry.clearStep(), !Task.isCancelled {}
+        }
+    }
+}
