@@ -23,6 +23,12 @@ public struct RichPushConfiguration: Hashable, Sendable {
     public var neutralText = Self.englishNeutralText
     /// The title of the button that opens the content.
     public var moreTitle = Self.englishMoreTitle
+    /// Whether the user may answer a notification; the answer goes to whoever sent it.
+    public var offersReply = false
+    /// The title of the button under which the user answers.
+    public var replyTitle = Self.englishReplyTitle
+    /// What tells the user that an answer could not be delivered, for good.
+    public var replyFailedText = Self.englishReplyFailedText
     /// The App Group that app and service extension share, for example `group.org.example.shop`. Their records, their content
     /// and the secrets that both read lie in it. Absent where there are no such groups.
     public var appGroup: String?
@@ -34,6 +40,10 @@ public struct RichPushConfiguration: Hashable, Sendable {
     public static let englishNeutralText = "You have a new message"
     /// As above, for the button.
     public static let englishMoreTitle = "More"
+    /// As above.
+    public static let englishReplyTitle = "Reply"
+    /// As above, for an answer that was not delivered.
+    public static let englishReplyFailedText = "Your reply could not be delivered"
 
     /// Creates a configuration with the defaults.
     public init(backend: URL) throws(ConfigurationError) {

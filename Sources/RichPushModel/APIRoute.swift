@@ -13,6 +13,8 @@ public enum APIRoute {
     public static func status(_ id: RichID) -> String { "\(notifications)/\(id)/status" }
     /// `POST`: a short-lived link to the content for players that cannot send a header.
     public static func ticket(_ id: RichID) -> String { "\(notifications)/\(id)/ticket" }
+    /// `POST`: a `Reply`, which goes to whoever sent the notification.
+    public static func replies(_ id: RichID) -> String { "\(notifications)/\(id)/replies" }
     /// `POST`: a `ReceiptBatch`.
     public static let receipts = prefix + "/receipts"
     /// `POST`: content to be sent later.

@@ -91,7 +91,9 @@ struct DeadlineWatchTests {
         await reached { ends.withLockedValue { $0 } == [1: false] && watch.waiting == (1, 0) }
         clock.advance(by: .seconds(5))
         first.cancel()
-        await reached { ends.withLockedValue { $0 } == [0: false, 1: false] && watch.waiting == (0, 0) && clock.sleeperCount == 1 }
+        await reached {
+            ends.withLockedValue { $0 } == [0: false, 1: false] && watch.waiting == (0, 0) && clock.sleeperCount == 1
+        }
         clock.advance(by: .seconds(24))
         _ = await start(3, deadline(in: .seconds(30)))
         clock.advance(by: .seconds(1))

@@ -81,10 +81,11 @@ struct SharedAccessVerifierTests {
         let end = Timestamp(seconds: 1_900_000_000) + .seconds(300)
         _ = try verify(SignatureSamples.example, now: end - .milliseconds(1)).get()
         #expect(verify(SignatureSamples.example, now: end) == .failure(.expiredToken))
-        #expect(SharedAccessVerifier().verify(
-            header: SignatureSamples.example,
-            for: SharedAccessRequest(hosts: ["push.example.test"], path: "/demo", now: end), rules: [SignatureSamples.rule])
-            == .failure(.expiredToken))
+        #expect(
+            SharedAccessVerifier().verify(
+                header: SignatureSamples.example,
+                for: SharedAccessRequest(hosts: ["push.example.test"], path: "/demo", now: end), rules: [SignatureSamples.rule])
+                == .failure(.expiredToken))
     }
 
     @Test("remembers a bounded number, and nothing that no key has signed, that cannot be read, or that is long")
@@ -99,7 +100,8 @@ struct SharedAccessVerifierTests {
         _ = verify(nil)
         #expect(verifier.count == 0)
         for number in 1...SharedAccessVerifier.capacity {
-            _ = verify(SignatureSamples.header(encoded: "https%3a%2f%2fpush.example.test%2f", expiry: "\(1_900_000_000 + number)"))
+            _ = verify(
+                SignatureSamples.header(encoded: "https%3a%2f%2fpush.example.test%2f", expiry: "\(1_900_000_000 + number)"))
         }
         #expect(verifier.count == SharedAccessVerifier.capacity)
         _ = verify(SignatureSamples.example)

@@ -24,6 +24,8 @@ extension RichPushEngine {
         case .button(let action):
             note(.action, action: action, of: response.richID, in: session)
             await show(response.richID)
+        case .reply(let text):
+            await reply(text, to: response.richID, in: session)
         case .open:
             await show(response.richID)
         }

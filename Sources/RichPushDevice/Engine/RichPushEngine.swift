@@ -69,10 +69,13 @@ public actor RichPushEngine {
     }
 
     private var category: NoticeCategory {
-        NoticeCategory(
-            identifier: PushEnvelope.category,
-            actions: [NoticeCategory.Action(identifier: PushEnvelope.moreAction, title: configuration.moreTitle)],
-            reportsDismissal: true, hiddenPreviewText: configuration.neutralText)
+        var actions = [NoticeCategory.Action(identifier: PushEnvelope.moreAction, title: configuration.moreTitle)]
+        if configuration.offersReply {
+            actions.append(.init(identifier: PushEnvelope.replyAction, title: configuration.replyTitle, takesText: true))
+        }
+        return NoticeCategory(
+            identifier: PushEnvelope.category, actions: actions, reportsDismissal: true,
+            hiddenPreviewText: configuration.neutralText)
     }
 
     /// Asks the user, in a moment when the app can explain why. Registering for a token needs no permission.

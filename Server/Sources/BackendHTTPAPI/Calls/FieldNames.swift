@@ -12,6 +12,8 @@ enum FieldNames {
     static let installation: Set<String> = ["platform", "handle", "tags", "environment", "topic", "locale", "sealingKey"]
     /// `RegistrationBody`.
     static let registration: Set<String> = ["Platform", "Handle", "Tags"]
+    /// `Reply`.
+    static let reply: Set<String> = ["id", "text"]
     /// `ReadState`.
     static let readState: Set<String> = ["read"]
 }
