@@ -163,7 +163,7 @@ extension AppleFace {
             #expect(Set(ui.keys) == Set(Words.allCases.map(\.rawValue)))
             #expect(ui.values.allSatisfy { !$0.isEmpty })
             let app = try #require(Self.strings(of: "RichPushApp", language))
-            #expect(Set(app.keys) == ["more", "neutral"])
+            #expect(Set(app.keys) == ["more", "neutral", "reply", "replyFailed"])
         }
 
         @Test("have a sentence for every error")
