@@ -14,6 +14,8 @@ let package = Package(
     platforms: [.iOS(.v16), .macOS(.v13)],
     products: [
         .library(name: "RichPushModel", targets: ["RichPushModel"]),
+        // For senders of end-to-end encrypted notifications; an app needs it only to send.
+        .library(name: "RichPushSealing", targets: ["RichPushSealing"]),
         .library(name: "RichPushDevice", targets: ["RichPushDevice"]),
         .library(name: "RichPushApp", targets: ["RichPushApp"]),
         .library(name: "RichPushUI", targets: ["RichPushUI"]),
@@ -28,14 +30,24 @@ let package = Package(
         // Floor 0
         .target(name: "RichPushModel", swiftSettings: house),
         .testTarget(name: "RichPushModelTests", dependencies: ["RichPushModel"], swiftSettings: house),
-        // Floor 2
+        // Floor 1
         .target(
-            name: "RichPushDevice",
+            name: "RichPushSealing",
             dependencies: [
                 "RichPushModel",
                 .product(name: "Crypto", package: "swift-crypto", condition: .when(platforms: [.linux])),
             ], swiftSettings: house),
-        .testTarget(name: "RichPushDeviceTests", dependencies: ["RichPushDevice", "RichPushModel"], swiftSettings: house),
+        .testTarget(name: "RichPushSealingTests", dependencies: ["RichPushModel", "RichPushSealing"], swiftSettings: house),
+        // Floor 2
+        .target(
+            name: "RichPushDevice",
+            dependencies: [
+                "RichPushModel", "RichPushSealing",
+                .product(name: "Crypto", package: "swift-crypto", condition: .when(platforms: [.linux])),
+            ], swiftSettings: house),
+        .testTarget(
+            name: "RichPushDeviceTests", dependencies: ["RichPushDevice", "RichPushModel", "RichPushSealing"],
+            swiftSettings: house),
         // Floor 3: the Apple face, empty on other systems; Verification/AppleStandIns compiles and runs it on Linux.
         .target(
             name: "RichPushPlatform", dependencies: ["RichPushDevice", "RichPushModel"],

@@ -18,6 +18,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency] = [], resources: 
 
 extension Target.Dependency {
     static let richPushModel = product(name: "RichPushModel", package: "clarion")
+    static let richPushSealing = product(name: "RichPushSealing", package: "clarion")
     static let richPushDevice = product(name: "RichPushDevice", package: "clarion")
 
     static let argumentParser = product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -273,7 +274,7 @@ let package = Package(
             dependencies: [
                 "APNsEmulation", "AppBackend", "ClarionServer", "HubProtocol", "PushHub", "RemoteHub", "ServiceErrors",
                 "SharedAccess", .argumentParser, .asyncHTTPClient, .logging, .nioCore, .nioPosix, .richPushModel,
-                .serviceLifecycle,
+                .richPushSealing, .serviceLifecycle,
             ],
             swiftSettings: house),
 

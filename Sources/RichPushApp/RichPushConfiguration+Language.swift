@@ -13,6 +13,13 @@
             if neutralText == Self.englishNeutralText {
                 configuration.neutralText = Bundle.module.localizedString(forKey: "neutral", value: neutralText, table: nil)
             }
+            if replyTitle == Self.englishReplyTitle {
+                configuration.replyTitle = Bundle.module.localizedString(forKey: "reply", value: replyTitle, table: nil)
+            }
+            if replyFailedText == Self.englishReplyFailedText {
+                configuration.replyFailedText = Bundle.module.localizedString(
+                    forKey: "replyFailed", value: replyFailedText, table: nil)
+            }
             return configuration
         }
     }

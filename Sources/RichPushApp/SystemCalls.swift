@@ -27,7 +27,8 @@
 
         init(_ response: UNNotificationResponse, _ completion: @escaping () -> Void) {
             let request = response.notification.request
-            let action = Self.action(response.actionIdentifier)
+            let text = (response as? UNTextInputNotificationResponse)?.userText
+            let action = text.map(NoticeResponse.Action.reply) ?? Self.action(response.actionIdentifier)
             self.response = PushEnvelope(userInfo: request.content.userInfo).map {
                 NoticeResponse(identifier: request.identifier, richID: $0.id, action: action)
             }

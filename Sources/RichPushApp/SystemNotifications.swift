@@ -64,8 +64,12 @@
         }
 
         private static func category(_ category: NoticeCategory) -> UNNotificationCategory {
-            let actions = category.actions.map {
-                UNNotificationAction(identifier: $0.identifier, title: $0.title, options: [.foreground])
+            let actions = category.actions.map { action in
+                action.takesText
+                    ? UNTextInputNotificationAction(
+                        identifier: action.identifier, title: action.title, options: [], textInputButtonTitle: action.title,
+                        textInputPlaceholder: "")
+                    : UNNotificationAction(identifier: action.identifier, title: action.title, options: [.foreground])
             }
             return UNNotificationCategory(
                 identifier: category.identifier, actions: actions, intentIdentifiers: [],

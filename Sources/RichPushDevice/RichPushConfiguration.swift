@@ -12,6 +12,9 @@ public struct RichPushConfiguration: Hashable, Sendable {
     /// Whether the app keeps the user's password, out of the extension's reach, because it sends pushes itself. The narrow
     /// credential may not send.
     public var keepsPasswordForSending = false
+    /// Whether this app opens end-to-end encrypted notifications: then each installation has a key, and tells senders its public
+    /// half. Without, such a notification shows the neutral text.
+    public var opensSealedContent = true
     /// Whether a silent push whose content cannot be fetched still shows its words.
     public var showsTextWhenFetchFails = true
     /// Whether OK / More is offered while the app is in the foreground, as in the tutorial; otherwise the system's banner.
@@ -20,6 +23,12 @@ public struct RichPushConfiguration: Hashable, Sendable {
     public var neutralText = Self.englishNeutralText
     /// The title of the button that opens the content.
     public var moreTitle = Self.englishMoreTitle
+    /// Whether the user may answer a notification; the answer goes to whoever sent it.
+    public var offersReply = false
+    /// The title of the button under which the user answers.
+    public var replyTitle = Self.englishReplyTitle
+    /// What tells the user that an answer could not be delivered, for good.
+    public var replyFailedText = Self.englishReplyFailedText
     /// The App Group that app and service extension share, for example `group.org.example.shop`. Their records, their content
     /// and the secrets that both read lie in it. Absent where there are no such groups.
     public var appGroup: String?
@@ -31,6 +40,10 @@ public struct RichPushConfiguration: Hashable, Sendable {
     public static let englishNeutralText = "You have a new message"
     /// As above, for the button.
     public static let englishMoreTitle = "More"
+    /// As above.
+    public static let englishReplyTitle = "Reply"
+    /// As above, for an answer that was not delivered.
+    public static let englishReplyFailedText = "Your reply could not be delivered"
 
     /// Creates a configuration with the defaults.
     public init(backend: URL) throws(ConfigurationError) {

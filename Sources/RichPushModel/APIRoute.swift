@@ -13,12 +13,16 @@ public enum APIRoute {
     public static func status(_ id: RichID) -> String { "\(notifications)/\(id)/status" }
     /// `POST`: a short-lived link to the content for players that cannot send a header.
     public static func ticket(_ id: RichID) -> String { "\(notifications)/\(id)/ticket" }
+    /// `POST`: a `Reply`, which goes to whoever sent the notification.
+    public static func replies(_ id: RichID) -> String { "\(notifications)/\(id)/replies" }
     /// `POST`: a `ReceiptBatch`.
     public static let receipts = prefix + "/receipts"
     /// `POST`: content to be sent later.
     public static let content = prefix + "/content"
     /// `PUT`: an `InstallationUpdate`; `DELETE`: signs the installation out.
     public static func installation(_ id: InstallationID) -> String { "\(prefix)/installations/\(id)" }
+    /// `GET`: a `SealingDirectory`, what a sender needs to seal for some users.
+    public static let sealing = prefix + "/sealing"
     /// `GET`: the signed-in user.
     public static let me = prefix + "/me"
 }

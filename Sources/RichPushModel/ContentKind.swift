@@ -20,7 +20,9 @@ public struct ContentKind: RawRepresentable, Hashable, Sendable, Codable {
     public static let file = ContentKind(rawValue: "file")
     /// Words only, no content to fetch.
     public static let text = ContentKind(rawValue: "text")
+    /// End-to-end encrypted: which of the other kinds it is, only its receivers know.
+    public static let sealed = ContentKind(rawValue: "sealed")
 
     /// The kinds this version knows how to show.
-    public static let known: [ContentKind] = [.image, .sound, .video, .link, .coupon, .file, .text]
+    public static let known: [ContentKind] = [.image, .sound, .video, .link, .coupon, .file, .text, .sealed]
 }

@@ -12,11 +12,13 @@ public struct InstallationUpdate: Hashable, Sendable, Codable {
     public var topic: String?
     /// A BCP 47 language tag, for example `sv-SE`.
     public var locale: String?
+    /// The public key for which senders seal, base64 of 32 bytes; absent when this installation opens nothing sealed.
+    public var sealingKey: String?
 
     /// Creates an update.
     public init(
         platform: String = "apns", handle: String?, tags: [Tag] = [], environment: String? = nil, topic: String? = nil,
-        locale: String? = nil
+        locale: String? = nil, sealingKey: String? = nil
     ) {
         self.platform = platform
         self.handle = handle
@@ -24,6 +26,7 @@ public struct InstallationUpdate: Hashable, Sendable, Codable {
         self.environment = environment
         self.topic = topic
         self.locale = locale
+        self.sealingKey = sealingKey
     }
 }
 

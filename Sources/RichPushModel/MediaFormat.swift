@@ -20,6 +20,11 @@ public enum MediaFormat: String, CaseIterable, Sendable {
     /// A link, which the server writes itself.
     case uriList = "text/uri-list"
     case plainText = "text/plain"
+    /// What a sender has sealed for devices; nobody else can tell what it is.
+    case sealed = "application/vnd.clarion.sealed"
+
+    /// The first bytes of everything that is sealed: the format and its version.
+    public static let sealMark: [UInt8] = Array("CLRNSEAL".utf8) + [1]
 
     /// `image/png` of `Image/PNG; name=x`: what a header declares without its parameters.
     public static func essence(of declared: String) -> String {

@@ -10,6 +10,8 @@ public struct PushEnvelope: Hashable, Sendable {
     public static let category = "richPush"
     /// The action behind the button "More".
     public static let moreAction = "richPushMore"
+    /// The action behind the field in which the user answers, in apps that offer one.
+    public static let replyAction = "richPushReply"
 
     /// The notification to fetch.
     public var id: RichID

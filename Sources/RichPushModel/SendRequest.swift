@@ -4,7 +4,7 @@ public struct SendRequest: Hashable, Sendable, Codable {
     public var audience: String?
     public var title: String?
     public var subtitle: String?
-    /// What the notification says: 1 to 2,000 characters.
+    /// What the notification says: 1 to 2,000 characters. Empty for kind `sealed`, whose words are inside.
     public var message: String
     /// What the phone shows in place of a picture or sound for those who cannot perceive it.
     public var altText: String?
@@ -34,6 +34,9 @@ public struct SendRequest: Hashable, Sendable, Codable {
     /// At most so many pushes of this send leave in a second, 1 to 100,000, so that an audience that fetches at once does not
     /// overrun what it fetches from. Absent means as fast as possible.
     public var pushesPerSecond: Int?
+    /// For kind `sealed` only, and there required: the number that it is sealed under, from `GET /api/v1/sealing`. When another
+    /// send was faster the answer is 409, and the sender asks for a number and seals the envelope again.
+    public var id: RichID?
 
     /// Creates a request; everything but the message has a default.
     public init(message: String) { self.message = message }
@@ -41,7 +44,7 @@ public struct SendRequest: Hashable, Sendable, Codable {
     private enum CodingKeys: String, CodingKey {
         case audience, title, subtitle, message, altText, kind, style, preview, contentID = "contentId", thumbID = "thumbId"
         case link, coupon, expiresAt, collapseID = "collapseId", sound, badge, thread
-        case pushesPerSecond
+        case pushesPerSecond, id
     }
 }
 

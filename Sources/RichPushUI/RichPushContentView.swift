@@ -21,6 +21,10 @@
                         Text(verbatim: title).font(.title2).accessibilityAddTraits(.isHeader)
                     }
                     if let subtitle = content.subtitle { Text(verbatim: subtitle).font(.subheadline) }
+                    if content.isSealed {
+                        Label(Words.encrypted.text, systemImage: "lock").font(.footnote)
+                            .accessibilityIdentifier("richpush.encrypted")
+                    }
                     main
                     if !content.message.isEmpty { Text(verbatim: content.message).textSelection(.enabled) }
                 }

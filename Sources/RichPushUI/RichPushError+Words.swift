@@ -13,6 +13,7 @@ extension RichPushError {
         case .badAnswer, .badRedirect: Words.notUnderstood.text
         case .contentMismatch, .badMediaType: Words.mismatch.text
         case .tooLarge: Words.tooLarge.text
+        case .notSealedForThisDevice, .sealBroken: Words.sealed.text
         case .storage: Words.storage.text
         }
     }

@@ -30,7 +30,8 @@ let package = Package(
         standIn("UserNotificationsUI", ["UIKit", "UserNotifications"]), standIn("BackgroundTasks", ["AppleFoundationShims"]),
         standIn("SwiftUI", ["UIKit"]), standIn("AVKit", ["SwiftUI"]), standIn("_Testing_UIKit"), standIn("_Testing_SwiftUI"),
         shipped("RichPushModel", []),
-        shipped("RichPushDevice", ["RichPushModel", "CryptoKit"]),
+        shipped("RichPushSealing", ["RichPushModel", "CryptoKit"]),
+        shipped("RichPushDevice", ["RichPushModel", "RichPushSealing", "CryptoKit"]),
         shipped("RichPushPlatform", ["RichPushDevice", "RichPushModel", "Security"] + notifications, [manifest]),
         shipped("RichPushExtension", ["RichPushPlatform", "RichPushDevice", "RichPushModel"] + notifications, [manifest]),
         shipped(
@@ -46,7 +47,7 @@ let package = Package(
             dependencies: [
                 "RichPushApp", "RichPushUI", "RichPushExtension", "RichPushContentExtension", "_Testing_UIKit",
                 "_Testing_SwiftUI", "BackgroundTasks", "Security",
-                "CryptoKit",
+                "CryptoKit", "RichPushSealing",
             ], path: "Tests/AdapterTests", swiftSettings: house),
     ],
     swiftLanguageModes: [.v6]

@@ -10,6 +10,7 @@ struct SettingsView: View {
     let signedOut: @MainActor () -> Void
     @State private var tags = ""
     @State private var permission = ""
+    @State private var fingerprint: String?
     @State private var findings: [Diagnosis.Finding]?
     @State private var failure: String?
     @Environment(\.openURL) private var openURL
@@ -29,6 +30,12 @@ struct SettingsView: View {
                 Section("Notifications") {
                     Text("Permission: \(permission)")
                     Button("Open the system's settings") { openSettings() }
+                }
+                if let fingerprint {
+                    Section("Encryption") {
+                        Text("Compare this with what a sender sees")
+                        Text(verbatim: fingerprint).textSelection(.enabled).accessibilityIdentifier("fingerprint")
+                    }
                 }
                 Section("Set-up") { diagnosis }
                 if let failure { Text(verbatim: failure).foregroundStyle(.red).accessibilityIdentifier("failure") }
@@ -54,6 +61,7 @@ struct SettingsView: View {
     private func load() async {
         tags = await client.tags.current.joined(separator: " ")
         permission = await client.permission.rawValue
+        fingerprint = await client.engine.sealingFingerprint
     }
 
     private func saveTags() async {

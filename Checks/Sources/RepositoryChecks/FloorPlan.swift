@@ -13,7 +13,8 @@ public struct FloorPlan: Sendable {
     public static let clarion = FloorPlan(
         floors: [
             "RichPushModel": 0, "ServiceErrors": 0,
-            "APNsProtocol": 1, "HubProtocol": 1, "NotificationTemplates": 1, "SharedAccess": 1, "TagExpressions": 1,
+            "APNsProtocol": 1, "HubProtocol": 1, "NotificationTemplates": 1, "RichPushSealing": 1, "SharedAccess": 1,
+            "TagExpressions": 1,
             "APNsEmulation": 2, "APNsHTTP2": 2, "AppBackend": 2, "PushHub": 2, "RichPushDevice": 2,
             "APNsDelivery": 3, "BackendHTTPAPI": 3, "ContentStorage": 3, "DeviceSimulation": 3, "HTTPService": 3,
             "HubHTTPAPI": 3, "OperatorConsole": 3, "PostgresDatabase": 3, "RemoteHub": 3, "SQLStorage": 3, "SQLiteDatabase": 3,
@@ -34,6 +35,7 @@ public struct FloorPlan: Sendable {
         allowedProducts: [
             "RichPushModel": [], "ServiceErrors": [], "TagExpressions": [], "NotificationTemplates": [],
             "APNsProtocol": ["Crypto"], "SharedAccess": ["Crypto", "CryptoExtras"], "RichPushDevice": ["Crypto"],
+            "RichPushSealing": ["Crypto"],
             "AppBackend": ["Crypto", "Logging"], "PushHub": ["Crypto", "Logging"],
         ],
         forbidden: [

@@ -4,6 +4,7 @@ import ClarionServer
 import NIOCore
 import NIOPosix
 import RichPushModel
+import RichPushSealing
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -71,7 +72,7 @@ struct BackendClient {
         return status
     }
 
-    private func answer<Answer: Decodable>(to message: HTTPClientRequest, as type: Answer.Type) async throws -> Answer {
+    func answer<Answer: Decodable>(to message: HTTPClientRequest, as type: Answer.Type) async throws -> Answer {
         var message = message
         message.setBasicAuth(username: user.text, password: password.reveal())
         let response = try await http.execute(message, timeout: .seconds(120))
@@ -88,8 +89,8 @@ struct BackendClient {
         case let problem as Problem:
             Terminal.note("clarion: \(problem.detail ?? problem.title) (\(problem.status) \(problem.code))")
             return [401, 403].contains(problem.status) ? ExitCode.noPermission : ExitCode.failure
-        case is UnexpectedAnswer, is MultipartForm.Fault:
-            Terminal.note("clarion: \(error)")
+        case is UnexpectedAnswer, is MultipartForm.Fault, is SealingError:
+            Terminal.note("clarion: \((error as? SealingError)?.sentence ?? "\(error)")")
             return ExitCode.failure
         case is NIOConnectionError, is IOError, is HTTPClientError:
             Terminal.note("clarion: \(Self.sentence(for: error, address: address))")
@@ -118,5 +119,17 @@ struct BackendClient {
     struct UnexpectedAnswer: Error, CustomStringConvertible {
         var status: Int
         var description: String { "the server answered \(status) without saying why; is it Clarion?" }
+    }
+}
+
+extension SealingError {
+    /// For whoever called the program.
+    fileprivate var sentence: String {
+        switch self {
+        case .badRecipients: "a seal is for 1 to \(Sealer.recipientLimit) installations, each named once"
+        case .badKey: "one of the keys is none that can be sealed for"
+        case .badSize: "what is sealed has at least one byte, a content at most 50 MB and a thumb at most 500 KB"
+        case .notForThisKey, .broken, .file: "it could not be sealed"
+        }
     }
 }

@@ -57,6 +57,23 @@ struct SendCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("What the coupon is for.", valueName: "text"))
     var headline: String?
 
+    @Option(help: "Words for those who cannot see or hear the content.")
+    var altText: String?
+
+    @Flag(help: "End-to-end encryption: words and content are sealed here, and only devices of --to open them.")
+    var seal = false
+
+    @Option(
+        help: ArgumentHelp("With --seal: whose devices, with commas between the names; without it your own.", valueName: "users"))
+    var to: String?
+
+    @Option(
+        help: ArgumentHelp("With --seal: seal for the keys in this file alone; see `clarion keys --json`.", valueName: "file"))
+    var keys: String?
+
+    @Option(help: ArgumentHelp("With --seal: a small picture for the notification.", valueName: "file"))
+    var thumb: String?
+
     @Option(
         help: ArgumentHelp(
             "A key of your own, so that repeating the command after an error sends once. Without it each command is a send.",
@@ -74,6 +91,7 @@ struct SendCommand: AsyncParsableCommand {
             throw ValidationError("a coupon has a code and a headline: give --coupon and --headline together")
         }
         try validateForHub()
+        try validateForSealing()
     }
 
     func run() async throws {
@@ -81,7 +99,10 @@ struct SendCommand: AsyncParsableCommand {
         let client = try server.client()
         try await client.use { client in
             let key = idempotencyKey ?? UUID().uuidString
-            let answer = try await client.send(request, content: content, idempotencyKey: key)
+            let answer =
+                seal
+                ? try await sendSealed(client, idempotencyKey: key)
+                : try await client.send(request, content: content, idempotencyKey: key)
             print("id \(answer.id)\ntracking \(answer.trackingID)")
             Terminal.note(answer.readableBy)
             if wait { try await report(on: answer, client) }
@@ -92,6 +113,7 @@ struct SendCommand: AsyncParsableCommand {
         var request = SendRequest(message: message)
         request.title = title
         request.subtitle = subtitle
+        request.altText = altText
         request.audience = audience
         request.style = style
         request.preview = preview
@@ -101,7 +123,7 @@ struct SendCommand: AsyncParsableCommand {
         return request
     }
 
-    private var kind: ContentKind? {
+    var kind: ContentKind? {
         if picture != nil { return .image }
         if sound != nil { return .sound }
         if video != nil { return .video }
@@ -110,7 +132,7 @@ struct SendCommand: AsyncParsableCommand {
         return link == nil ? nil : .link
     }
 
-    private var content: String? { picture ?? sound ?? video ?? file }
+    var content: String? { picture ?? sound ?? video ?? file }
 
     private func report(on answer: SendAnswer, _ client: BackendClient) async throws {
         let status = try await client.waitUntilFinal(answer.id, atMost: .seconds(60))

@@ -65,7 +65,8 @@ struct RouteDescriptionTests {
         let installation = try #require(InstallationID("phone"))
         let shared = [
             APIRoute.notifications, APIRoute.notification(id), APIRoute.details(id), APIRoute.status(id), APIRoute.ticket(id),
-            APIRoute.receipts, APIRoute.content, APIRoute.installation(installation), APIRoute.me,
+            APIRoute.receipts, APIRoute.content, APIRoute.installation(installation), APIRoute.sealing, APIRoute.replies(id),
+            APIRoute.me,
         ]
         for path in shared { #expect(table.match(path: path, method: .get).template.hasPrefix(APIRoute.prefix), "\(path)") }
     }
@@ -79,11 +80,12 @@ struct RouteDescriptionTests {
         send.link = "l"
         send.coupon = Coupon(code: "c", headline: "h", terms: "t", validUntil: Timestamp(seconds: 1))
         (send.expiresAt, send.collapseID, send.sound) = (Timestamp(seconds: 1), "c", "s")
-        (send.badge, send.thread, send.pushesPerSecond) = (1, "t", 5)
+        (send.badge, send.thread, send.pushesPerSecond, send.id) = (1, "t", 5, RichID("7"))
         try expect(send, writes: FieldNames.send)
         let receipt = Receipt(richID: try #require(RichID("7")), kind: .action, action: "a", at: Timestamp(seconds: 1))
         try expect(ReceiptBatch(receipts: [receipt]), writes: FieldNames.receipts)
-        let update = InstallationUpdate(handle: "h", environment: "sandbox", topic: "t", locale: "sv")
+        let update = InstallationUpdate(handle: "h", environment: "sandbox", topic: "t", locale: "sv", sealingKey: "k")
+        try expect(Reply(id: "r", text: "t"), writes: FieldNames.reply)
         try expect(update, writes: FieldNames.installation)
     }
 

@@ -18,10 +18,11 @@ struct ContentFetcher: Sendable {
     let client: BackendClient
     let records: NotificationRecords
     let cache: any ContentCache
+    let secrets: any SecretStore
     let clock: any ServiceClock
     let log: any EventLog
 
-    /// Asks the server what a notification is, and remembers it.
+    /// Asks the server what a notification is, remembers it, and opens it if it is sealed.
     func details(
         of id: RichID, in session: Session, as authorization: Authorization, within deadline: Deadline
     ) async throws(RichPushError) -> InboxEntry {
@@ -29,7 +30,7 @@ struct ContentFetcher: Sendable {
             InboxEntry.self, of: .get(APIRoute.details(id)), as: authorization, within: deadline)
         guard entry.id == id else { throw .badAnswer }
         try storing { () throws(StorageError) in try records.keep(entry, of: session.id) }
-        return entry
+        return try await opened(entry, in: session, as: authorization, within: deadline)
     }
 
     /// The content from the cache; `nil` when it is not there.
@@ -37,8 +38,22 @@ struct ContentFetcher: Sendable {
         try? cache.content(ContentKey(id, sha256: descriptor.sha256, of: session.id), now: clock.now)
     }
 
-    /// Downloads to a file, checks size, hash and type, and only then takes it into the cache.
+    /// Downloads to a file, opens it if it is sealed, checks size, hash and type, and only then takes it into the cache.
     func download(
+        _ descriptor: ContentDescriptor, of id: RichID, variant: Variant, in session: Session, as authorization: Authorization,
+        maximumBytes: Int64, within deadline: Deadline
+    ) async throws(RichPushError) -> CachedContent {
+        let stored = try storing { () throws(StorageError) in try records.stored(id, of: session.id) }
+        if let stored, stored.kind == .sealed {
+            return try await downloadSealed(
+                descriptor, of: stored, in: session, as: authorization, maximumBytes: maximumBytes, within: deadline)
+        }
+        return try await downloadStored(
+            descriptor, of: id, variant: variant, in: session, as: authorization, maximumBytes: maximumBytes, within: deadline)
+    }
+
+    /// Downloads what lies on the server, as it is.
+    func downloadStored(
         _ descriptor: ContentDescriptor, of id: RichID, variant: Variant, in session: Session, as authorization: Authorization,
         maximumBytes: Int64, within deadline: Deadline
     ) async throws(RichPushError) -> CachedContent {

@@ -26,6 +26,7 @@ extension MediaFormat {
         case .pdf: "pdf"
         case .json: "json"
         case .uriList, .plainText: "txt"
+        case .sealed: "sealed"
         }
     }
 
@@ -35,7 +36,7 @@ extension MediaFormat {
         case .png, .jpeg, .gif: 10 << 20
         case .mp3, .m4a, .wav, .aiff: 5 << 20
         case .mp4, .mpeg: 50 << 20
-        case .webp, .heic, .caf, .quickTime, .pdf, .json, .uriList, .plainText: nil
+        case .webp, .heic, .caf, .quickTime, .pdf, .json, .uriList, .plainText, .sealed: nil
         }
     }
 }

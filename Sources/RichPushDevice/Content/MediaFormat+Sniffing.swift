@@ -18,6 +18,7 @@ extension MediaFormat {
         case .m4a, .mp4, .quickTime, .heic: Self.word(head, at: 4) == "ftyp"
         case .mpeg: head.starts(with: [0x00, 0x00, 0x01, 0xBA]) || head.starts(with: [0x00, 0x00, 0x01, 0xB3])
         case .pdf: Self.begins(head, "%PDF-")
+        case .sealed: head.starts(with: MediaFormat.sealMark)
         case .json: Self.isText(head) && head.first { !Self.blanks.contains($0) } == UInt8(ascii: "{")
         case .uriList, .plainText: Self.isText(head) && head.first { !Self.blanks.contains($0) } != UInt8(ascii: "<")
         }

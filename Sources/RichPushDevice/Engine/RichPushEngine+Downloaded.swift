@@ -4,7 +4,9 @@ extension RichPushEngine {
     /// What is on the device of a notification, for a list with thumbnails: the small variant, which the service extension
     /// fetches, else the content itself. Asks no server and reports nothing: looking at a list is not opening.
     public func downloadedContent(of id: RichID) -> CachedContent? {
-        guard let session = activeSession, let entry = try? records.entry(id, of: session.id) else { return nil }
+        guard let session = activeSession, let entry = try? records.entry(id, of: session.id), entry.kind != .sealed else {
+            return nil
+        }
         for descriptor in [entry.thumb, entry.content] {
             guard let descriptor else { continue }
             if let content = fetcher.cached(descriptor, of: id, in: session) { return content }

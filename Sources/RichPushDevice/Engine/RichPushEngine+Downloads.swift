@@ -38,14 +38,22 @@ extension RichPushEngine {
         let entry = try storing { () throws(StorageError) in try records.entry(id, of: session.id) }
         guard let descriptor = entry?.content else { throw .notFound }
         try ContentCheck.admit(descriptor, maximumBytes: configuration.limits.maximumContentBytes)
-        try ContentCheck.verify(file, against: descriptor)
-        let key = ContentKey(id, sha256: descriptor.sha256, of: session.id)
-        let now = device.clock.now
-        let content = try storing { () throws(StorageError) in
-            try device.cache.adopt(file, as: key, descriptor: descriptor, now: now)
-        }
+        let content = try adopt(file, descriptor, of: id, in: session)
         device.log.record(DeviceEvent(.fetched, id, ["bytes": "\(content.byteCount)", "variant": "background"]))
         note(.fetched, of: id, in: session)
         startFlush()
+    }
+
+    private func adopt(
+        _ file: URL, _ descriptor: ContentDescriptor, of id: RichID, in session: Session
+    ) throws(RichPushError) -> CachedContent {
+        let stored = try storing { () throws(StorageError) in try records.stored(id, of: session.id) }
+        if let stored, stored.kind == .sealed { return try fetcher.adoptDownloaded(file, of: stored, in: session) }
+        try ContentCheck.verify(file, against: descriptor)
+        let key = ContentKey(id, sha256: descriptor.sha256, of: session.id)
+        let now = device.clock.now
+        return try storing { () throws(StorageError) in
+            try device.cache.adopt(file, as: key, descriptor: descriptor, now: now)
+        }
     }
 }

@@ -14,7 +14,9 @@ extension RichPushEngine {
     func inbox(of session: Session) throws(StorageError) -> Inbox {
         let synchronised = try records.synchronised(of: session.id)
         let read = try outbox.reads(of: session, now: device.clock.now).union(records.readHere(of: session.id))
-        return synchronised.merged(with: try records.arrived(of: session.id), read: read)
+        var inbox = synchronised.merged(with: try records.arrived(of: session.id), read: read)
+        inbox.entries = inbox.entries.map { records.readable($0, of: session.id) }
+        return inbox
     }
 
     /// Tells the server what happened here, then reads the inbox from it, which is the truth: nothing is lost when only the
@@ -40,6 +42,7 @@ extension RichPushEngine {
         }
         await remove(gone, in: session)
         await updateBadge(in: session)
+        await openSealed(inbox.entries, in: session, within: deadline)
         return try self.inbox()
     }
 
@@ -77,10 +80,12 @@ extension RichPushEngine {
         guard !gone.isEmpty else { return }
         let ids = Set(gone.map(\.id))
         for entry in gone {
-            for descriptor in [entry.content, entry.thumb] {
+            let opened = records.readable(entry, of: session.id)
+            for descriptor in [entry.content, entry.thumb, opened.content, opened.thumb] {
                 guard let descriptor else { continue }
                 try? device.cache.remove(ContentKey(entry.id, sha256: descriptor.sha256, of: session.id))
             }
+            try? records.forgetWords(entry.id, of: session.id)
         }
         let shown = await app.notifications.delivered().filter { notice in notice.richID.map(ids.contains) ?? false }
         await app.notifications.removeDelivered(shown.map(\.identifier))
@@ -88,7 +93,7 @@ extension RichPushEngine {
 
     /// The server said of this one that it is gone: so is everything of it here.
     func drop(_ id: RichID, in session: Session) async {
-        let entry = try? records.entry(id, of: session.id)
+        let entry = try? records.stored(id, of: session.id)
         try? records.recall(id, of: session.id)
         await remove([entry ?? InboxEntry(id: id, kind: .file, message: "", sentAt: device.clock.now)], in: session)
         await updateBadge(in: session)

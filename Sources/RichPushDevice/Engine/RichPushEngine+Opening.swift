@@ -24,6 +24,8 @@ extension RichPushEngine {
         case .button(let action):
             note(.action, action: action, of: response.richID, in: session)
             await show(response.richID)
+        case .reply(let text):
+            await reply(text, to: response.richID, in: session)
         case .open:
             await show(response.richID)
         }
@@ -81,9 +83,9 @@ extension RichPushEngine {
         } catch {
             return OpenedContent(richID: id, state: Self.state(after: error))
         }
-        guard let descriptor = entry.content else { return OpenedContent(entry: entry, state: .ready) }
+        guard let descriptor = entry.content else { return ready(entry, in: session) }
         switch await fetch(descriptor, of: id, variant: .original, in: session, within: deadline) {
-        case .success(let content): return ready(entry, content)
+        case .success(let content): return ready(entry, content, in: session)
         case .failure(let error): return OpenedContent(entry: entry, state: Self.state(after: error))
         }
     }
@@ -91,7 +93,8 @@ extension RichPushEngine {
     func details(
         of id: RichID, in session: Session, within deadline: Deadline
     ) async throws(RichPushError) -> InboxEntry {
-        if let known = try? records.entry(id, of: session.id) { return known }
+        let known = try? records.entry(id, of: session.id)
+        if let known, known.kind != .sealed { return known }
         return try await authorized(in: session, within: deadline) { authorization throws(RichPushError) in
             try await self.fetcher.details(of: id, in: session, as: authorization, within: deadline)
         }
@@ -101,10 +104,28 @@ extension RichPushEngine {
         error.isTransient ? .missing(error) : .failed(error)
     }
 
+    /// A content that is its words, or that came sealed with its words.
+    private func ready(_ entry: InboxEntry, in session: Session) -> OpenedContent {
+        var opened = OpenedContent(entry: entry, state: .ready)
+        guard let words = try? records.words(entry.id, of: session.id) else { return opened }
+        opened.isSealed = true
+        opened.link = words.link.flatMap { LinkRule.link(inList: $0) }
+        opened.coupon = words.coupon
+        let isWhole =
+            switch entry.kind {
+            case .link: opened.link != nil
+            case .coupon: opened.coupon != nil
+            default: entry.kind == .text
+            }
+        if !isWhole { opened.state = .failed(.badAnswer) }
+        return opened
+    }
+
     /// Reads the small contents that are not media.
-    private func ready(_ entry: InboxEntry, _ content: CachedContent) -> OpenedContent {
+    private func ready(_ entry: InboxEntry, _ content: CachedContent, in session: Session) -> OpenedContent {
         var opened = OpenedContent(entry: entry, state: .ready)
         opened.content = content
+        opened.isSealed = ((try? records.words(entry.id, of: session.id)) ?? nil) != nil
         guard entry.kind == .link || entry.kind == .coupon else { return opened }
         guard content.byteCount <= 64 << 10, let data = try? Data(contentsOf: content.file) else {
             opened.state = .failed(.badAnswer)
@@ -121,7 +142,9 @@ extension RichPushEngine {
 
     /// Whether everything needed to open it is on the device.
     public func isDownloaded(_ id: RichID) async -> Bool {
-        guard let session = activeSession, let entry = try? records.entry(id, of: session.id) else { return false }
+        guard let session = activeSession, let entry = try? records.entry(id, of: session.id), entry.kind != .sealed else {
+            return false
+        }
         guard let content = entry.content else { return true }
         return device.cache.contains(ContentKey(id, sha256: content.sha256, of: session.id))
     }

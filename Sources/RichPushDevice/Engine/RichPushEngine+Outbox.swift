@@ -22,10 +22,12 @@ extension RichPushEngine {
         let delivery = OutboxDelivery(client: client, outbox: outbox, clock: device.clock, log: device.log)
         repeat {
             needsFlush = false
-            let isDone: Void? = try? await authorized(in: session, within: deadline) { authorization throws(RichPushError) in
+            let refused: [RichID]? = try? await authorized(in: session, within: deadline) { authorization throws(RichPushError) in
                 try await delivery.flush(of: session, as: authorization, within: deadline)
+                return try await delivery.sendReplies(of: session, as: authorization, within: deadline)
             }
-            guard isDone != nil else { break }
+            guard let refused else { break }
+            for id in refused { await tellFailedReply(to: id, in: session) }
         } while needsFlush && !Task.isCancelled
         if !Task.isCancelled { flushing = nil }
     }

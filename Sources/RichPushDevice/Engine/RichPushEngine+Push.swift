@@ -106,7 +106,9 @@ extension RichPushEngine {
         fail(envelope.id, error, in: session)
         let mayShow = configuration.showsTextWhenFetchFails && error != .credentialRejected
         guard mayShow, !envelope.hasAlert else { return .failed }
-        let words = envelope.message.isEmpty ? configuration.neutralText : envelope.message
+        // Beside a seal nothing has words that were sealed.
+        let isNeutral = envelope.message.isEmpty || envelope.kind == .sealed
+        let words = isNeutral ? configuration.neutralText : envelope.message
         await show(
             NoticeContent(body: words, category: PushEnvelope.category), of: envelope.id, kind: envelope.kind, in: session)
         return .failed

@@ -45,7 +45,8 @@ extension RichPushEngine {
     func installationUpdate() async -> InstallationUpdate {
         let facts = await app.environment.installationFacts()
         return InstallationUpdate(
-            handle: token, tags: currentTags, environment: facts.environment, topic: facts.bundleID, locale: facts.locale)
+            handle: token, tags: currentTags, environment: facts.environment, topic: facts.bundleID, locale: facts.locale,
+            sealingKey: sealingKey())
     }
 
     func put(

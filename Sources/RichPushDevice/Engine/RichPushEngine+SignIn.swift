@@ -16,7 +16,14 @@ extension RichPushEngine {
         guard let name = UserName(user) else { throw .badUserName }
         load()
         if session != nil { try await signOut() }
-        let session = try await establish(name, password)
+        let session: Session
+        do throws(RichPushError) {
+            session = try await establish(name, password)
+        } catch {
+            // It was made for a session that there is not.
+            if self.session == nil, error != .busy { try? device.secrets.removeSecret(.sealingKey) }
+            throw error
+        }
         // The token may have come while the server answered.
         startRegistration()
         return session

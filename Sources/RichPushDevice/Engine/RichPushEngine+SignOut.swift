@@ -43,6 +43,7 @@ extension RichPushEngine {
     func forgetEverything() throws(StorageError) {
         try device.secrets.removeSecret(.credential)
         try device.secrets.removeSecret(.password)
+        try device.secrets.removeSecret(.sealingKey)
         try device.store.wipe()
         try device.cache.wipe()
     }

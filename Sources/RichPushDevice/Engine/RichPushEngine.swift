@@ -40,10 +40,12 @@ public actor RichPushEngine {
         self.device = device
         self.app = app
         client = BackendClient(backend: configuration.backend, transport: device.transport, clock: device.clock)
-        records = NotificationRecords(store: device.store, limits: configuration.limits)
+        records = NotificationRecords(
+            store: device.store, limits: configuration.limits, neutralText: configuration.neutralText)
         outbox = Outbox(store: device.store, limits: configuration.limits)
         fetcher = ContentFetcher(
-            client: client, records: records, cache: device.cache, clock: device.clock, log: device.log)
+            client: client, records: records, cache: device.cache, secrets: device.secrets, clock: device.clock,
+            log: device.log)
         attachments = AttachmentMaker(cache: device.cache, clock: device.clock)
     }
 
@@ -67,10 +69,13 @@ public actor RichPushEngine {
     }
 
     private var category: NoticeCategory {
-        NoticeCategory(
-            identifier: PushEnvelope.category,
-            actions: [NoticeCategory.Action(identifier: PushEnvelope.moreAction, title: configuration.moreTitle)],
-            reportsDismissal: true, hiddenPreviewText: configuration.neutralText)
+        var actions = [NoticeCategory.Action(identifier: PushEnvelope.moreAction, title: configuration.moreTitle)]
+        if configuration.offersReply {
+            actions.append(.init(identifier: PushEnvelope.replyAction, title: configuration.replyTitle, takesText: true))
+        }
+        return NoticeCategory(
+            identifier: PushEnvelope.category, actions: actions, reportsDismissal: true,
+            hiddenPreviewText: configuration.neutralText)
     }
 
     /// Asks the user, in a moment when the app can explain why. Registering for a token needs no permission.

@@ -31,10 +31,12 @@ public actor EnrichmentEngine {
         self.configuration = configuration
         self.device = device
         client = BackendClient(backend: configuration.backend, transport: device.transport, clock: device.clock)
-        records = NotificationRecords(store: device.store, limits: configuration.limits)
+        records = NotificationRecords(
+            store: device.store, limits: configuration.limits, neutralText: configuration.neutralText)
         outbox = Outbox(store: device.store, limits: configuration.limits)
         fetcher = ContentFetcher(
-            client: client, records: records, cache: device.cache, clock: device.clock, log: device.log)
+            client: client, records: records, cache: device.cache, secrets: device.secrets, clock: device.clock,
+            log: device.log)
         attachments = AttachmentMaker(cache: device.cache, clock: device.clock)
     }
 

@@ -19,6 +19,7 @@ extension NotificationRecords {
     func pruneDetails(of session: SessionID) throws(StorageError) {
         for id in surplus(try arrived(of: session).map(\.id)) {
             try store.removeRecord(RecordKey(.details, "\(id)", of: session))
+            try forgetWords(id, of: session)
         }
     }
 

@@ -10,9 +10,16 @@ import RichPushModel
 struct NotificationRecords: Sendable {
     let store: any SharedStore
     let limits: DeviceLimits
+    /// What is shown in place of words that cannot be read.
+    var neutralText = RichPushConfiguration.englishNeutralText
 
-    /// What is known of a notification, from a push or from the inbox.
+    /// What is known of a notification, from a push or from the inbox, as its reader may see it.
     func entry(_ id: RichID, of session: SessionID) throws(StorageError) -> InboxEntry? {
+        try stored(id, of: session).map { readable($0, of: session) }
+    }
+
+    /// As above, as the server told it.
+    func stored(_ id: RichID, of session: SessionID) throws(StorageError) -> InboxEntry? {
         if let entry = try read(InboxEntry.self, RecordKey(.details, "\(id)", of: session)) { return entry }
         return try synchronised(of: session).entries.first { $0.id == id }
     }

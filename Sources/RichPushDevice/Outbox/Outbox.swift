@@ -22,6 +22,11 @@ struct Outbox: Sendable {
         try add(.read(id), id: "read \(id)", at: moment, of: session)
     }
 
+    /// Notes what the user answered.
+    func addReply(_ reply: Reply, to id: RichID, at moment: Timestamp, of session: Session) throws(StorageError) {
+        try add(.reply(id, reply), id: "reply \(reply.id)", at: moment, of: session)
+    }
+
     private func add(
         _ work: OutboxItem.Work, id: String, at moment: Timestamp, of session: Session
     ) throws(StorageError) {
@@ -29,16 +34,19 @@ struct Outbox: Sendable {
         try store.setRecord(data, for: RecordKey(.outbox, id, of: session.id))
     }
 
-    /// What waits, oldest first. What is too old or too much is dropped on the way.
+    /// What waits, oldest first. What is too old or too much is dropped on the way; but an answer that is too old is handed out
+    /// once more, because its user is told.
     func items(of session: Session, now: Timestamp) throws(StorageError) -> [OutboxItem] {
         let all = try store.records(.outbox, of: session.id, limit: limits.outboxCount * 4)
             .compactMap { try? JSONDecoder().decode(OutboxItem.self, from: $0) }
             .sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
-        let fresh = all.filter { now - $0.createdAt < limits.outboxAge }.suffix(limits.outboxCount)
+        let fresh = all.filter { $0.reply != nil || !isOld($0, now: now) }.suffix(limits.outboxCount)
         let kept = Set(fresh.map(\.id))
         for item in all where !kept.contains(item.id) { try remove(item, of: session) }
         return Array(fresh)
     }
+
+    func isOld(_ item: OutboxItem, now: Timestamp) -> Bool { now - item.createdAt >= limits.outboxAge }
 
     func remove(_ item: OutboxItem, of session: Session) throws(StorageError) {
         try store.removeRecord(RecordKey(.outbox, item.id, of: session.id))

@@ -44,7 +44,7 @@ struct OutboxDelivery: Sendable {
     }
 
     /// Whether the server took it; `false` when it never will.
-    private func deliver(
+    func deliver(
         _ call: BackendCall, as authorization: Authorization, within deadline: Deadline
     ) async throws(RichPushError) -> Bool {
         do {
@@ -59,7 +59,7 @@ struct OutboxDelivery: Sendable {
         }
     }
 
-    private func forget(_ items: [OutboxItem], of session: Session) throws(RichPushError) {
+    func forget(_ items: [OutboxItem], of session: Session) throws(RichPushError) {
         try storing { () throws(StorageError) in
             for item in items { try outbox.remove(item, of: session) }
         }

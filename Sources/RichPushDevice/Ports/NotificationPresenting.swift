@@ -32,7 +32,7 @@ public enum NoticePermission: String, Sendable, Codable {
 /// A set of buttons.
 public struct NoticeCategory: Hashable, Sendable {
     public var identifier: String
-    /// Identifier and title, in order; each brings the app to the front.
+    /// Identifier and title, in order.
     public var actions: [Action]
     /// Whether the app hears of a dismissal.
     public var reportsDismissal: Bool
@@ -43,11 +43,14 @@ public struct NoticeCategory: Hashable, Sendable {
     public struct Action: Hashable, Sendable {
         public var identifier: String
         public var title: String
+        /// Whether it opens a field for an answer, without the app, instead of bringing the app to the front.
+        public var takesText: Bool
 
         /// Creates a button.
-        public init(identifier: String, title: String) {
+        public init(identifier: String, title: String, takesText: Bool = false) {
             self.identifier = identifier
             self.title = title
+            self.takesText = takesText
         }
     }
 

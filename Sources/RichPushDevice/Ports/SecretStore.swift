@@ -18,11 +18,13 @@ public enum SecretKey: String, Sendable, CaseIterable {
     case password
     /// A sign-out that the server has not heard of yet, with the credential that authorises it.
     case revocation
+    /// The private key for which senders seal. It ends with the session, and is of no use elsewhere.
+    case sealingKey = "sealing-key"
 
     /// Whether the service extension may not read it. On Apple's systems such a secret lies outside the shared access group.
     public var isForAppOnly: Bool {
         switch self {
-        case .installationID, .credential: false
+        case .installationID, .credential, .sealingKey: false
         case .password, .revocation: true
         }
     }

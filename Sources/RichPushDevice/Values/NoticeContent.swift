@@ -86,6 +86,8 @@ public struct NoticeResponse: Hashable, Sendable {
         case open
         /// Pressed the button with this identifier.
         case button(String)
+        /// Answered it with these words.
+        case reply(String)
         /// Removed it.
         case dismiss
     }

@@ -32,6 +32,9 @@ public struct OpenedContent: Hashable, Sendable {
     public var link: URL?
     /// For kind `coupon`.
     public var coupon: Coupon?
+    /// Whether it came end-to-end encrypted: nobody between its sender and this device could read it. It does not say who
+    /// sealed it.
+    public var isSealed = false
     public var state: State
 
     /// Creates a screen of which nothing but the id is known.

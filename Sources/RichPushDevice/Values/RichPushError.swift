@@ -36,6 +36,10 @@ public enum RichPushError: Error, Hashable, Sendable {
     /// The bytes are not what their type says, or of a type that this app does not take.
     case badMediaType
     case tooLarge
+    /// It is end-to-end encrypted, and not for the key of this device: sealed before this sign-in, or for others.
+    case notSealedForThisDevice
+    /// It is end-to-end encrypted and does not open: damaged, or exchanged for something else.
+    case sealBroken
     /// Another process of this app fetches it right now.
     case claimed
     case storage(StorageError)
@@ -69,6 +73,8 @@ public enum RichPushError: Error, Hashable, Sendable {
         case .contentMismatch: "content-mismatch"
         case .badMediaType: "bad-media-type"
         case .tooLarge: "too-large"
+        case .notSealedForThisDevice: "not-sealed-for-this-device"
+        case .sealBroken: "seal-broken"
         case .claimed: "claimed"
         case .storage: "storage"
         }

@@ -10,6 +10,7 @@ extension MediaFormat {
         case .mp3, .m4a, .wav, .aiff, .caf: .sound
         case .mp4, .quickTime, .mpeg: .video
         case .pdf, .plainText: .file
+        case .sealed: .sealed
         case .json, .uriList: nil
         }
     }
@@ -32,6 +33,7 @@ extension MediaFormat {
         case .mpeg: ["mpeg", "mpg"]
         case .pdf: ["pdf"]
         case .json: ["json"]
+        case .sealed: ["sealed"]
         case .uriList, .plainText: ["txt"]
         }
     }

@@ -8,6 +8,8 @@ enum MediaSniffer {
     /// The format, or `nil` for everything that is not on the list: HTML, SVG, XML, scripts, archives, programs, and media
     /// whose beginning is also a page (a polyglot).
     static func format(of head: [UInt8]) -> MediaFormat? {
+        // What is sealed looks like noise, in which any short word may stand; it is served as a type that nobody guesses at.
+        if head.starts(with: MediaFormat.sealMark) { return .sealed }
         guard !head.isEmpty, !containsMarkup(head) else { return nil }
         return image(head) ?? container(head) ?? sound(head) ?? video(head) ?? document(head)
     }

@@ -38,11 +38,13 @@ public struct BoundDevice: Hashable, Sendable {
     public var topic: String?
     /// With the user's own tag.
     public var tags: [Tag]
+    /// The public key for which senders seal, base64; absent for one that opens nothing sealed. No hub is told.
+    public var sealingKey: String?
 
     /// Creates a device.
     public init(
         record: RecordID, kind: DeviceRecord.Kind, platform: Platform, handle: DeviceHandle?, environment: String? = nil,
-        topic: String? = nil, tags: [Tag]
+        topic: String? = nil, tags: [Tag], sealingKey: String? = nil
     ) {
         self.record = record
         self.kind = kind
@@ -51,6 +53,7 @@ public struct BoundDevice: Hashable, Sendable {
         self.environment = environment
         self.topic = topic
         self.tags = tags
+        self.sealingKey = sealingKey
     }
 
     /// What expressions see: the tags, and for an installation the one that addresses it.

@@ -3,6 +3,12 @@ import RichPushModel
 import ServiceErrors
 import SharedAccess
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 extension RichPushBackend {
     /// Creates or replaces an installation. A caller who signed with a password gets a new installation credential, and the
     /// one before is void; a caller who signed with the credential may do this to its own installation only.
@@ -53,7 +59,17 @@ extension RichPushBackend {
         return BoundDevice(
             record: try Self.recordID(id.text), kind: .installation, platform: platform,
             handle: try update.handle.map { try Self.handle($0, platform: platform) }, environment: update.environment,
-            topic: update.topic, tags: try tagRules.tags(update.tags, of: principal.name))
+            topic: update.topic, tags: try tagRules.tags(update.tags, of: principal.name),
+            sealingKey: try update.sealingKey.map(Self.checkedKey))
+    }
+
+    /// One key has one text, so that a repeat is seen as such.
+    private static func checkedKey(_ text: String) throws -> String {
+        guard text.utf8.count == 44, let key = Data(base64Encoded: text), key.count == 32, key.base64EncodedString() == text
+        else {
+            throw ServiceError(.invalidField, "sealingKey: it is the base64 of 32 bytes")
+        }
+        return text
     }
 
     /// A topic becomes a header of every push to the device.

@@ -19,12 +19,14 @@ public struct RichNotificationDraft: Hashable, Sendable {
     /// A random word that makes the hub's idempotency key unlike that of any other backend.
     public var nonce: String
     public var repeatKey: RepeatKey?
+    /// The number that the sender sealed it under; absent for the next.
+    public var number: RichID?
 
     /// Creates a draft.
     public init(
         sender: UserID, senderName: UserName, kind: ContentKind, style: DeliveryStyle, words: NotificationWords,
         contentID: String? = nil, thumbID: String? = nil, audience: TagExpression, expiresAt: Timestamp? = nil,
-        pushesPerSecond: Int? = nil, push: PushTemplate, nonce: String, repeatKey: RepeatKey? = nil
+        pushesPerSecond: Int? = nil, push: PushTemplate, nonce: String, repeatKey: RepeatKey? = nil, number: RichID? = nil
     ) {
         self.sender = sender
         self.senderName = senderName
@@ -39,6 +41,7 @@ public struct RichNotificationDraft: Hashable, Sendable {
         self.push = push
         self.nonce = nonce
         self.repeatKey = repeatKey
+        self.number = number
     }
 }
 

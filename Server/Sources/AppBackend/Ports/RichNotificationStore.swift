@@ -6,8 +6,11 @@ import RichPushModel
 public protocol RichNotificationStore: Sendable {
     /// Stores a draft under the next number, with its audience index, its repeat key, its claim on contents and the work to hand
     /// it to the hub, in one transaction that is durable on return. Throws `not-found` when a content is not the sender's or
-    /// has expired. A repeat key seen before returns the earlier notification, or `repeatMismatch` for another digest.
+    /// has expired, and `conflict` when the draft asks for a number that is not among the next `NumberAhead.limit`. A repeat key seen before returns the earlier notification, or `repeatMismatch` for another digest.
     func accept(_ draft: RichNotificationDraft, at now: Timestamp) async throws -> Acceptance
+
+    /// The last number that was given; zero before the first.
+    func lastNumber() async throws -> Int32
 
     /// The notification, whatever its state.
     func notification(_ id: RichID) async throws -> RichNotification?

@@ -16,9 +16,7 @@ extension RichPushBackend {
         let content = try await ownContent(request.contentID, "contentId", of: principal)
         let thumb = try await ownContent(request.thumbID, "thumbId", of: principal)
         let kind = try Self.kind(of: request, content: content)
-        if let thumb, MediaFormat(rawValue: thumb.mediaType)?.kind != .image {
-            throw ServiceError(.unsupportedContent, "thumbId: a thumb is a picture")
-        }
+        try Self.checkThumb(thumb, of: kind)
         guard thumb == nil || kind != .text else { throw ServiceError(.invalidField, "thumbId: kind text has no content") }
         let push = pushTemplate(of: request, kind: kind)
         try push.checkSize()
@@ -26,10 +24,21 @@ extension RichPushBackend {
         return RichNotificationDraft(
             sender: principal.userID, senderName: principal.name, kind: kind, style: request.style ?? .alert,
             words: NotificationWords(
-                title: request.title, subtitle: request.subtitle, message: request.message, altText: request.altText),
+                title: request.title, subtitle: request.subtitle,
+                message: kind == .sealed ? parts.settings.neutralText : request.message, altText: request.altText),
             contentID: content?.id, thumbID: thumb?.id, audience: audience, expiresAt: request.expiresAt,
             pushesPerSecond: request.pushesPerSecond, push: push,
-            nonce: Hexadecimal.random(byteCount: 16), repeatKey: key)
+            nonce: Hexadecimal.random(byteCount: 16), repeatKey: key, number: request.id)
+    }
+
+    /// The small variant of what is sealed is its envelope.
+    private static func checkThumb(_ thumb: ContentRecord?, of kind: ContentKind) throws {
+        guard let thumb else { return }
+        let found = MediaFormat(rawValue: thumb.mediaType)?.kind
+        guard found == (kind == .sealed ? .sealed : .image) else {
+            throw ServiceError(
+                .unsupportedContent, kind == .sealed ? "thumbId: it must be sealed too" : "thumbId: a thumb is a picture")
+        }
     }
 
     func repeatKey(
@@ -77,8 +86,11 @@ extension RichPushBackend {
         guard let own = MediaFormat(rawValue: content.mediaType)?.kind else {
             throw ServiceError(.unsupportedContent, "contentId: this content belongs to another send")
         }
-        guard let kind = request.kind else { return own }
-        guard kind == own || kind == .file else {
+        guard let kind = request.kind else {
+            guard own != .sealed else { throw ServiceError(.invalidField, "kind: it must be sealed for this content") }
+            return own
+        }
+        guard kind == own || kind == .file && own != .sealed else {
             throw ServiceError(
                 .unsupportedContent, "kind: the content is \(content.mediaType), which is not of kind \(kind.rawValue)")
         }

@@ -9,6 +9,8 @@ struct SendRequestCheck {
 
     /// Throws `invalid-field` for the first mistake.
     func check() throws {
+        if request.kind == .sealed { return try checkSealed() }
+        guard request.id == nil else { throw Self.wrong("id", "absent unless the kind is sealed") }
         try Self.text(request.message, "message", 1...2000)
         try Self.text(request.title, "title", 1...200)
         try Self.text(request.subtitle, "subtitle", 1...200)
@@ -17,6 +19,21 @@ struct SendRequestCheck {
         try checkHeaders()
         try checkVisible()
         try checkContent()
+    }
+
+    /// Whoever seals and then says the same in clear has made a mistake that nobody can take back, so it is refused whole.
+    private func checkSealed() throws {
+        guard request.message.isEmpty, request.title == nil, request.subtitle == nil, request.altText == nil,
+            request.link == nil, request.coupon == nil
+        else {
+            throw ServiceError(
+                .invalidField, "message: it must be empty for kind sealed, and title, subtitle, altText, link and coupon absent")
+        }
+        guard request.preview != .open else { throw Self.wrong("preview", "neutral for kind sealed") }
+        guard request.contentID != nil else { throw Self.wrong("contentId", "present for this kind") }
+        guard request.id != nil else { throw Self.wrong("id", "the number that the envelope is sealed under") }
+        try checkHeaders()
+        try checkVisible()
     }
 
     private func checkKind() throws {

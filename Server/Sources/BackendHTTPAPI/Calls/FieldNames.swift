@@ -4,14 +4,16 @@ enum FieldNames {
     static let send: Set<String> = [
         "audience", "title", "subtitle", "message", "altText", "kind", "style", "preview", "contentId", "thumbId", "link",
         "coupon", "coupon.code", "coupon.headline", "coupon.terms", "coupon.validUntil", "expiresAt", "collapseId", "sound",
-        "badge", "thread", "pushesPerSecond",
+        "badge", "thread", "pushesPerSecond", "id",
     ]
     /// `ReceiptBatch`.
     static let receipts: Set<String> = ["receipts", "receipts.id", "receipts.kind", "receipts.action", "receipts.at"]
     /// `InstallationUpdate`.
-    static let installation: Set<String> = ["platform", "handle", "tags", "environment", "topic", "locale"]
+    static let installation: Set<String> = ["platform", "handle", "tags", "environment", "topic", "locale", "sealingKey"]
     /// `RegistrationBody`.
     static let registration: Set<String> = ["Platform", "Handle", "Tags"]
+    /// `Reply`.
+    static let reply: Set<String> = ["id", "text"]
     /// `ReadState`.
     static let readState: Set<String> = ["read"]
 }

@@ -23,6 +23,13 @@ extension BackendRoutes {
             try await backend.setRead(state.read, of: id, for: call.principal)
             return Response(status: .noContent)
         }
+        add(.post, "notifications/{id}/replies", to: router) { call in
+            _ = try call.query()
+            let id = try call.richID()
+            let reply = try await call.request.readJSON(Reply.self, known: FieldNames.reply, limits: options.json)
+            try await backend.reply(reply, to: id, for: call.principal)
+            return Response(status: .noContent)
+        }
         add(.post, "receipts", to: router) { call in
             _ = try call.query()
             let batch = try await call.request.readJSON(ReceiptBatch.self, known: FieldNames.receipts, limits: options.json)

@@ -18,6 +18,11 @@ extension BackendRoutes {
             try await backend.deleteInstallation(id: call.installationID(), for: call.principal)
             return Response(status: .noContent)
         }
+        add(.get, "sealing", to: router) { call in
+            let users = try call.query("users")["users"]
+            let names = users?.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+            return try .json(await backend.sealingDirectory(users: names, for: call.principal))
+        }
         add(.get, "me", to: router) { call in
             _ = try call.query()
             let principal = call.principal

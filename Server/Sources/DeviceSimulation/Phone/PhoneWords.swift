@@ -21,6 +21,8 @@ enum PhoneWords {
         case .contentMismatch: "The content is not what the server announced, so it is not shown."
         case .badMediaType: "The content is of a kind that this app does not show."
         case .tooLarge: "The content is too large for this phone."
+        case .notSealedForThisDevice: "It is encrypted, and not for this phone."
+        case .sealBroken: "It is encrypted, and does not open. Perhaps somebody changed it on the way."
         case .claimed: "It is being downloaded. Try again in a moment."
         case .storage: "The phone could not keep it. Is there room?"
         }

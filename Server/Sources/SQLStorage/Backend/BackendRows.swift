@@ -17,6 +17,20 @@ enum BackendRows {
         return try row.integer(0)
     }
 
+    /// The last number; zero before the first.
+    static func last(_ counter: Counter, of app: AppID, _ connection: any SQLConnection) throws -> Int64 {
+        try connection.row(selectLast, [.integer(app.number), .text(counter.rawValue)])?.integer(0) ?? 0
+    }
+
+    /// Makes `number` the last one, if that is no step back and leaves out at most `distance`. The row stays locked.
+    static func skip(
+        _ counter: Counter, to number: Int64, atMost distance: Int64, of app: AppID, _ connection: any SQLConnection
+    ) throws -> Bool {
+        let key: [SQLValue] = [.integer(app.number), .text(counter.rawValue)]
+        try connection.run(insertCounter, key)
+        return try connection.run(skipTo, key + [.integer(number), .integer(number - distance)]) > 0
+    }
+
     /// Refuses to write for a user who is gone: a request that signed in before may still be on its way, and what it wrote would
     /// belong to nobody for ever.
     static func requireUser(_ user: UserID, _ app: AppID, _ connection: any SQLConnection) throws {
@@ -37,12 +51,21 @@ enum BackendRows {
             ])
     }
 
-    static let all = [count, selectUser, insertAudit]
+    static let all = [count, selectLast, insertCounter, skipTo, selectUser, insertAudit]
 
     private static let count = SQLStatement(
         """
         INSERT INTO backend_counters (app_id, name, last_number) VALUES ($1, $2, 1)
         ON CONFLICT (app_id, name) DO UPDATE SET last_number = backend_counters.last_number + 1 RETURNING last_number
+        """)
+    private static let selectLast = SQLStatement(
+        "SELECT last_number FROM backend_counters WHERE app_id = $1 AND name = $2")
+    private static let insertCounter = SQLStatement(
+        "INSERT INTO backend_counters (app_id, name, last_number) VALUES ($1, $2, 0) ON CONFLICT DO NOTHING")
+    private static let skipTo = SQLStatement(
+        """
+        UPDATE backend_counters SET last_number = $3
+        WHERE app_id = $1 AND name = $2 AND last_number <= $3 AND last_number >= $4
         """)
     private static let selectUser = SQLStatement("SELECT user_id FROM users WHERE app_id = $1 AND user_id = $2")
     private static let insertAudit = SQLStatement(

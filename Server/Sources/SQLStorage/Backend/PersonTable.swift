@@ -28,7 +28,9 @@ struct PersonTable {
             columns: ["expires_at"]),
         PersonTable(
             name: "bindings", owner: "user_id", key: "binding_id", isNumbered: true,
-            columns: ["record_id", "kind", "platform", "handle", "environment", "topic", "tags", "from_at", "until_at"]),
+            columns: [
+                "record_id", "kind", "platform", "handle", "environment", "topic", "tags", "from_at", "until_at", "sealing_key",
+            ]),
         PersonTable(name: "user_tags", owner: "user_id", key: "audience_key", isNumbered: false, columns: []),
         PersonTable(
             name: "contents", owner: "owner_id", key: "content_id", isNumbered: false,

@@ -167,6 +167,7 @@ extension SQLBindingStore {
                 .text(device.kind.rawValue), .text(device.platform.rawValue), .optional(device.handle?.text),
                 .optional(device.environment), .optional(device.topic),
                 .text(device.tags.map(\.text).joined(separator: ",")), .integer(binding.from.milliseconds),
+                .optional(device.sealingKey),
             ])
     }
 
@@ -176,7 +177,8 @@ extension SQLBindingStore {
         let device = BoundDevice(
             record: record, kind: kind, platform: Platform(rawValue: try row.text(4)),
             handle: try row.optionalText(5).map(DeviceHandle.init(canonical:)), environment: try row.optionalText(6),
-            topic: try row.optionalText(7), tags: try row.text(8).split(separator: ",").compactMap { Tag(String($0)) })
+            topic: try row.optionalText(7), tags: try row.text(8).split(separator: ",").compactMap { Tag(String($0)) },
+            sealingKey: try row.optionalText(11))
         return Binding(
             number: try row.integer(0), user: UserID(try row.integer(1)), device: device,
             from: Timestamp(milliseconds: try row.integer(9)),
@@ -193,7 +195,7 @@ extension SQLBindingStore {
         ]
 
     private static let columns =
-        "binding_id, user_id, record_id, kind, platform, handle, environment, topic, tags, from_at, until_at"
+        "binding_id, user_id, record_id, kind, platform, handle, environment, topic, tags, from_at, until_at, sealing_key"
 
     private static let selectCurrent = SQLStatement(
         composed: "SELECT \(columns) FROM bindings WHERE app_id = $1 AND record_id = $2 AND until_at IS NULL")
@@ -218,7 +220,7 @@ extension SQLBindingStore {
         "DELETE FROM user_tags WHERE app_id = $1 AND user_id = $2 AND audience_key = $3")
     private static let insertOne = SQLStatement(
         composed: """
-            INSERT INTO bindings (app_id, \(columns)) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, NULL)
+            INSERT INTO bindings (app_id, \(columns)) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, NULL, $12)
             """)
     static let insertTag = SQLStatement(
         "INSERT INTO user_tags (app_id, user_id, audience_key) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING")

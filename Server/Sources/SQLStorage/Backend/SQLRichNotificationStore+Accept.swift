@@ -11,6 +11,7 @@ extension SQLRichNotificationStore {
         for (content, field) in [(draft.contentID, "contentId"), (draft.thumbID, "thumbId")] {
             if let content { try claim(content, field, draft.sender, app, at: now, connection) }
         }
+        if let asked = draft.number { try skip(to: asked, app, connection) }
         let number = try BackendRows.next(.notification, of: app, connection)
         guard let id = Int32(exactly: number).flatMap({ RichID(number: $0) }) else {
             throw ServiceError(.quotaExceeded, "the numbers of rich notifications are used up")
@@ -31,6 +32,15 @@ extension SQLRichNotificationStore {
             throw SQLFault.refused(code: 0, reason: "an inserted row is missing")
         }
         return stored
+    }
+
+    /// Makes the number that was asked for the next one.
+    private static func skip(to number: RichID, _ app: AppID, _ connection: any SQLConnection) throws {
+        let isNear = try BackendRows.skip(
+            .notification, to: Int64(number.number) - 1, atMost: Int64(NumberAhead.limit) - 1, of: app, connection)
+        guard isNear else {
+            throw ServiceError(.conflict, "id: other sends were faster; ask for a number and seal the envelope again")
+        }
     }
 
     /// A content that was sent does not expire by itself any more.

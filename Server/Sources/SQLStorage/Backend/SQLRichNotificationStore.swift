@@ -23,6 +23,10 @@ public struct SQLRichNotificationStore: RichNotificationStore {
         }
     }
 
+    public func lastNumber() async throws -> Int32 {
+        Int32(clamping: try await database.reading { [app] in try BackendRows.last(.notification, of: app, $0) })
+    }
+
     public func notification(_ id: RichID) async throws -> RichNotification? {
         try await database.reading { [app] in try Self.notification(id, app, $0) }
     }

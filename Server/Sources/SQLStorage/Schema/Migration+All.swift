@@ -8,5 +8,6 @@ extension Migration {
         .hubRules,
         .hubProtocol,
         .jobs,
+        .sealing,
     ]
 }

@@ -11,6 +11,8 @@ import Testing
 struct Stage: Sendable {
     let demo: Demo
     let address: String
+    /// The folder of the server, without what the phones keep.
+    let serverDirectory: String
     /// What `/metrics` of the node would answer.
     let metrics: PrometheusMetrics
 
@@ -27,7 +29,10 @@ struct Stage: Sendable {
                 group.addTask { try await demo.run { _ in isListening.yield() } }
                 group.addTask {
                     for await _ in listening { break }
-                    try await body(Stage(demo: demo, address: "http://127.0.0.1:\(port)", metrics: metrics))
+                    try await body(
+                        Stage(
+                            demo: demo, address: "http://127.0.0.1:\(port)", serverDirectory: folder + "/server",
+                            metrics: metrics))
                 }
                 // The stage runs until it is cancelled: the first to end is the body, or a stage that broke down.
                 defer { group.cancelAll() }

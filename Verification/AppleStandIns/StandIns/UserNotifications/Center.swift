@@ -12,6 +12,20 @@ open class UNNotificationAction: NSObject {
     }
 }
 
+open class UNTextInputNotificationAction: UNNotificationAction {
+    public let textInputButtonTitle: String
+    public let textInputPlaceholder: String
+
+    public init(
+        identifier: String, title: String, options: UNNotificationActionOptions = [], textInputButtonTitle: String,
+        textInputPlaceholder: String
+    ) {
+        self.textInputButtonTitle = textInputButtonTitle
+        self.textInputPlaceholder = textInputPlaceholder
+        super.init(identifier: identifier, title: title, options: options)
+    }
+}
+
 open class UNNotificationCategory: NSObject {
     public let identifier: String
     public let actions: [UNNotificationAction]

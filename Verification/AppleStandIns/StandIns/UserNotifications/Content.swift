@@ -147,3 +147,13 @@ open class UNNotificationResponse: NSObject {
         actionIdentifier = action
     }
 }
+
+open class UNTextInputNotificationResponse: UNNotificationResponse {
+    public let userText: String
+
+    /// As above.
+    public init(fake notification: UNNotification, action: String, text: String) {
+        userText = text
+        super.init(fake: notification, action: action)
+    }
+}

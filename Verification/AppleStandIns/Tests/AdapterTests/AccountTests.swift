@@ -44,6 +44,8 @@ extension AppleFace {
             let others = try phone.ports(isForApp: false).secrets
             #expect(try others.secret(.credential) == "credential-1")
             #expect(try others.secret(.password) == nil)
+            #expect(try others.secret(.sealingKey) != nil)
+            #expect(items["\(TestPhone.group) \(service) sealing-key"] != nil)
         }
 
         @Test("before the first unlock nobody is signed in and nothing is deleted")

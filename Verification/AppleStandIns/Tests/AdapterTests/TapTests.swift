@@ -49,6 +49,17 @@ extension AppleFace {
             #expect(shown.with { $0.isEmpty })
         }
 
+        @Test("sends an answer, and opens nothing")
+        func replies() async throws {
+            let delegate = try await phone.signedIn()
+            phone.backend.store(7)
+            let answers = await respond(delegate, to: 7, "richPushReply", text: "On my way")
+            #expect(answers.values == [true] && answers.allOnMain)
+            #expect(await soon { phone.backend.count("POST", "/7/replies") == 1 })
+            #expect(delegate.client.router.contents.isEmpty)
+            #expect(await soon { UIApplication.shared.fakeOpenTasks.isEmpty })
+        }
+
         @Test("waits for the screens when it started the app")
         func coldStart() async throws {
             _ = try await phone.signedIn()

@@ -139,14 +139,19 @@ func push(_ payload: [AnyHashable: Any], to delegate: RichPushAppDelegate) async
 }
 
 /// Lets the user act, as the system tells it: on a thread that is not the main one.
-func respond(_ delegate: RichPushAppDelegate, to number: Int, _ action: String) async -> Answers<Bool> {
+func respond(
+    _ delegate: RichPushAppDelegate, to number: Int, _ action: String, text: String? = nil
+) async -> Answers<Bool> {
     let answers = Answers<Bool>()
     await withCheckedContinuation { continuation in
         DispatchQueue.global().async {
             let content = UNMutableNotificationContent()
             content.userInfo = TestPhone.payload(number)
             let request = UNNotificationRequest(identifier: "rich-\(number)", content: content, trigger: nil)
-            let response = UNNotificationResponse(fake: UNNotification(fake: request), action: action)
+            let shown = UNNotification(fake: request)
+            let response =
+                text.map { UNTextInputNotificationResponse(fake: shown, action: action, text: $0) }
+                ?? UNNotificationResponse(fake: shown, action: action)
             delegate.userNotificationCenter(.current(), didReceive: response) {
                 answers.add(true)
                 continuation.resume()

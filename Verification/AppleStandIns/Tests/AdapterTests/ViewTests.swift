@@ -41,6 +41,12 @@ extension AppleFace {
             #expect(unnamed.first("id", "richpush.picture")?.attributes["label"] == "Picture without description")
         }
 
+        @Test("say of an encrypted content that it is, and of no other")
+        func encrypted() throws {
+            #expect(try opened(.text) { $0.isSealed = true }.first("id", "richpush.encrypted") != nil)
+            #expect(try opened(.text) { _ in }.first("id", "richpush.encrypted") == nil)
+        }
+
         @Test("show a sound and a video, labelled, and start neither by themselves", arguments: [ContentKind.sound, .video])
         func media(kind: ContentKind) throws {
             let screen = try opened(kind) { $0.content = try file(Data("x".utf8), "video/mp4") }
@@ -163,7 +169,7 @@ extension AppleFace {
             #expect(Set(ui.keys) == Set(Words.allCases.map(\.rawValue)))
             #expect(ui.values.allSatisfy { !$0.isEmpty })
             let app = try #require(Self.strings(of: "RichPushApp", language))
-            #expect(Set(app.keys) == ["more", "neutral"])
+            #expect(Set(app.keys) == ["more", "neutral", "reply", "replyFailed"])
         }
 
         @Test("have a sentence for every error")

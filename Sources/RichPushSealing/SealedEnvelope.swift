@@ -1,0 +1,89 @@
+import RichPushModel
+
+#if canImport(CryptoKit)
+    import CryptoKit
+#else
+    import Crypto
+#endif
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// An envelope as it came from the server, in a file.
+public struct SealedEnvelope: Sendable {
+    /// The most bytes of one that a device takes: the longest head and the largest thumb.
+    public static let limit = Int64(EnvelopeHead.limit + Sealer.thumbLimit + 4_096)
+
+    private let file: URL
+    private let head: EnvelopeHead
+    private let thumbOffset: Int
+
+    /// Reads what is not secret of it. Throws `broken` for anything that is no envelope, and `file`.
+    public init(_ file: URL) throws(SealingError) {
+        guard let input = SealedFile(reading: file, from: 0) else { throw .file }
+        let mark = try input.read(EnvelopeHead.mark.count)
+        let length = try input.read(4).reduce(0) { $0 << 8 | Int($1) }
+        guard mark == EnvelopeHead.mark, (1...EnvelopeHead.limit).contains(length) else { throw .broken }
+        let json = try input.read(length)
+        guard json.count == length, let head = try? JSONDecoder().decode(EnvelopeHead.self, from: json),
+            head.ephemeral.count == 32, head.wraps.count <= Sealer.recipientLimit
+        else { throw .broken }
+        self.file = file
+        self.head = head
+        thumbOffset = mark.count + 4 + length
+    }
+
+    /// Opens it with the device's key, for the notification that it came with. Throws `notForThisKey` and `broken`.
+    public func open(
+        for id: RichID, installation: InstallationID, with key: SealingPrivateKey
+    ) throws(SealingError) -> OpenedSeal {
+        let seal = try sealKey(for: id, installation, key)
+        guard let box = try? ChaChaPoly.SealedBox(combined: head.words),
+            let json = try? ChaChaPoly.open(
+                box, using: SealingDerivation.key(for: .words, of: seal), authenticating: SealingDerivation.wordsData(id)),
+            let words = try? JSONDecoder().decode(SealedWords.self, from: json)
+        else { throw .broken }
+        return OpenedSeal(words: words, key: seal, envelope: file, thumbOffset: thumbOffset)
+    }
+
+    private func sealKey(
+        for id: RichID, _ installation: InstallationID, _ key: SealingPrivateKey
+    ) throws(SealingError) -> SymmetricKey {
+        let own = key.publicKey
+        guard let wrap = head.wraps[SealingDerivation.hint(ephemeral: head.ephemeral, recipient: own)] else {
+            throw .notForThisKey
+        }
+        guard wrap.count == 48, let secret = try? SealingDerivation.secret(of: key.key, with: head.ephemeral),
+            let nonce = try? ChaChaPoly.Nonce(data: Data(count: 12)),
+            let box = try? ChaChaPoly.SealedBox(nonce: nonce, ciphertext: wrap.dropLast(16), tag: wrap.suffix(16)),
+            let bytes = try? ChaChaPoly.open(
+                box, using: SealingDerivation.wrappingKey(secret, ephemeral: head.ephemeral, recipient: own),
+                authenticating: SealingDerivation.wrapData(id, installation))
+        else { throw .broken }
+        return SymmetricKey(data: bytes)
+    }
+}
+
+/// An envelope that this device could open.
+public struct OpenedSeal: Sendable {
+    public let words: SealedWords
+    let key: SymmetricKey
+    let envelope: URL
+    let thumbOffset: Int
+
+    /// Writes the small picture. What lies at `target` is complete and genuine only when this does not throw.
+    public func writeThumb(to target: URL) throws(SealingError) {
+        guard words.thumb != nil else { throw .broken }
+        try SealedStream.open(envelope, from: thumbOffset, with: SealingDerivation.key(for: .thumb, of: key), to: target)
+    }
+
+    /// Opens the sealed content that lies at `source` into `target`, as above.
+    public func writeContent(from source: URL, to target: URL) throws(SealingError) {
+        let mark = SealedStream.contentMark
+        guard let input = SealedFile(reading: source, from: 0) else { throw .file }
+        guard try input.read(mark.count) == mark else { throw .broken }
+        try SealedStream.open(source, from: mark.count, with: SealingDerivation.key(for: .content, of: key), to: target)
+    }
+}
