@@ -18,6 +18,16 @@ let package = Package(
     targets: [
         .executableTarget(name: "clarion-benchmarks"),
         .executableTarget(
+            name: "hub-pages",
+            dependencies: [
+                .product(name: "HubStorage", package: "clarion-server"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "RichPushModel", package: "clarion"),
+            ]),
+        .executableTarget(
+            name: "hub-load", cSettings: [.define("_GNU_SOURCE"), .unsafeFlags(["-O2", "-Wall", "-Wextra"])],
+            linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
+        .executableTarget(
             name: "apns-load",
             dependencies: [
                 .product(name: "APNsHTTP2", package: "clarion-server"),

@@ -58,6 +58,7 @@ let package = Package(
         .executable(name: "clarion", targets: ["clarion"]),
         // For the measurements in Benchmarks.
         .library(name: "APNsHTTP2", targets: ["APNsHTTP2", "APNsProtocol"]),
+        .library(name: "HubStorage", targets: ["PushHub", "SQLStorage", "SQLiteDatabase", "TagExpressions"]),
     ],
     dependencies: [
         .package(name: "clarion", path: ".."),

@@ -1,6 +1,7 @@
 import Foundation
 
 /// `clarion-benchmarks serve PROGRAM [ROUNDS]` measures the built program, prints a table and ends with 1 when a limit is missed.
+/// `clarion-benchmarks hub PROGRAM LOAD PAGES [ROUNDS]` measures the hub: upserts through HTTP, and the pages of an audience.
 /// `clarion-benchmarks apns LOAD SINK JSON [ROUNDS]` measures the APNs client beside h2load, prints tables and writes JSON; ends
 /// with 1 when its memory grows.
 @main
@@ -9,9 +10,12 @@ enum ClarionBenchmarks {
         let words = Array(CommandLine.arguments.dropFirst())
         switch (words.first, words.count) {
         case ("serve", 2...3): try serve(words)
+        case ("hub", 4...5): try hub(words)
         case ("apns", 4...5): if try !apns(words) { exit(1) }
         default:
-            print("usage: clarion-benchmarks serve PROGRAM [ROUNDS] | apns LOAD SINK JSON [ROUNDS]")
+            print(
+                "usage: clarion-benchmarks serve PROGRAM [ROUNDS] | hub PROGRAM LOAD PAGES [ROUNDS] | apns LOAD SINK JSON [ROUNDS]"
+            )
             exit(64)
         }
     }
@@ -21,6 +25,13 @@ enum ClarionBenchmarks {
         let results = try ServeBenchmark(program: words[1], rounds: max(1, rounds)).run()
         for line in Measurement.table(results) { print(line) }
         if results.contains(where: { !$0.isWithinLimit }) { exit(1) }
+    }
+
+    private static func hub(_ words: [String]) throws {
+        let rounds = max(1, words.dropFirst(4).first.flatMap(Int.init) ?? 3)
+        for line in Measurement.table(try HubBenchmark(program: words[1], load: words[2], rounds: rounds).run()) { print(line) }
+        // It prints its own table, a line as soon as it is known.
+        print(try CommandRun.client([words[3], "1000000", "\(rounds)"]).output)
     }
 
     /// Returns whether every limit is kept. Temporary files are gone by then.

@@ -18,12 +18,12 @@ struct CommandRun {
         FileManager.default.isExecutableFile(atPath: "/usr/bin/taskset") ? ["taskset", "-c", "\(core)"] + command : command
     }
 
-    /// Runs a command on the client's core. One at a time: what children used is known for all of them together.
-    static func client(_ command: [String]) throws -> CommandRun {
+    /// Runs a command on the client's core, unless it is told another. One at a time: what children used is known for all of them together.
+    static func client(_ command: [String], core: Int = 0) throws -> CommandRun {
         let process = Process()
         let pipe = Pipe()
         process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = pinned(to: 0, command)
+        process.arguments = pinned(to: core, command)
         process.standardOutput = pipe
         process.standardInput = FileHandle.nullDevice
         let before = childrenProcessor()

@@ -21,6 +21,17 @@ final class ServerProcess {
         process.waitUntilExit()
     }
 
+    /// User and system time so far (Linux).
+    func processorSeconds() throws -> Double {
+        let text = (try? String(contentsOfFile: "/proc/\(process.processIdentifier)/stat", encoding: .utf8)) ?? ""
+        // Behind the name, which may hold anything, `utime` and `stime` are the 12th and 13th field, in hundredths of a second.
+        let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
+        guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else {
+            throw CommandRun.Fault("the processor time of the server cannot be read")
+        }
+        return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
+    }
+
     /// What `/proc` calls VmRSS; on macOS what `ps` calls rss (not run here).
     func residentMegabytes() throws -> Double {
         let id = process.processIdentifier
