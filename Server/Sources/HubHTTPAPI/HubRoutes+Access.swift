@@ -34,7 +34,7 @@ extension HubRoutes {
     }
 
     private static func isFiltered(_ request: Request) -> Bool {
-        HubProtocol.QueryParameters(request.uri.query)["$filter"] != nil
+        HubProtocol.QueryParameters(request.uri.query).filter != nil
     }
 }
 

@@ -86,16 +86,12 @@ struct LocalService {
     /// Lets the clock of both sides run about as fast as the real one while `body` runs, for faults that wait.
     func whileTimePasses<Result: Sendable>(_ body: @Sendable () async -> Result) async -> Result {
         let clock = clock
-        return await withTaskGroup(of: Void.self) { tasks in
-            tasks.addTask {
-                while !Task.isCancelled {
-                    clock.advance(by: .milliseconds(10))
-                    try? await Task.sleep(for: .milliseconds(10))
-                }
-            }
-            defer { tasks.cancelAll() }
-            return await body()
-        }
+        // Not a task: on a busy machine the threads of tasks may all be taken for seconds.
+        let ticker = MultiThreadedEventLoopGroup.singleton.next().scheduleRepeatedTask(
+            initialDelay: .zero, delay: .milliseconds(10)
+        ) { _ in clock.advance(by: .milliseconds(10)) }
+        defer { ticker.cancel() }
+        return await body()
     }
 
     func tokens(_ count: Int) -> [String] { (0..<count).map { apns.issueToken(device: "device \($0)", topic: Self.topic) } }

@@ -17,6 +17,10 @@ struct RightsTests {
         (ClientRequest("DELETE", "/demo/registrations/1-2-3"), listenOrManage),
         (ClientRequest("GET", "/demo/registrations?$filter=DeviceToken%20eq%20'AB'"), listenOrManage),
         (ClientRequest("GET", "/demo/registrations?api-version=2020-06"), [.manage]),
+        // A filter of nothing selects everything.
+        (ClientRequest("GET", "/demo/registrations?$filter="), [.manage]),
+        (ClientRequest("GET", "/demo/registrations?api-version=2020-06&$filter"), [.manage]),
+        (ClientRequest("GET", "/demo/registrations?%24filter=%20+"), [.manage]),
         (ClientRequest("GET", "/demo/tags/red/registrations"), [.manage]),
         (ClientRequest("PUT", "/demo/installations/i-1"), listenOrManage),
         (ClientRequest("GET", "/demo/installations/i-1"), listenOrManage),

@@ -73,8 +73,11 @@ struct MessageCheckTests {
         #expect(code(with("background", 1)) == nil && code(with("alert", 10)) == nil && code(with("alert", 5)) == nil)
         #expect(code(with("nonsense", nil)) == .invalidField && code(with(nil, 7)) == .invalidField)
         var silent = message(#"{"aps":{"content-available":1}}"#)
-        silent.priority = 10
+        silent.priority = 7
         #expect(code(silent) == .invalidField)
+        // Who names no type did not choose the type that forbids it.
+        silent.priority = 10
+        #expect(code(silent) == nil)
     }
 
     @Test(

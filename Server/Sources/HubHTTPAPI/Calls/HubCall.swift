@@ -56,7 +56,10 @@ struct HubCall: Sendable {
     var ifMatch: IfMatch? { IfMatch(header: request.headers[.ifMatch]) }
 
     /// Whether a collection of exactly one header has to be left out: the JavaScript client throws at one (Azure reference 2.1).
-    var omitsSingleHeader: Bool { request.headers[.userAgent]?.hasPrefix("azsdk-js") ?? false }
+    /// An application may put its own name before the client's, and in a browser the client has a header of its own for it.
+    var omitsSingleHeader: Bool {
+        ["User-Agent", "x-ms-useragent"].contains { headers[$0]?.contains("azsdk-js") ?? false }
+    }
 
     func body(limit: Int) async throws -> [UInt8] { try await request.readBody(limit: limit) }
 

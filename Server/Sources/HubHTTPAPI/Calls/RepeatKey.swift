@@ -6,14 +6,27 @@ import RichPushModel
 enum RepeatKey {
     /// The client's own word for the request together with what it asks for: the same word with another content is another
     /// send. Without a word it is a random name, which tells this server alone what became of the commit.
+    ///
+    /// Headers count as they came: what a date on a 12-hour clock means depends on the moment at which it is read.
     static func key(of call: HubCall, _ headers: SendHeaders, _ body: [UInt8], _ handles: [String]?) -> String {
         guard let request = headers.requestID else { return "hub:" + RegistrationName.random() }
         var hash = SHA256()
-        let words = [request, call.route.operation.rawValue] + headers.fields.flatMap { [$0.name, $0.value] } + (handles ?? [])
+        let words = [request, call.route.operation.rawValue] + said(in: call.headers) + (handles ?? [])
         for field in words.map({ Array($0.utf8) }) + [body] {
             hash.update(data: Array("\(field.count):".utf8))
             hash.update(data: field)
         }
         return "hub:" + hash.finalize().map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
+
+    /// The headers that say what is to be sent, without those of the transport, which may differ in a repeat.
+    private static func said(in headers: HeaderList) -> [String] {
+        headers.fields
+            .map { HeaderField($0.name.lowercased(), $0.value) }
+            .filter { field in prefixes.contains { field.name.hasPrefix($0) } }
+            .sorted { ($0.name, $0.value) < ($1.name, $1.value) }
+            .flatMap { [$0.name, $0.value] }
+    }
+
+    private static let prefixes = ["servicebusnotification-", "apns-", "x-apns-", "x-wns-", "x-windowsphone-", "x-mpns-"]
 }

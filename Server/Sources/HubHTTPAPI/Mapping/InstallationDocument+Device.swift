@@ -90,10 +90,12 @@ extension InstallationDocument {
 }
 
 extension InstallationUpsert {
-    /// Every tag of the installation, its templates and its tiles.
+    /// Every tag of the installation, its templates and its tiles. The name of a template is a tag of it, too (Azure reference 3).
     var allTags: [Tag] {
-        var all = tags + templates.values.flatMap(\.tags)
-        for tile in tiles.values { all += tile.tags + tile.templates.values.flatMap(\.tags) }
-        return all
+        tags + Self.tags(of: templates) + tiles.values.flatMap { $0.tags + Self.tags(of: $0.templates) }
+    }
+
+    private static func tags(of templates: [String: Template]) -> [Tag] {
+        templates.flatMap { name, template in template.tags + [Tag(name)].compactMap(\.self) }
     }
 }

@@ -14,6 +14,9 @@ extension HubRoutes {
         let hub = try call.hub()
         let query = try ListQuery(call.query, limits: call.limits)
         guard let selection = try Self.selection(call, query.filter) else { return Self.feed([], next: nil, call) }
+        if case .all = selection, !call.grant.allows(anyOf: [.manage]) {
+            throw ServiceError(.forbidden, "Manage claim is required for this operation")
+        }
         var after = query.continuation?.key.map { SliceKey($0) } ?? .beforeAll
         if query.skip > 0 {
             guard query.skip <= Self.maximumSkip else {

@@ -90,7 +90,8 @@ extension HubRoutes {
         let id: NotificationID
         do {
             id = try await hub.send(command).id
-        } catch let error as ServiceError where error.code == .outcomeUnknown {
+        } catch let error as ServiceError where error.code == .outcomeUnknown || error.code == .idempotencyMismatch {
+            // The key stands for the whole content: what differs in a repeat is only what an expiry means at that moment.
             guard let key = command.idempotencyKey, let stored = try await hub.notification(idempotencyKey: key) else {
                 throw ServiceError(.storageUnavailable, "the storage broke while writing; nothing was kept")
             }

@@ -31,7 +31,7 @@ public struct ListQuery: Hashable, Sendable {
             }
             continuation = token
         }
-        if let text = parameters["$filter"], !text.trimmingBlanks.isEmpty {
+        if let text = parameters.filter {
             filter = try RegistrationFilter(text, limits: limits)
         }
     }

@@ -36,6 +36,12 @@ public struct QueryParameters: Hashable, Sendable {
     /// Whether the send is a test. On other operations clients add the flag without meaning (Azure reference 2.10).
     public var isTest: Bool { flag("test") }
 
+    /// The filter of a list; `nil` when there is none or nothing but blanks, which selects everything.
+    public var filter: String? {
+        guard let text = self["$filter"], !text.trimmingBlanks.isEmpty else { return nil }
+        return text
+    }
+
     /// The version to echo in `Location` and in entries: as the request gave it if it is 1 to 32 of `A-Z a-z 0-9 . -`, else
     /// the default. Nothing depends on it (Azure reference 2.0).
     public var apiVersion: String {

@@ -96,6 +96,8 @@ struct MessageCheck {
         let priority = message.priority ?? (pushType == "background" ? 5 : 10)
         guard [1, 5, 10].contains(priority) else { throw ServiceError(.invalidField, "the priority is 10, 5 or 1") }
         if pushType == "background", priority == 10 {
+            // Who names no type means a silent push as it was before there were types: the priority was lowered then.
+            guard message.pushType != nil else { return 5 }
             throw ServiceError(.invalidField, "a background push cannot have priority 10 (use 5 or 1)")
         }
         return priority

@@ -1,3 +1,4 @@
+import Dispatch
 import APNsProtocol
 import ClarionTesting
 import Crypto
@@ -61,11 +62,15 @@ struct ClientComplaintTests {
     func boundedInbox() async throws {
         let loop = NIOAsyncTestingEventLoop()
         let client = try client(on: loop, limits: APNsClientLimits(queuedPushes: 2))
+        // What is handed over from outside runs at once, unless the event loop has something else to do.
+        let busy = DispatchSemaphore(value: 0)
+        loop.execute { busy.wait() }
         let waiting = (0..<2).map { _ in PushSubmission(push: Pushes.push(), timeLimit: .seconds(30)) }
         for submission in waiting { client.shards[0].submit(submission) }
         #expect(await client.send(Pushes.push()) == .notSent(.queueFull))
         #expect(await client.send([Pushes.push(), Pushes.push()]) == [.notSent(.queueFull), .notSent(.queueFull)])
         #expect(client.metrics.notSent == 3)
+        busy.signal()
         await loop.run()
         #expect(client.metrics.queued == 2)
         await loop.advanceTime(by: .seconds(31))

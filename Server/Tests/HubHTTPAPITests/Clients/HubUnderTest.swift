@@ -65,7 +65,7 @@ final class HubUnderTest: Sendable {
         try? FileManager.default.removeItem(atPath: folder)
     }
 
-    private static var rules: [AccessRule] {
+    static var rules: [AccessRule] {
         [
             AccessRule(name: AccessRule.fullName, rights: Set(AccessRight.allCases), primary: key(fullKey)),
             AccessRule(name: AccessRule.listenName, rights: [.listen], primary: key(listenKey)),

@@ -114,6 +114,34 @@ struct OddRequestTests {
         }
     }
 
+    @Test(
+        "a call that is sent again when its expiry has passed is still the send that it was",
+        arguments: [HubClient.java, .javaScript])
+    func lateRepeat(client: HubClient) async throws {
+        let hub = try await HubUnderTest()
+        let name = client == .java ? "TrackingId" : "x-ms-client-request-id"
+        let request = ClientRequest(
+            "POST", client.messages(), client.sendHeaders(format: "apple", tags: "red"), body: Self.payload
+        )
+        .adding(name, "5b1f8f5e-0000-4000-8000-000000000003")
+        let first = try await hub.call(client, request).location()
+        // The date of the one client means another half of the day by now.
+        hub.clock.advance(by: .seconds(36 * 3600))
+        let answer = try await hub.call(client, request)
+        #expect(answer.status == 201, "\(answer.body)")
+        #expect(try answer.location() == first)
+    }
+
+    @Test("the priority that a client always names is lowered for a silent push whose type it does not name")
+    func silentPriority() async throws {
+        let hub = try await HubUnderTest()
+        let silent = #"{"aps":{"content-available":1,"sound":""},"richId":"1"}"#
+        let request = ClientRequest(
+            "POST", HubClient.dotNet.messages(), HubClient.dotNet.sendHeaders(format: "apple", tags: "red"), body: silent)
+        #expect(try await hub.call(.dotNet, request).status == 201)
+        #expect(try await hub.call(.dotNet, request.adding("X-Apns-Push-Type", "background")).status == 400)
+    }
+
     @Test("a list of tags where an expression belongs is read as alternatives")
     func commas() async throws {
         let hub = try await HubUnderTest()
