@@ -54,9 +54,12 @@ struct APNsBatchGroups {
         }
     }
 
-    /// The topic that the batch names for a target; `nil` for the transport's own.
-    func topic(of target: PushBatch.Target, in batch: PushBatch) -> String? {
-        batch.headers.indices.contains(target.headers) ? batch.headers[target.headers].topic : nil
+    /// Whether a target's push is of the kind that every app gets: with the transport's own topic, and of a type whose topic is
+    /// the bare bundle id (APNs reference 3.2).
+    func isOrdinary(_ target: PushBatch.Target, in batch: PushBatch, _ defaultTopic: String) -> Bool {
+        guard batch.headers.indices.contains(target.headers) else { return true }
+        let headers = batch.headers[target.headers]
+        return (headers.topic ?? defaultTopic) == defaultTopic && ["alert", "background"].contains(headers.pushType)
     }
 
     private static func environment(_ word: String?, default environment: APNsEnvironment) -> APNsEnvironment? {

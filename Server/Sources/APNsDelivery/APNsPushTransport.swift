@@ -3,6 +3,7 @@ import APNsProtocol
 import Logging
 import PushHub
 import RichPushModel
+import Synchronization
 
 /// The push-transport port on the APNs client: one client for each environment that has a credential.
 ///
@@ -13,6 +14,7 @@ public struct APNsPushTransport: PushTransport {
     private let defaultTopic: String
     private let advice: PushRetryAdvice
     private let refused = RefusedTokens()
+    private let notices = RefusalNotices()
     private let logger: Logger
 
     /// Creates a transport.
@@ -46,7 +48,7 @@ public struct APNsPushTransport: PushTransport {
                 for (position, target) in result.targets.enumerated() {
                     note(result.outcomes?[position], for: batch.targets[target])
                     outcomes[target] = outcome(
-                        result.outcomes?[position], topic: groups.topic(of: batch.targets[target], in: batch))
+                        result.outcomes?[position], isOrdinary: groups.isOrdinary(batch.targets[target], in: batch, defaultTopic))
                 }
             }
         }
@@ -66,23 +68,38 @@ public struct APNsPushTransport: PushTransport {
 
     /// A device of an environment without a credential, or of an app that the credential does not cover, is that device's
     /// fault and must not stop the others; without any credential, and for the node's own topic, it is the operator's.
-    private func outcome(_ outcome: APNsOutcome?, topic: String?) -> PushOutcome {
+    /// A topic that does not fit its push type is the sender's.
+    private func outcome(_ outcome: APNsOutcome?, isOrdinary: Bool) -> PushOutcome {
         guard let outcome else {
             return clients.isEmpty ? .misconfigured(reason: "no APNs credential is set") : .unsupported
         }
-        if case .rejected(let rejection) = outcome, [.topicDisallowed, .badTopic].contains(rejection.reason),
-            let topic, topic != defaultTopic
-        {
+        if !isOrdinary, case .rejected(let rejection) = outcome, [.topicDisallowed, .badTopic].contains(rejection.reason) {
             return .rejected(reason: rejection.reason.rawValue)
         }
         return PushOutcome(outcome, advice: advice)
     }
 
-    /// Says once per batch what an operator must mend.
+    /// Says what an operator must mend: once per batch, and of device tokens once a minute.
     private func report(_ outcomes: [PushOutcome?]) {
+        if let count = notices.note(outcomes.count { $0 == .badToken }) {
+            logger.warning(
+                """
+                APNs says that device tokens belong to another environment or app: check apns-environment and apns-topic. \
+                Their devices get no more pushes until they register again
+                """, metadata: ["count": "\(count)"])
+        }
         for case .misconfigured(let reason)? in outcomes {
             logger.error("APNs refuses this configuration", metadata: ["apns.reason": "\(reason)"])
             return
         }
+    }
+}
+
+/// The notice that all copies of a transport share.
+private final class RefusalNotices: Sendable {
+    private let state = Mutex(RefusalNotice())
+
+    func note(_ count: Int) -> Int? {
+        state.withLock { $0.note(count, at: SystemClock().uptime) }
     }
 }

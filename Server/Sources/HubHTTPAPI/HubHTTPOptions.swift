@@ -1,4 +1,5 @@
 import HubProtocol
+import Hummingbird
 import PushHub
 import RichPushModel
 
@@ -23,6 +24,8 @@ public struct HubHTTPOptions: Sendable {
     public var transport: any PushTransport
     /// Jobs and their files; without them those resources do not exist.
     public var files: HubFiles?
+    /// What a browser gets at `/`, where clients with a signature list the hubs; `nil` is the error for a missing signature.
+    public var startPage: (@Sendable () -> Response)?
 
     /// Creates options.
     public init(

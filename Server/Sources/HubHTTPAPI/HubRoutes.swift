@@ -38,6 +38,7 @@ extension HubRoutes: OwnRoutes {
 
     public func respond(to request: Request, context: ServiceRequestContext) async throws -> Response {
         if ContainerPath.matches(request.uri.path) { return try await answerContainer(request, context) }
+        if let page = options.startPage, Self.isBrowserAtRoot(request) { return page() }
         guard case .route(let route) = HubRoute.match(method: request.method.rawValue, path: request.uri.path) else {
             throw ServiceError(.methodNotAllowed)
         }
@@ -55,6 +56,12 @@ extension HubRoutes: OwnRoutes {
         let given = request.headers[.trackingID].flatMap { HubCall.isTrackingID($0) ? $0 : nil }
         response.headers[.trackingID] = given ?? context.requestID
         response.headers[.correlationRequestID] = context.requestID
+    }
+
+    /// No client of the protocol asks for HTML, and none comes without a signature.
+    private static func isBrowserAtRoot(_ request: Request) -> Bool {
+        request.method == .get && request.uri.path == "/" && request.headers[.authorization] == nil
+            && request.headers[.accept]?.contains("text/html") == true
     }
 
     private func isReserved(_ path: String) -> Bool {

@@ -228,7 +228,7 @@ extension InstallationPromises {
     }
 
     private static let guardsDerived = StoragePromise<HubStorage>(
-        "a registration replaces neither a record of an installation nor one that has templates"
+        "a registration replaces neither a record of an installation nor the installation, with templates or without"
     ) { storage in
         _ = try await storage.devices.put(try installation(), in: Sample.hub, at: Sample.start)
         let derived = try #require(try await records(storage, tag: "short").first)
@@ -240,6 +240,14 @@ extension InstallationPromises {
             #expect(error?.code == .conflict)
         }
         #expect(try await storage.devices.count(in: Sample.hub) == 3)
+        var bare = try installation()
+        (bare.templates, bare.tiles) = ([:], [:])
+        _ = try await storage.devices.put(bare, in: Sample.hub, at: Sample.time(1))
+        let taking = DeviceUpsert(id: try Sample.record(id), kind: .registration, handle: Sample.handle(3))
+        await #expect(throws: ServiceError.self) {
+            _ = try await storage.devices.upsert(taking, in: Sample.hub, at: Sample.time(1))
+        }
+        #expect(try await storage.devices.device(try Sample.record(id), in: Sample.hub)?.kind == .installation)
         // What an app of the SDK says of itself replaces all that was said before.
         let request = DeviceUpsert(id: try Sample.record(id), kind: .installation, handle: Sample.handle(3))
         _ = try await storage.devices.upsert(request, in: Sample.hub, at: Sample.time(1))

@@ -7,7 +7,8 @@ import NIOConcurrencyHelpers
 /// What both ends saw of a long run, and whether the one explains what the other says.
 ///
 /// The client tells on which stream of which of its connections each push went; the local APNs tells which requests it judged and
-/// which faults struck. A connection is the same for both when the first requests on it are.
+/// which faults struck. A connection is the same for both when the requests on it are: all of them, for what comes back from one
+/// connection goes in its order to the next and may begin there as it did before.
 final class LongRunEvidence: APNsClientObserver {
     /// What became of a push.
     struct Push {
@@ -41,8 +42,7 @@ final class LongRunEvidence: APNsClientObserver {
 
     /// A connection as the local APNs saw it.
     private struct Seen {
-        var judged = 0
-        var first: [Request] = []
+        var judged: [Request] = []
         var faults: [(request: Request, fault: InjectedFault)] = []
 
         func isStruck(by condition: (InjectedFault) -> Bool) -> Bool { faults.contains { condition($0.fault) } }
@@ -70,10 +70,7 @@ final class LongRunEvidence: APNsClientObserver {
         let id = exchange.headers.first { $0.name == "apns-id" }.flatMap { UUID(uuidString: $0.value) }
         let request = Request(stream: exchange.stream, id: id)
         state.withLockedValue { state in
-            state.seen[exchange.connection, default: Seen()].judged += 1
-            if state.seen[exchange.connection, default: Seen()].first.count < 5 {
-                state.seen[exchange.connection]?.first.append(request)
-            }
+            state.seen[exchange.connection, default: Seen()].judged.append(request)
             if let fault = exchange.fault { state.seen[exchange.connection]?.faults.append((request, fault)) }
             state.newest = Place(connection: exchange.connection, stream: exchange.stream)
         }
@@ -101,14 +98,14 @@ final class LongRunEvidence: APNsClientObserver {
 
     /// What the local APNs saw of each of the client's connections.
     private static func seenByClient(_ state: State) -> [Int: Seen] {
+        let written = state.written.mapValues { requests in
+            Dictionary(requests.map { ($0.stream, $0.id) }, uniquingKeysWith: { first, _ in first })
+        }
         var seen: [Int: Seen] = [:]
-        for (_, connection) in state.seen.sorted(by: { $0.key < $1.key }) {
-            // Both count in the order of connecting, so of several that fit the first is meant.
-            let fitting = state.written.keys.sorted().first { number in
-                guard seen[number] == nil, let written = state.written[number] else { return false }
-                return connection.first.allSatisfy { first in
-                    written.contains { $0.stream == first.stream && $0.id == first.id }
-                }
+        // Those with the most requests first: nobody else fits them. Of several that fit the first is meant.
+        for (_, connection) in state.seen.sorted(by: { ($1.value.judged.count, $0.key) < ($0.value.judged.count, $1.key) }) {
+            let fitting = written.keys.sorted().first { number in
+                seen[number] == nil && connection.judged.allSatisfy { written[number]?[$0.stream] == .some($0.id) }
             }
             if let fitting { seen[fitting] = connection }
         }
@@ -165,7 +162,7 @@ final class LongRunEvidence: APNsClientObserver {
         var unjudged = (certain: 0, possible: 0)
         for (number, written) in state.written {
             verdict.requests += written.count
-            let missing = written.count - (seen[number]?.judged ?? 0)
+            let missing = written.count - (seen[number]?.judged.count ?? 0)
             if missing < 0 { verdict.contradictions.append("more was judged on connection \(number) than was written") }
             unjudged.possible += missing
             let isWhole = seen[number].map { !$0.isStruck(by: Self.endsConnection) && !$0.isStruck(by: Self.isGoAway) } ?? false

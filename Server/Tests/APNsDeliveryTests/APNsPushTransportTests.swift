@@ -98,6 +98,18 @@ struct APNsPushTransportTests {
         #expect(outcomes == [.rejected(reason: "TopicDisallowed"), .misconfigured(reason: "TopicDisallowed")])
     }
 
+    @Test(
+        "a push type that the node's own topic does not fit is the sender's fault and pauses nobody",
+        arguments: ["voip", "location"])
+    func unfitTopic(type: String) async throws {
+        let refusing = ScriptedClient { _ in .rejected(APNsRejection(status: 400, reason: .topicDisallowed)) }
+        let transport = APNsPushTransport(
+            clients: [.sandbox: refusing], defaultEnvironment: .sandbox, defaultTopic: "com.example.app", logger: logger)
+        var batch = batch([try target("AA")])
+        batch.headers = [PushBatch.Headers(pushType: type, priority: 10)]
+        #expect(await transport.send(batch) == [.rejected(reason: "TopicDisallowed")])
+    }
+
     @Test("header sets, bodies, ids and the default topic arrive at the client")
     func translation() async throws {
         let second = try target("BB", body: 1, headers: 1)

@@ -30,8 +30,10 @@ struct RemotePortTests {
             receipt
                 == SendReceipt(
                     id: try #require(NotificationID(ScriptedRemote.queuedID)), dueAt: remote.clock.now, isRepeat: false))
-        _ = try await remote.hub.send(try command())
+        let again = try await remote.hub.send(try command())
+        #expect(again == SendReceipt(id: receipt.id, dueAt: remote.clock.now, isRepeat: true))
         let asked = remote.transport.asked
+        #expect(asked.count == 1, "what the hub took does not go out again")
         #expect(
             remote.ownHeaders(asked[0]) == [
                 HeaderField("Content-Type", "application/json;charset=utf-8"),
@@ -68,6 +70,20 @@ struct RemotePortTests {
         #expect(remote.transport.asked[1].url.contains("/schedulednotifications?"))
         direct.dueAt = later.dueAt
         #expect(await code { _ = try await remote.hub.send(direct) } == .invalidField)
+    }
+
+    @Test("what has expired while the hub was away does not go out late, and what went out before is still told")
+    func expired() async throws {
+        let remote = try ScriptedRemote(.queued)
+        var command = try command()
+        command.message.expiresAt = remote.clock.now + .seconds(60)
+        let id = try await remote.hub.send(command).id
+        remote.clock.advance(by: .seconds(60))
+        #expect(try await remote.hub.send(command).id == id)
+        command.idempotencyKey = "other"
+        let late = command
+        #expect(await code { _ = try await remote.hub.send(late) } == .invalidField)
+        #expect(remote.transport.asked.count == 1)
     }
 
     @Test("what the protocol cannot do is refused")

@@ -39,6 +39,11 @@ public struct KeptState: Sendable, Hashable, Codable {
         var devices: [String]
     }
 
+    /// Whether there is nothing to keep.
+    public var isEmpty: Bool {
+        apps.isEmpty && keys.isEmpty && tokens.isEmpty && channels.isEmpty && revokedCertificates.isEmpty
+    }
+
     /// The form of this document.
     static let presentVersion = 1
 

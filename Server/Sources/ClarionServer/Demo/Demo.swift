@@ -30,9 +30,10 @@ struct Demo: Sendable {
             let phones = try (1...count).map { try factory.phone(number: $0, apns: apns) }
             let story = DemoStory(apns: apns, phones: phones)
             let page = PhonePageRoutes(phones: phones, clock: clock)
-            let options = NodeOptions(
+            var options = NodeOptions(
                 signIn: .nameIsPassword, clock: clock, backendObserver: story, metrics: metrics,
                 addRoutes: { page.addRoutes(to: $0) })
+            options.links = [StartPage.Link(path: "/phone", title: "The simulated iPhones")]
             let node = try await ServerNode.make(settings, options: options, logger: logger)
             return Demo(node: node, apns: apns, phones: phones, story: story, client: client)
         } catch {

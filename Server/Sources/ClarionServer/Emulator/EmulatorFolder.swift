@@ -24,9 +24,15 @@ struct EmulatorFolder: Sendable {
     /// The serial numbers of the client certificates that were issued from here, one a line.
     let listPath: String
 
+    private let path: String
+
+    /// Where the local APNs of an environment keeps what it knows.
+    func statePath(of environment: String) -> String { "\(path)/state-\(environment).json" }
+
     /// Reads the folder, or fills it. Throws `ServiceError` with a sentence for the operator.
     init(path: String, now: Timestamp) throws {
         try NodeStorage.makeDirectory(path)
+        self.path = path
         listPath = path + "/issued-certificates.txt"
         authorityPath = path + "/authority.pem"
         signingKeyPath = path + "/AuthKey_\(Self.keyID).p8"

@@ -14,6 +14,7 @@ public enum EmulatorService {
         let logger = Observability.start(Settings.Logging(level: .info, format: .text))
         let folder = try EmulatorFolder(path: options.directory, now: SystemClock().now)
         var running: [(apns: LocalAPNs, path: RouterPath)] = []
+        var memories: [EmulatorMemory] = []
         let sandbox = try make(.sandbox, port: options.address.port, management: options.managementPort, options, folder, logger)
         running.append((sandbox, ""))
         if let port = options.productionPort {
@@ -22,6 +23,7 @@ public enum EmulatorService {
         }
         var lines: [String] = []
         for (apns, _) in running {
+            memories.append(try memory(of: apns, folder, logger))
             let wanted = apns.environment == .production ? options.productionPort ?? 0 : options.address.port
             let address = try await ListenerFault.explained(
                 Settings.Address(host: options.address.host, port: wanted), setting: "port, here or for the channels beside it"
@@ -42,7 +44,7 @@ public enum EmulatorService {
         let service = ClosureService(onShutdown: { for apns in ending { apns.endStreams() } }) {
             try await ListenerFault.explained(options.adminAddress, setting: "--admin-port") { try await admin.run() }
         }
-        try await ProcessServices.run([service], deadline: .seconds(5), logger: logger)
+        try await ProcessServices.run(memories + [service], deadline: .seconds(5), logger: logger)
         for (apns, _) in running { await apns.shutdown() }
     }
 
@@ -57,9 +59,16 @@ public enum EmulatorService {
         configuration.retention.frames = 2_000
         let apns = try LocalAPNs(
             configuration: configuration, clock: .system, group: .singletonMultiThreadedEventLoopGroup, logger: logger)
+        return apns
+    }
+
+    /// Lets it know what it knew in the run before, and then the key of the folder, which may be a new one.
+    private static func memory(of apns: LocalAPNs, _ folder: EmulatorFolder, _ logger: Logger) throws -> EmulatorMemory {
+        let path = folder.statePath(of: apns.environment.rawValue)
+        let memory = try EmulatorMemory(of: apns, at: path, clock: .system, logger: logger)
         try apns.registerKey(
             teamID: EmulatorFolder.teamID, keyID: EmulatorFolder.keyID, publicKeyPEM: folder.publicKeyPEM)
-        return apns
+        return memory
     }
 
     private static func administration(

@@ -26,6 +26,8 @@ public struct NodeOptions: Sendable {
     public var onListening: @Sendable (NodeListener, Int) async -> Void
     /// Adds routes beside those of the node, for example the page of the simulated iPhone.
     public var addRoutes: @Sendable (ServiceRouter) -> Void
+    /// What the page at `/` names first.
+    var links: [StartPage.Link] = []
 
     /// Creates options; the defaults are those of `serve`.
     public init(

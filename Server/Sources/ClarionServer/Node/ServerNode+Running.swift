@@ -90,11 +90,13 @@ extension ServerNode {
 
     private func hubOptions() -> HubHTTPOptions {
         let publicHost = settings.listening.publicURL.flatMap { URLComponents(string: $0)?.host }
-        return HubHTTPOptions(
+        var hub = HubHTTPOptions(
             clock: options.clock, publicHosts: [publicHost].compactMap(\.self), origin: linkOrigin,
             protectedTagPrefixes: settings.notifications.protectedTagPrefixes,
             sendsPerSecond: settings.notifications.hubSendsPerSecond, writesPerSecond: settings.notifications.hubWritesPerSecond,
             transport: delivery.transport, files: jobs.map { HubFiles(jobs: $0, signer: storage.signer) })
+        hub.startPage = StartPage(links: options.links).response
+        return hub
     }
 
     private var linkOrigin: LinkOrigin {

@@ -2,6 +2,9 @@ import HTTPService
 import PushHub
 
 /// A path below `/$containers`: the containers of a hub, one of them, or a file in it.
+///
+/// The hub stands in the first segment, `/$containers.{hub}/{container}/{blob}`, or in the second, `/$containers/{hub}/…`. Links have
+/// the first form: libraries for Azure's storage take a link apart as account, container and blob, and put it together again.
 struct ContainerPath: Hashable, Sendable {
     static let root = "$containers"
 
@@ -13,26 +16,33 @@ struct ContainerPath: Hashable, Sendable {
     /// Reads the path of a request or link, `nil` when it lies elsewhere or names nothing.
     init?(_ path: some StringProtocol) {
         guard path.utf8.count <= 1024 else { return nil }
-        var segments = String(path).split(separator: Character("/"), maxSplits: 4, omittingEmptySubsequences: false).map {
-            String($0)
+        let parts = path.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false).map { String($0) }
+        guard parts.count >= 2, parts[0].isEmpty, let named = Self.hub(in: parts[1]) else { return nil }
+        var rest = parts.count < 3 ? [] : Self.segments(parts[2], atMost: named.isEmpty ? 3 : 2)
+        if named.isEmpty {
+            guard !rest.isEmpty, let hub = QueryParameters.decoded(rest.removeFirst()), !hub.isEmpty else { return nil }
+            self.hub = hub
+        } else {
+            hub = named
         }
-        guard segments.count >= 3, segments[0].isEmpty, Self.isRoot(segments[1]) else { return nil }
         // A final slash names the same.
-        if segments.count > 3, segments.last == "" { segments.removeLast() }
-        guard let hub = QueryParameters.decoded(segments[2]), !hub.isEmpty else { return nil }
-        self.hub = hub
-        guard segments.count > 3 else { return }
-        guard let container = ContainerName(segments[3]) else { return nil }
+        if rest.last == "" { rest.removeLast() }
+        guard let first = rest.first else { return }
+        guard let container = ContainerName(first) else { return nil }
         self.container = container
-        guard segments.count > 4 else { return }
-        guard let blob = QueryParameters.decoded(segments[4]).flatMap(BlobName.init) else { return nil }
+        guard rest.count > 1 else { return }
+        guard let blob = QueryParameters.decoded(rest[1]).flatMap(BlobName.init) else { return nil }
         self.blob = blob
     }
 
-    /// Whether a path lies below `/$containers`.
+    private static func segments(_ text: String, atMost count: Int) -> [String] {
+        text.split(separator: "/", maxSplits: count - 1, omittingEmptySubsequences: false).map { String($0) }
+    }
+
+    /// Whether a path lies below `/$containers` or `/$containers.{hub}`.
     static func matches(_ path: String) -> Bool {
-        path.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false).dropFirst().first.map { isRoot(String($0)) }
-            ?? false
+        let parts = path.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
+        return parts.dropFirst().first.map { hub(in: String($0)) != nil } ?? false
     }
 
     /// The label of the metrics.
@@ -42,7 +52,11 @@ struct ContainerPath: Hashable, Sendable {
             : container != nil ? "/$containers/{hub}/{container}" : "/$containers/{hub}"
     }
 
-    private static func isRoot(_ segment: String) -> Bool {
-        QueryParameters.decoded(segment)?.lowercased() == root
+    /// The hub that the first segment names; empty when the next one does, `nil` when the path lies elsewhere.
+    private static func hub(in segment: String) -> String? {
+        guard let text = QueryParameters.decoded(segment), text.lowercased().hasPrefix(root) else { return nil }
+        let rest = text.dropFirst(root.count)
+        if rest.isEmpty { return "" }
+        return rest.first == "." && rest.count > 1 ? String(rest.dropFirst()) : nil
     }
 }

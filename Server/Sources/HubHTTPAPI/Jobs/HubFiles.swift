@@ -35,7 +35,7 @@ extension HubFiles {
     ) -> String {
         let query = signer.query(for: place(container, of: hub.id), permissions, until: moment)
         let name = ContentDisposition.escaped(hub.name.text)
-        let path = "/\(ContainerPath.root)/\(name)/\(container.text)" + (blob.map { "/\($0.text)" } ?? "")
+        let path = "/\(ContainerPath.root).\(name)/\(container.text)" + (blob.map { "/\($0.text)" } ?? "")
         return "\(base)\(path)?\(query)"
     }
 

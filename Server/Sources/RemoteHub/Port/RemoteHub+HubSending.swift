@@ -19,6 +19,13 @@ extension RemoteHub: HubSending {
             throw ServiceError(.invalidField, "the hub elsewhere cannot pace a send; leave out pushesPerSecond")
         }
         let key = command.idempotencyKey
+        if let key, case .taken(let id)? = recent.fate(key) {
+            // Another hub may not know a repeated id, and this process does.
+            return SendReceipt(id: id, dueAt: command.dueAt ?? clock.now, isRepeat: true)
+        }
+        if let expiresAt = command.message.expiresAt, expiresAt != PushMessage.oneTry, expiresAt <= clock.now {
+            throw ServiceError(.invalidField, "the expiry lies in the past")
+        }
         guard key.map(recent.begin) ?? true else {
             throw ServiceError(.idempotencyMismatch, "this send was cancelled before it left")
         }

@@ -80,9 +80,10 @@ extension SQLDeviceStore {
     ) throws {
         guard old.record.kind == .installation else { return }
         if old.record.parent != nil { throw Self.belongsToAnInstallation }
-        let derived = try DeviceRows.derived(from: old.record.id, in: hub, connection)
-        if request.kind == .registration, !derived.isEmpty { throw Self.belongsToAnInstallation }
-        for row in derived { try DeviceRows.removeAlone(row, in: hub, connection) }
+        if request.kind == .registration { throw Self.belongsToAnInstallation }
+        for row in try DeviceRows.derived(from: old.record.id, in: hub, connection) {
+            try DeviceRows.removeAlone(row, in: hub, connection)
+        }
     }
 
     private static let belongsToAnInstallation = ServiceError(

@@ -61,7 +61,8 @@ struct SettingsSourcesTests {
 
     @Test("the variables of the command line client are no settings, and do no harm")
     func clientVariables() {
-        #expect(SettingsFixture(environment: ["CLARION_USER": "alice", "CLARION_PASSWORD": "x"]).problems.isEmpty)
+        #expect(
+            SettingsFixture(environment: ["CLARION_USER": "alice", "CLARION_PASSWORD": "x", "CLARION_HUB": "y"]).problems.isEmpty)
     }
 
     @Test("a secret comes from the file that its variable names")

@@ -33,6 +33,7 @@ final class HubUnderTest: Sendable {
 
     init(
         hubs names: [String] = ["demo"], start: Timestamp = Timestamp(seconds: 1_795_220_000),
+        intake wrap: (any IntakeStore) -> any IntakeStore = { $0 },
         options change: (inout HubHTTPOptions) -> Void = { _ in }
     ) async throws {
         folder = NSTemporaryDirectory() + "clarion-protocol-\(UUID().uuidString)"
@@ -40,7 +41,7 @@ final class HubUnderTest: Sendable {
         database = try await TestEngine.chosen.open(folder + "/clarion.sqlite")
         clock = ManualClock(start: start)
         let stores = NotificationHub.Stores(
-            devices: SQLDeviceStore(database), intake: SQLIntakeStore(database), telemetry: SQLTelemetryStore(database))
+            devices: SQLDeviceStore(database), intake: wrap(SQLIntakeStore(database)), telemetry: SQLTelemetryStore(database))
         let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let box = SecretBox(.random())
         let store = SQLHubStore(database)

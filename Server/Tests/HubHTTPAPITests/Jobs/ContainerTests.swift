@@ -37,6 +37,23 @@ struct ContainerTests {
         #expect(try await bench.call(.get, JobBench.target(container, "b.txt"), as: .nobody).status == .notFound)
     }
 
+    @Test("a library that takes a link apart as account, container and blob reaches the files with what it puts together")
+    func storageLibrary() async throws {
+        let bench = try await JobBench()
+        let link = try await bench.makeContainer()
+        let target = JobBench.target(link)
+        let (path, query) = (target.prefix { $0 != "?" }, target.drop { $0 != "?" })
+        let parts = path.split(separator: "/")
+        #expect(parts.count == 2, "no more than an account and a container: \(path)")
+        let file = "/\(parts[0])/\(parts[1])/a/b.txt\(query)"
+        #expect(try await bench.call(.put, file, "text", as: .nobody).status == .created)
+        let older = file.replacing("/$containers.", with: "/$containers/")
+        for target in [file, older, file.replacing("$", with: "%24")] {
+            let read = try await bench.call(.get, target, as: .nobody)
+            #expect(read.status == .ok && String(buffer: read.body) == "text", "\(target)")
+        }
+    }
+
     @Test("without the link, with another one, or for more than it allows, there is nothing")
     func links() async throws {
         let bench = try await JobBench()

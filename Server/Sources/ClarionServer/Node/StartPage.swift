@@ -1,0 +1,39 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// What a person sees who opens the address of a node in a browser: that it runs, and where to go on.
+struct StartPage: Sendable {
+    /// A place to go to from here.
+    struct Link: Sendable {
+        var path: String
+        var title: String
+    }
+
+    var links: [Link]
+
+    /// The page. Its texts are the program's own: nothing of the request is repeated.
+    func response() -> Response {
+        let items = (links + Self.always).map { "<li><a href=\"\($0.path)\">\($0.title)</a>" }.joined(separator: "\n")
+        let page = """
+            <!doctype html>
+            <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+            <title>Clarion</title>
+            <h1>Clarion runs here.</h1>
+            <p>Apps sign in and fetch notifications below <code>/api</code>. Backends use the hub protocol with the text that
+            <code>clarion hub connection-string</code> prints.
+            <ul>
+            \(items)
+            </ul>
+
+            """
+        return Response(
+            status: .ok, headers: [.contentType: "text/html; charset=utf-8", .cacheControl: "no-store"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: page)))
+    }
+
+    private static let always = [
+        Link(path: "/docs/errors", title: "What errors mean"), Link(path: "/docs/outcomes", title: "What became of a push"),
+        Link(path: "/readyz", title: "Whether it is ready"),
+    ]
+}
