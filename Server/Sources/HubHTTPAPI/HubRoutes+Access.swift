@@ -14,6 +14,9 @@ extension HubRoutes {
         let common = try await directory.catalog.commonRules()
         let isForAllHubs = try? grant(request, common)
         // Hubs as such are the business of keys for all hubs: the key of one hub shall not make or remove hubs.
+        if isForAllHubs == nil, route.operation.isOfAllHubs, (try? grant(request, served?.rules ?? [])) != nil {
+            throw ServiceError(.forbidden, "A key of all hubs is required for this operation")
+        }
         let grant = try isForAllHubs ?? grant(request, route.operation.isOfAllHubs ? common : served?.rules ?? [])
         guard grant.allows(anyOf: route.operation.rights(isFiltered: Self.isFiltered(request))) else {
             let needed = route.operation.rights(isFiltered: false)

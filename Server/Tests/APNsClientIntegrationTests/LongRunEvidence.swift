@@ -51,6 +51,9 @@ final class LongRunEvidence: APNsClientObserver {
     private struct State {
         /// By the client's number, in the order of the streams.
         var written: [Int: [Request]] = [:]
+        /// Where each push went last. Whatever was tried before did not process it, or it would not have been sent again; that may
+        /// have been on a younger connection.
+        var last: [UUID: Place] = [:]
         var seen: [Int: Seen] = [:]
         var newest = Place(connection: 0, stream: 0)
     }
@@ -58,8 +61,9 @@ final class LongRunEvidence: APNsClientObserver {
     private let state = NIOLockedValueBox(State())
 
     func clientDidSend(_ request: APNsRequestReport) {
-        state.withLockedValue {
-            $0.written[request.connection, default: []].append(Request(stream: request.stream, id: request.apnsID))
+        state.withLockedValue { state in
+            state.written[request.connection, default: []].append(Request(stream: request.stream, id: request.apnsID))
+            if let id = request.apnsID { state.last[id] = Place(connection: request.connection, stream: request.stream) }
         }
     }
 
@@ -131,21 +135,9 @@ final class LongRunEvidence: APNsClientObserver {
             }
         }
         verdict.contradictions += reasons.values.map { "a refusal with \($0.rawValue) that nobody gave" }
-        let places = Self.lastPlaces(of: unknown, state)
         for (id, failure) in unknown {
-            if let fault = Self.contradiction(failure, at: places[id], seen) { verdict.contradictions.append(fault) }
+            if let fault = Self.contradiction(failure, at: state.last[id], seen) { verdict.contradictions.append(fault) }
         }
-    }
-
-    /// Where each push went last. Whatever was tried before did not process it, or it would not have been sent again.
-    private static func lastPlaces(of pushes: [UUID: APNsFailure], _ state: State) -> [UUID: Place] {
-        var places: [UUID: Place] = [:]
-        for (connection, requests) in state.written.sorted(by: { $0.key < $1.key }) {
-            for case let request in requests {
-                if let id = request.id, pushes[id] != nil { places[id] = Place(connection: connection, stream: request.stream) }
-            }
-        }
-        return places
     }
 
     /// Nothing when the fate of a push is to be expected: its stream was reset, or its connection was ended.

@@ -110,7 +110,7 @@ struct HubManagementTests {
             !entry.description.rules.isEmpty
                 && entry.description.rules.allSatisfy { $0.primaryKey == nil && $0.secondaryKey == nil })
         #expect(try await asFull("PUT", "/third", Self.entry()).status == 401)
-        #expect(try await asFull("DELETE", "/demo").status == 401)
+        #expect(try await asFull("DELETE", "/demo").status == 403)
         #expect(try await asFull("GET", "/").status == 401)
     }
 

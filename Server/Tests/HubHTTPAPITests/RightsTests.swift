@@ -92,4 +92,16 @@ struct RightsTests {
         }
         #expect(try await hub.registry.hubs().map(\.name.text) == ["demo"])
     }
+
+    @Test("a hub's own key is told which key changes or removes its hub, and a stranger's is told nothing")
+    func ownKey() async throws {
+        let hub = try await HubUnderTest()
+        for (_, rule) in try await rules(hub, of: HubName("demo")) {
+            for request in [ClientRequest("PUT", "/demo"), ClientRequest("DELETE", "/demo")] {
+                let answer = try await call(hub, request, rule, rule.primary)
+                #expect(answer.status == 403 && answer.body.contains("A key of all hubs is required"), "\(answer.body)")
+                #expect(try await call(hub, request, rule, .random()).status == 401)
+            }
+        }
+    }
 }
