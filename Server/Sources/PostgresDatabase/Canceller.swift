@@ -26,7 +26,7 @@ final class Canceller: Sendable {
         thread.start()
     }
 
-    /// Sendable by hand: the ticket is a copy of what the request needs, made for this thread and touched by no other.
+    /// `@unchecked` is safe: the ticket is a copy of what the request needs, made for this thread and touched by no other.
     private struct Request: @unchecked Sendable {
         let ticket: OpaquePointer
     }

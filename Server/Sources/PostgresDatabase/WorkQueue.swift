@@ -1,8 +1,9 @@
 import Foundation
 
 /// Work that waits for one of several threads: bounded, and ended once.
+///
+/// `@unchecked` is safe: `waiting` and `isStopped` are touched only while `condition` is locked.
 final class WorkQueue<Work: Sendable>: @unchecked Sendable {
-    // Sendable by hand: `waiting` and `isStopped` are touched only while `condition` is locked.
     private let condition = NSCondition()
     private let limit: Int
     private var waiting: [Work] = []

@@ -60,16 +60,10 @@ extension APNsConnectionHandler {
     }
 
     private func grant(_ size: Int, to stream: HTTP2StreamID, after delay: Duration) {
-        guard let context else { return }
-        let eventLoop = context.eventLoop
-        let bound = NIOLoopBound(self, eventLoop: eventLoop)
         travelling.lastNumber += 1
         let number = travelling.lastNumber
         travelling.sizes[stream, default: 0] += size
-        travelling.tasks[number] = Task { [clock = core.clock] in
-            guard (try? await clock.sleep(for: delay)) != nil else { return }
-            eventLoop.execute { bound.value.arrive(size, at: stream, number) }
-        }
+        travelling.tasks[number] = after(delay) { $0.arrive(size, at: stream, number) }
     }
 
     private func arrive(_ size: Int, at stream: HTTP2StreamID, _ number: Int) {

@@ -44,16 +44,9 @@ extension APNsConnectionHandler {
 
     /// The graceful form: first every stream is promised service, then the real last stream is named.
     func startDraining(reason: APNsReason?, pause: Duration) {
-        guard phase == .open, let context else { return }
+        guard phase == .open, context != nil else { return }
         phase = .draining(last: Self.noLastStream)
         filter.sendGoAway(lastStream: Self.noLastStream, code: 0, debugData: "")
-        let eventLoop = context.eventLoop
-        let bound = NIOLoopBound(self, eventLoop: eventLoop)
-        pausing = Task { [clock = core.clock] in
-            guard (try? await clock.sleep(for: pause)) != nil else { return }
-            eventLoop.execute {
-                bound.value.finishDraining(reason: reason)
-            }
-        }
+        pausing = after(pause) { $0.finishDraining(reason: reason) }
     }
 }

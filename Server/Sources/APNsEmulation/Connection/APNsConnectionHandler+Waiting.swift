@@ -2,34 +2,35 @@ import NIOCore
 import NIOHTTP2
 
 extension APNsConnectionHandler {
+    /// Does something on the event loop when a time has passed, unless the task is cancelled before; `nil` when the connection is gone.
+    ///
+    /// The task waits on the event loop as well: where others keep the threads of tasks busy, an answer would come seconds late, and
+    /// a client would rightly take the connection for dead.
+    func after(_ delay: Duration, _ body: @escaping @Sendable (APNsConnectionHandler) -> Void) -> Task<Void, Never>? {
+        guard let eventLoop = context?.eventLoop else { return nil }
+        let bound = NIOLoopBound(self, eventLoop: eventLoop)
+        return Task(executorPreference: EventLoopTaskExecutor(eventLoop)) { [clock = core.clock] in
+            guard (try? await clock.sleep(for: delay)) != nil else { return }
+            eventLoop.execute { body(bound.value) }
+        }
+    }
+
     /// Sends an answer when its time has come, unless the stream or the connection ends before.
     func send(_ answer: APNsAnswer, on stream: HTTP2StreamID, after delay: Duration) {
-        guard let context else { return }
-        let eventLoop = context.eventLoop
-        let bound = NIOLoopBound(self, eventLoop: eventLoop)
-        delayed[stream] = Task { [clock = core.clock] in
-            guard (try? await clock.sleep(for: delay)) != nil else { return }
-            eventLoop.execute {
-                let handler = bound.value
-                guard handler.phase != .silent else { return }
-                handler.send(answer, on: stream)
-                handler.context?.flush()
-                handler.closeIfDrained()
-            }
+        delayed[stream] = after(delay) { handler in
+            guard handler.phase != .silent else { return }
+            handler.send(answer, on: stream)
+            handler.context?.flush()
+            handler.closeIfDrained()
         }
     }
 
     /// Closes after the grace; answers that are still delayed then are waited for.
     func closeLater() {
-        guard let context, closing == nil else { return }
-        let eventLoop = context.eventLoop
-        let bound = NIOLoopBound(self, eventLoop: eventLoop)
-        closing = Task { [clock = core.clock, grace = core.rules.goAwayGrace] in
-            guard (try? await clock.sleep(for: grace)) != nil else { return }
-            eventLoop.execute {
-                bound.value.isGraceOver = true
-                bound.value.closeIfDrained()
-            }
+        guard closing == nil else { return }
+        closing = after(core.rules.goAwayGrace) { handler in
+            handler.isGraceOver = true
+            handler.closeIfDrained()
         }
     }
 

@@ -12,7 +12,7 @@ final class RawCaller: WireCaller {
     private let queue = DispatchQueue(label: "caller")
     private let connection = Connection()
 
-    /// The socket. Used on the queue only, which is what makes it safe to share.
+    /// The socket. `@unchecked` is safe: it is used on the serial queue only.
     private final class Connection: @unchecked Sendable {
         var socket: Int32 = -1
         var rest: [UInt8] = []
