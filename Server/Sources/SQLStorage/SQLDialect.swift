@@ -14,14 +14,18 @@ public struct SQLDialect: Sendable, Hashable {
     public let clustered: String
     /// The column type of a primary key that the engine counts up and never gives twice.
     public let serial: String
+    /// Asks for the names of all tables.
+    let tableNames: SQLStatement
 
     /// SQLite 3.35 or later.
     public static let sqlite = SQLDialect(
         name: "sqlite", integer: "INTEGER", bytes: "BLOB", text: "TEXT", skipLocked: "",
-        clustered: " WITHOUT ROWID", serial: "INTEGER PRIMARY KEY AUTOINCREMENT")
+        clustered: " WITHOUT ROWID", serial: "INTEGER PRIMARY KEY AUTOINCREMENT",
+        tableNames: SQLStatement("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"))
 
     /// PostgreSQL 13 or later.
     public static let postgresql = SQLDialect(
         name: "postgresql", integer: "BIGINT", bytes: "BYTEA", text: "TEXT COLLATE \"C\"", skipLocked: " FOR UPDATE SKIP LOCKED",
-        clustered: "", serial: "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY")
+        clustered: "", serial: "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+        tableNames: SQLStatement("SELECT CAST(tablename AS TEXT) FROM pg_tables WHERE schemaname = current_schema()"))
 }

@@ -114,8 +114,7 @@ import Testing
     }
 
     private func tables(_ test: TestBackend) async throws -> Set<String> {
-        let list = SQLStatement("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
-        return Set(try await test.database.read { try $0.rows(list, []) }.map { try $0.text(0) })
+        Set(try await test.database.tableNames())
     }
 
     @Test("every table of the schema is known to hold something about people, or nothing")

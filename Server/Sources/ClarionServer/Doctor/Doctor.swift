@@ -6,8 +6,8 @@ public enum Doctor {
         return [
             settingsCheck(result), dataDirectoryCheck(settings), diskCheck(settings), portCheck(settings),
             credentialCheck(settings),
-            publicURLCheck(settings), apnsCheck(settings),
-        ]
+            publicURLCheck(settings), apnsCheck(settings), contentStoreCheck(settings),
+        ].compactMap(\.self)
     }
 
     private static func settingsCheck(_ result: SettingsLoader.Result) -> DoctorCheck {

@@ -12,7 +12,7 @@ import SharedAccess
     import Foundation
 #endif
 
-/// What a node keeps: the database, in the data directory or in PostgreSQL, and the content in the data directory.
+/// What a node keeps: the database, in the data directory or in PostgreSQL, and the contents, in the data directory or a bucket.
 struct NodeStorage: Sendable {
     /// Who opens the storage.
     enum Access: Sendable {
@@ -22,13 +22,15 @@ struct NodeStorage: Sendable {
     }
 
     let database: any SQLDatabase
-    let content: DiskContentStore
+    let contents: NodeContents
     let hub: HubID
     /// Seals the secrets of hubs.
     let box: SecretBox
     let hubs: HubRegistry
     /// Signs the links to the files of jobs.
     let signer: ContainerSigner
+    /// Signs tickets for contents.
+    let tickets: ContentTicketSigner
     /// The files of jobs; only a server has them open.
     let containers: DiskContainerStore?
 
@@ -58,6 +60,7 @@ struct NodeStorage: Sendable {
         self.database = database
         box = SecretBox(master)
         signer = ContainerSigner(master)
+        tickets = ContentTicketSigner(master)
         let name = try HubRegistry.name(settings.notifications.hubName)
         hubs = HubRegistry(
             store: SQLHubStore(database), box: box, clock: clock, kept: [name],
@@ -67,10 +70,31 @@ struct NodeStorage: Sendable {
         _ = try await (hubs.rules(of: name), hubs.rules(of: nil))
         // What another process is just uploading must not be taken for leftovers.
         let isAlone = access == .server && settings.database == nil
-        content = try DiskContentStore(root: settings.dataDirectory + "/content", removesLeftovers: isAlone)
+        contents = try NodeContents(settings, isAlone: isAlone, clock: clock)
         containers =
             access == .server
             ? try DiskContainerStore(root: settings.dataDirectory + "/containers", maximumBytes: Self.containerLimit) : nil
+    }
+
+    /// Opens the storage for the length of a command.
+    static func during<Result: Sendable>(
+        command settings: Settings, _ body: (NodeStorage) async throws -> Result
+    ) async throws -> Result {
+        let storage = try await open(settings, access: .command, clock: .system)
+        do {
+            let result = try await body(storage)
+            await storage.close()
+            return result
+        } catch {
+            await storage.close()
+            throw error
+        }
+    }
+
+    /// Closes what is open.
+    func close() async {
+        await contents.shutDown()
+        try? database.close()
     }
 
     /// Brings the schema up to date and nothing else; returns its number before and after.

@@ -80,15 +80,12 @@ extension ServerNode {
     ) async throws -> RichPushBackend {
         let stores = storage.backendStores
         let hasher = PasswordHasher()
-        let backend = RichPushBackend(
+        return RichPushBackend(
             parts: BackendParts(
                 settings: backendSettings(settings), clock: options.clock, hub: hub, stores: stores,
-                contentStore: storage.content,
+                contentStore: storage.contents.store,
                 authenticator: try await authenticator(settings, options, stores, hasher), hasher: hasher,
-                observer: options.backendObserver, logger: logger))
-        let picture = try DefaultPictureSource.read(settings)
-        try await backend.setDefaultPicture(picture.bytes, fileName: picture.fileName)
-        return backend
+                ticketSigner: storage.tickets, observer: options.backendObserver, logger: logger))
     }
 
     private static func authenticator(

@@ -20,10 +20,15 @@ extension ServerNode {
     /// Shut down in this order: dispatcher and HTTP interface take nothing new, both finish what they hold, upkeep ends, the APNs
     /// client drains. `onListening` is told the port once requests are answered.
     public func run(onListening: @escaping @Sendable (_ port: Int) async -> Void = { _ in }) async throws {
-        defer { try? storage.database.close() }
         var configuration = ServiceGroupConfiguration(services: services(onListening: onListening), logger: logger)
         configuration.maximumGracefulShutdownDuration = settings.shutdownDeadline
-        try await ServiceGroup(configuration: configuration).run()
+        do {
+            try await ServiceGroup(configuration: configuration).run()
+            await storage.close()
+        } catch {
+            await storage.close()
+            throw error
+        }
     }
 
     private func services(onListening: @escaping @Sendable (Int) async -> Void) -> [ServiceGroupConfiguration
@@ -52,6 +57,13 @@ extension ServerNode {
         services.append(ClosureService { await cancelWhenGracefulShutdown { await BackendUpkeep(of: backend).run() } })
         if let jobs { services.append(ClosureService { await cancelWhenGracefulShutdown { await jobs.run() } }) }
         for upkeep in upkeep() { services.append(ClosureService { await cancelWhenGracefulShutdown { await upkeep.run() } }) }
+        if let pictureToStore {
+            services.append(
+                ClosureService {
+                    await cancelWhenGracefulShutdown { await pictureToStore.run() }
+                    try await gracefulShutdown()
+                })
+        }
         let metrics = MetricsUpkeep(
             telemetry: storage.hubStores.telemetry, clients: { delivery.clients.numbers },
             tokenAge: { delivery.tokens.oldestAgeInUse }, factory: options.metrics, clock: options.clock, logger: logger)
@@ -70,6 +82,7 @@ extension ServerNode {
             .hubs(storage.hubs, clock: clock, logger: logger),
         ]
         if let jobs { all.append(.jobs(storage.jobStore, jobs.files, clock: clock, logger: logger)) }
+        if let leftovers = storage.contents.upkeep(logger: logger) { all.append(leftovers) }
         return all
     }
 
@@ -82,10 +95,16 @@ extension ServerNode {
         BackendRoutes(backend: backend, options: backendOptions).addRoutes(to: router)
         ErrorReferenceRoute().addRoutes(to: router)
         OutcomeReferenceRoute().addRoutes(to: router)
-        HealthRoutes(checks: [ReadinessCheck(name: "storage") { try await storage.check() }]).addRoutes(to: router)
+        HealthRoutes(checks: readinessChecks).addRoutes(to: router)
         options.addRoutes(router)
         router.add(HubRoutes(directory: hubs, options: hubOptions()))
         return router
+    }
+
+    private var readinessChecks: [ReadinessCheck] {
+        let database = ReadinessCheck(name: "storage") { try await storage.check() }
+        guard storage.contents.isShared else { return [database] }
+        return [database, ReadinessCheck(name: "content-store") { try await storage.contents.check() }]
     }
 
     private func hubOptions() -> HubHTTPOptions {

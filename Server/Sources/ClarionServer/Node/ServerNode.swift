@@ -29,6 +29,8 @@ public struct ServerNode: Sendable {
     /// The certificate of the HTTPS interface; absent without one.
     let frontDoor: FrontDoorIdentity?
     let dispatcher: Dispatcher
+    /// The default picture, when the content store was away at the start.
+    let pictureToStore: DefaultPictureKeeper?
     let group: any EventLoopGroup
     let logger: Logger
 
@@ -44,7 +46,7 @@ public struct ServerNode: Sendable {
         do {
             return try await ServerNode(settings, options, storage, group, logger)
         } catch {
-            try? storage.database.close()
+            await storage.close()
             throw error
         }
     }
@@ -57,6 +59,7 @@ public struct ServerNode: Sendable {
         self.storage = storage
         self.group = group
         self.logger = logger
+        try await storage.contents.prepare(logger: logger)
         let catalog = HubCatalog(store: storage.hubStore, box: storage.box, clock: options.clock)
         frontDoor = try settings.listening.tls.map { tls in
             try FrontDoorIdentity(settings, tls, clock: options.clock, logger: logger)
@@ -81,5 +84,7 @@ public struct ServerNode: Sendable {
             settings: Self.dispatchSettings(settings), signal: signal, observer: observer, logger: logger)
         remoteHub = try Self.remoteHub(settings, options, group, logger)
         backend = try await Self.backend(settings, options, storage, remoteHub ?? hub, logger)
+        let picture = try DefaultPictureKeeper(settings, backend: backend, clock: clock, logger: logger)
+        pictureToStore = try await picture.store() ? nil : picture
     }
 }

@@ -6,6 +6,7 @@ extension Settings {
         dataDirectory = resolver.value(SettingCatalog.dataDirectory)
         let connections = resolver.value(SettingCatalog.databaseConnections)
         database = resolver.value(SettingCatalog.databaseURL).map { Database(url: $0, connections: connections) }
+        contentStore = ContentStore(from: &resolver)
         contentLimit = resolver.value(SettingCatalog.contentLimit)
         contentQuota = resolver.value(SettingCatalog.contentQuota)
         masterKey = resolver.value(SettingCatalog.masterKey)
