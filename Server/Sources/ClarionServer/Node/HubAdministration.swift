@@ -60,7 +60,7 @@ public struct HubAdministration: Sendable {
         try await withStorage { storage in
             HubFiles.link(
                 to: .random(), of: try await Self.record(name, storage), at: base, allowing: [.read, .write, .list],
-                until: SystemClock().now + lifetime, by: storage.signer)
+                until: storage.clock.now + lifetime, by: storage.signer)
         }
     }
 

@@ -23,6 +23,10 @@ struct NodeStorage: Sendable {
 
     let database: any SQLDatabase
     let contents: NodeContents
+    /// That of the database when nodes share it.
+    let clock: any ServiceClock
+    /// What other nodes can know this one by; absent when there can be no others.
+    let identity: NodeIdentity?
     let hub: HubID
     /// Seals the secrets of hubs.
     let box: SecretBox
@@ -57,6 +61,10 @@ struct NodeStorage: Sendable {
         _ database: any SQLDatabase, _ settings: Settings, _ access: Access, _ clock: any ServiceClock
     ) async throws {
         let master = try MasterKeyFile.key(settings)
+        let isServer = access == .server
+        identity = isServer && settings.database != nil ? try NodeIdentity(dataDirectory: settings.dataDirectory) : nil
+        let clock = try await Self.clock(database, settings, clock)
+        self.clock = clock
         self.database = database
         box = SecretBox(master)
         signer = ContainerSigner(master)
@@ -69,11 +77,21 @@ struct NodeStorage: Sendable {
         // Tells at once, and not at the first request, that the master key is another one.
         _ = try await (hubs.rules(of: name), hubs.rules(of: nil))
         // What another process is just uploading must not be taken for leftovers.
-        let isAlone = access == .server && settings.database == nil
+        let isAlone = isServer && settings.database == nil
         contents = try NodeContents(settings, isAlone: isAlone, clock: clock)
         containers =
-            access == .server
+            isServer
             ? try DiskContainerStore(root: settings.dataDirectory + "/containers", maximumBytes: Self.containerLimit) : nil
+    }
+
+    private static func clock(
+        _ database: any SQLDatabase, _ settings: Settings, _ clock: any ServiceClock
+    ) async throws -> any ServiceClock {
+        guard settings.database != nil else { return clock }
+        let shared = NodeClock(clock)
+        let store = SQLNodeStore(database)
+        try await shared.measure { try await store.time() }
+        return shared
     }
 
     /// Opens the storage for the length of a command.

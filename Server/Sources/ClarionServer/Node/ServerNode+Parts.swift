@@ -17,16 +17,33 @@ import SharedAccess
 
 /// How settings become parts.
 extension ServerNode {
-    static func dispatchSettings(_ settings: Settings) -> DispatchSettings {
+    static func dispatchSettings(
+        _ settings: Settings, _ options: NodeOptions, _ identity: NodeIdentity?
+    ) -> DispatchSettings {
         var dispatch = DispatchSettings()
-        dispatch.isOnlyNode = settings.database == nil
-        dispatch.owner = "\(ProcessInfo.processInfo.hostName) \(ProcessInfo.processInfo.processIdentifier)"
+        if let identity {
+            dispatch.takeover = identity.isLasting ? .own : .none
+            dispatch.owner = identity.name
+        }
+        if let interval = options.pollInterval { dispatch.pollInterval = interval }
         dispatch.pushDeadline = settings.pushDeadline
-        // A node sends only while its lease outlasts the deadline of a push, so a lease has to hold for more than two.
-        dispatch.leaseDuration = max(dispatch.leaseDuration, settings.pushDeadline * 2 + .seconds(10))
+        // A node sends only while its lease outlasts the deadline of a push, so a lease has to hold for more than two. Others wait
+        // for its end when a node is gone, so not for much longer.
+        dispatch.leaseDuration = settings.pushDeadline * 2 + .seconds(20)
         // Less than the whole, so that the connections to Apple can still end in order.
         dispatch.drainDeadline = settings.shutdownDeadline * 4 / 5
         return dispatch
+    }
+
+    static func membership(
+        _ settings: Settings, _ storage: NodeStorage, _ signal: DispatchSignal, _ logger: Logger
+    ) -> NodeMembership? {
+        guard let database = settings.database, let identity = storage.identity, let clock = storage.clock as? NodeClock else {
+            return nil
+        }
+        return NodeMembership(
+            store: SQLNodeStore(storage.database), clock: clock, identity: identity, role: settings.role, database: database,
+            signal: signal, logger: logger)
     }
 
     static func hubSettings(_ hub: HubRecord) -> NotificationHub.Settings {

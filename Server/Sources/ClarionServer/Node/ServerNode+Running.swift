@@ -35,6 +35,8 @@ extension ServerNode {
         .ServiceConfiguration]
     {
         var services: [any Service] = []
+        // The first to begin and the last to end.
+        if let membership { services.append(leaving(membership)) }
         if let client = delivery.client {
             services.append(ClosureService { await cancelWhenGracefulShutdown { await client.run() } })
         }
@@ -47,23 +49,8 @@ extension ServerNode {
                 })
         }
         services.append(ClosureService { await cancelWhenGracefulShutdown { await delivery.transport.run() } })
-        services.append(
-            ClosureService {
-                await dispatcher.run()
-                logger.info("The dispatcher has stopped")
-                // Told to stop before its turn, it may be done before it too; the group takes an early end for a failure.
-                try await gracefulShutdown()
-            })
-        services.append(ClosureService { await cancelWhenGracefulShutdown { await BackendUpkeep(of: backend).run() } })
-        if let jobs { services.append(ClosureService { await cancelWhenGracefulShutdown { await jobs.run() } }) }
-        for upkeep in upkeep() { services.append(ClosureService { await cancelWhenGracefulShutdown { await upkeep.run() } }) }
-        if let pictureToStore {
-            services.append(
-                ClosureService {
-                    await cancelWhenGracefulShutdown { await pictureToStore.run() }
-                    try await gracefulShutdown()
-                })
-        }
+        if settings.role.dispatches { services += work() }
+        if let pictureToStore { services.append(Self.ending { await cancelWhenGracefulShutdown { await pictureToStore.run() } }) }
         let metrics = MetricsUpkeep(
             telemetry: storage.hubStores.telemetry, clients: { delivery.clients.numbers },
             tokenAge: { delivery.tokens.oldestAgeInUse }, factory: options.metrics, clock: options.clock, logger: logger)
@@ -73,6 +60,35 @@ extension ServerNode {
         // deadline and then be cut off with pushes in the air.
         services.append(ClosureService(onShutdown: { dispatcher.shutDown() }) { try await gracefulShutdown() })
         return services.map { .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup) }
+    }
+
+    /// What sends, and what keeps things in order.
+    private func work() -> [any Service] {
+        var services: [any Service] = [
+            Self.ending {
+                await dispatcher.run()
+                logger.info("The dispatcher has stopped")
+            },
+            ClosureService { await cancelWhenGracefulShutdown { await BackendUpkeep(of: backend).run() } },
+        ]
+        if let jobs { services.append(ClosureService { await cancelWhenGracefulShutdown { await jobs.run() } }) }
+        for upkeep in upkeep() { services.append(ClosureService { await cancelWhenGracefulShutdown { await upkeep.run() } }) }
+        return services
+    }
+
+    /// A part that may be done before it is told to stop, which the group takes for a failure.
+    private static func ending(_ body: @escaping @Sendable () async -> Void) -> any Service {
+        ClosureService {
+            await body()
+            try await gracefulShutdown()
+        }
+    }
+
+    private func leaving(_ membership: NodeMembership) -> any Service {
+        ClosureService {
+            await cancelWhenGracefulShutdown { await membership.run() }
+            await membership.leave()
+        }
     }
 
     private func upkeep() -> [Upkeep] {
@@ -86,16 +102,17 @@ extension ServerNode {
         return all
     }
 
-    /// All routes of the node on one router.
+    /// All routes of the node on one router; of a worker those that tell whether it is well.
     func router() -> ServiceRouter {
         let router = ServiceRouter(options: serviceOptions())
+        HealthRoutes(checks: readinessChecks).addRoutes(to: router)
+        guard settings.role.answers else { return router }
         let proxies = settings.listening.trustedProxies
         let backendOptions = BackendHTTPOptions(
             clock: options.clock, isTrustedProxy: { address in proxies.contains { $0.contains(address) } })
         BackendRoutes(backend: backend, options: backendOptions).addRoutes(to: router)
         ErrorReferenceRoute().addRoutes(to: router)
         OutcomeReferenceRoute().addRoutes(to: router)
-        HealthRoutes(checks: readinessChecks).addRoutes(to: router)
         options.addRoutes(router)
         router.add(HubRoutes(directory: hubs, options: hubOptions()))
         return router

@@ -62,13 +62,13 @@ public struct UserAdministration: Sendable {
         return try await NodeStorage.during(command: settings) { storage in
             let stores = storage.backendStores
             let hasher = PasswordHasher()
-            let hub = NotificationHub(id: storage.hub, stores: storage.hubStores, clock: .system, logger: logger)
+            let hub = NotificationHub(id: storage.hub, stores: storage.hubStores, clock: storage.clock, logger: logger)
             return try await body(
                 RichPushBackend(
                     parts: BackendParts(
-                        settings: ServerNode.backendSettings(settings), clock: .system, hub: hub, stores: stores,
+                        settings: ServerNode.backendSettings(settings), clock: storage.clock, hub: hub, stores: stores,
                         contentStore: storage.contents.store,
-                        authenticator: try await PasswordAuthenticator(users: stores.users, hasher: hasher, clock: .system),
+                        authenticator: try await PasswordAuthenticator(users: stores.users, hasher: hasher, clock: storage.clock),
                         hasher: hasher, logger: logger)))
         }
     }

@@ -31,6 +31,7 @@ struct SettingDeclaration: Sendable {
 enum SettingSection: String, CaseIterable, Sendable {
     case storage = "Storage"
     case contentStore = "Contents on S3"
+    case nodes = "Several nodes"
     case retention = "Retention"
     case listening = "Listening"
     case metrics = "Metrics"

@@ -7,6 +7,10 @@ extension Settings {
         let connections = resolver.value(SettingCatalog.databaseConnections)
         database = resolver.value(SettingCatalog.databaseURL).map { Database(url: $0, connections: connections) }
         contentStore = ContentStore(from: &resolver)
+        role = resolver.value(SettingCatalog.role)
+        if role != .all, database == nil {
+            resolver.complain(SettingCatalog.role, "is for nodes that share a database; set database-url as well")
+        }
         contentLimit = resolver.value(SettingCatalog.contentLimit)
         contentQuota = resolver.value(SettingCatalog.contentQuota)
         masterKey = resolver.value(SettingCatalog.masterKey)

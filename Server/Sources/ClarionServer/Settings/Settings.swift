@@ -13,6 +13,8 @@ public struct Settings: Hashable, Sendable {
     public var database: Database?
     /// The bucket that keeps the contents; absent means the data directory.
     public var contentStore: ContentStore?
+    /// What this node does of all that nodes do.
+    public var role: NodeRole = .all
     /// The largest content, in bytes.
     public var contentLimit: Int64
     /// How many bytes the contents of one user may have together.

@@ -1,3 +1,4 @@
+import Foundation
 import Crypto
 import Testing
 
@@ -53,9 +54,38 @@ struct SettingsRulesTests {
     @Test("a lease outlasts two pushes, whatever their deadline", arguments: ["1s", "20s", "59s", "60s", "300s"])
     func leases(deadline: String) throws {
         let settings = try #require(SettingsFixture(file: "push-deadline: \(deadline)").read().settings)
-        let dispatch = ServerNode.dispatchSettings(settings)
+        let dispatch = ServerNode.dispatchSettings(settings, NodeOptions(), nil)
         #expect(dispatch.leaseDuration > dispatch.pushDeadline * 2)
         #expect(dispatch.drainDeadline < settings.shutdownDeadline)
+    }
+
+    @Test("a role is for nodes that share a database, and one node does everything")
+    func role() throws {
+        #expect(SettingsFixture().read().settings?.role == .all)
+        for role in ["api", "worker"] {
+            let alone = SettingsFixture(arguments: ["--role", role]).problems
+            #expect(alone.count == 1 && alone.allSatisfy { $0.contains("database-url") })
+        }
+        var shared = SettingsFixture(arguments: ["--role", "worker"])
+        shared.environment = ["CLARION_DATABASE_URL": "postgres://clarion@db.example/clarion"]
+        #expect(shared.read().settings?.role == .worker)
+        #expect(SettingsFixture(arguments: ["--role", "workers"]).problems.count == 1)
+    }
+
+    @Test(
+        "only a node that is alone takes all leases at its start; one of several takes those of its own name, if that is its alone"
+    )
+    func takeover() throws {
+        let settings = try #require(SettingsFixture().read().settings)
+        #expect(ServerNode.dispatchSettings(settings, NodeOptions(), nil).takeover == .all)
+        let folder = NSTemporaryDirectory() + "clarion-rules-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let first = try NodeIdentity(dataDirectory: folder)
+        let second = try NodeIdentity(dataDirectory: folder)
+        let dispatch = ServerNode.dispatchSettings(settings, NodeOptions(), first)
+        #expect(dispatch.takeover == .own && dispatch.owner == first.name)
+        #expect(ServerNode.dispatchSettings(settings, NodeOptions(), second).takeover == .none)
     }
 
     @Test("a proxy is an address, perhaps with a name and a password")

@@ -49,16 +49,17 @@ struct Fleet {
     }
 
     /// Starts so many servers on what they share, each with a data directory of its own.
-    func start(_ count: Int) async throws -> [ServerProcess] {
+    func start(_ count: Int, _ settings: [String: String] = [:]) async throws -> [ServerProcess] {
         try await withThrowingTaskGroup(of: (Int, ServerProcess).self) { group in
-            for number in 1...count { group.addTask { (number, try await start(number: number)) } }
+            for number in 1...count { group.addTask { (number, try await start(number: number, settings)) } }
             return try await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }.map(\.1)
         }
     }
 
     /// Starts one of several servers, for the first time or again.
-    func start(number: Int) async throws -> ServerProcess {
+    func start(number: Int, _ settings: [String: String] = [:]) async throws -> ServerProcess {
         var options = options
+        options.shared.merge(settings) { $1 }
         options.dataDirectory += "-\(number)"
         return try await ServerProcess(options)
     }

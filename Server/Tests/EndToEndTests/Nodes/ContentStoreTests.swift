@@ -1,6 +1,7 @@
 import AppBackend
 import ClarionTesting
 import Foundation
+import Logging
 import RichPushModel
 import Testing
 
@@ -157,6 +158,31 @@ struct ContentStoreTests {
             #expect(try await ops.call("GET", APIRoute.notification(small), body: nil, headers: [:]).status == 200)
             let stranger = APIClient(address: server.address, user: "ops", password: "guess")
             #expect(try await stranger.call("GET", APIRoute.notification(id), body: nil, headers: [:]).status == 401)
+        }
+    }
+
+    @Test("bytes that nobody refers to any more leave the bucket, those of other sends stay")
+    func swept() async throws {
+        try await TemporaryFolder.use { folder in
+            let bucket = try await SharedPlaces.bucket()
+            let fleet = try await Fleet(folder: folder, size: 0, shared: bucket)
+            let server = try await ServerProcess(fleet.options)
+            let ops = fleet.caller(at: server.address)
+            let recalled = try await ops.send(Picture.random(side: 8), message: "Look")
+            _ = try await ops.send(Picture.random(side: 8), message: "Look")
+            #expect(try await ops.call("DELETE", APIRoute.notification(recalled), body: nil, headers: [:]).status == 204)
+            #expect(await server.terminate() == 0)
+            let store = try await SharedPlaces.open(bucket)
+            #expect(try await store.digests(after: nil, limit: 10).count == 3)
+            // Two hours later, so that nobody can be about to use the bytes.
+            let node = try await ServerNode.make(
+                fleet.options.settings(), options: NodeOptions(clock: WrongClock(ahead: .seconds(7_200))),
+                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            _ = try await BackendUpkeep(of: node.backend).sweep()
+            await node.storage.close()
+            #expect(try await store.digests(after: nil, limit: 10).count == 2)
+            await store.shutDown()
+            await fleet.apns.shutdown()
         }
     }
 }

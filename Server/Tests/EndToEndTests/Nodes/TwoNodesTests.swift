@@ -8,13 +8,13 @@ import Testing
 struct TwoNodesTests {
     /// Two servers on what they share, and the user `ops` who may send.
     private func run(
-        size: Int = 0, _ body: (_ nodes: [ServerProcess], _ fleet: Fleet) async throws -> Void
+        size: Int = 0, _ settings: [String: String] = [:], _ body: (_ nodes: [ServerProcess], _ fleet: Fleet) async throws -> Void
     ) async throws {
         try await TemporaryFolder.use { folder in
             let server = try await ThrowAwayPostgreSQL.ofProcess()
             let shared = try await SharedPlaces.database(at: server).merging(SharedPlaces.bucket()) { $1 }
             let fleet = try await Fleet(folder: folder, size: size, shared: shared)
-            let nodes = try await fleet.start(2)
+            let nodes = try await fleet.start(2, settings)
             try await body(nodes, fleet)
             for node in nodes where node.isRunning { #expect(await node.terminate() == 0) }
             await fleet.apns.shutdown()
@@ -101,7 +101,8 @@ struct TwoNodesTests {
     @Test("a node that is killed in the middle leaves its work to the other")
     func killed() async throws {
         let size = 5_000
-        try await run(size: size) { nodes, fleet in
+        // The other waits for the end of the leases, which hold for two such deadlines and 20 seconds.
+        try await run(size: size, ["CLARION_PUSH_DEADLINE": "1s"]) { nodes, fleet in
             let answer = try await fleet.send(through: nodes[0].address, key: "a")
             _ = try await eventually("pushes leave") { fleet.acceptedPushes > 0 ? true : nil }
             nodes[0].kill()
