@@ -55,6 +55,15 @@ public final class ThrowAwayPostgreSQL: Sendable {
             ["-h", folder, "-U", "clarion", "-d", "postgres", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-f", file])
     }
 
+    /// Copies a database by a dump and its restoration, as an operator does.
+    public func copy(database: String, to copy: String) async throws {
+        let file = folder + "/dump-\(UUID().uuidString).sql"
+        _ = try await call("pg_dump", ["-h", folder, "-U", "clarion", "-d", database, "-f", file])
+        _ = try await run(script: "CREATE DATABASE \(copy);")
+        _ = try await call(
+            "psql", ["-h", folder, "-U", "clarion", "-d", copy, "-X", "-q", "-v", "ON_ERROR_STOP=1", "-f", file])
+    }
+
     init() throws {
         guard let programs = Self.findPrograms() else {
             throw Failure(

@@ -41,6 +41,25 @@ final class LockFile: Sendable {
 
 /// A file that only its owner can read.
 enum PrivateFile {
+    /// Creates an empty file with mode 0600 where there is nothing yet.
+    static func createNew(at path: String) throws {
+        let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw SQLFault.unavailable(reason: errno == EEXIST ? "\(path) exists already" : "\(path) cannot be written")
+        }
+        close(descriptor)
+    }
+
+    /// Waits until what was written to a file is on disk.
+    static func synchronize(_ path: String) throws {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw SQLFault.unavailable(reason: "\(path) cannot be read") }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw SQLFault.unavailable(reason: "\(path) cannot be written") }
+    }
+
+    static func remove(_ path: String) { unlink(path) }
+
     /// Creates the file with mode 0600 if it is absent. SQLite gives its companions (`-wal`, `-shm`) the same mode.
     static func create(at path: String) throws {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)

@@ -60,6 +60,18 @@ public final class SQLiteDatabase: SQLDatabase {
         try await writes.run(body)
     }
 
+    /// Writes a copy of one moment into an empty file. It only reads here, so writers in other processes are not held up.
+    func copy(into path: String) async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            pool.asyncWriteWithoutTransaction { access in
+                continuation.resume(
+                    with: Swift.Result {
+                        try FaultMapping.mapped { try access.execute(sql: "VACUUM INTO ?", arguments: [path]) }
+                    })
+            }
+        }
+    }
+
     private static func open(_ path: String) throws -> DatabasePool {
         var configuration = Configuration()
         configuration.foreignKeysEnabled = true

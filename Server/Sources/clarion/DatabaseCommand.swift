@@ -9,7 +9,8 @@ import ClarionServer
 
 struct DatabaseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "database", abstract: "Look after a node's database.", subcommands: [Upgrade.self, Move.self, Nodes.self])
+        commandName: "database", abstract: "Look after a node's database.",
+        subcommands: [Upgrade.self, Backup.self, Move.self, Nodes.self])
 
     struct Upgrade: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -20,6 +21,23 @@ struct DatabaseCommand: AsyncParsableCommand {
         func run() async throws {
             let schema = try await DatabaseAdministration(settings: node.settings()).upgrade()
             print(schema.from == schema.to ? "schema \(schema.to) is up to date" : "schema \(schema.from) is now \(schema.to)")
+        }
+    }
+
+    struct Backup: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Copy the database file as it is at one moment into a new file, while the server runs.",
+            discussion: """
+                The master key and the contents belong to a backup as well: copy master-key before and the folder content after, from \
+                the data directory. Documentation/Operations.md has the steps.
+                """)
+
+        @OptionGroup var node: NodeArguments
+        @Argument(help: "The new file.") var path: String
+
+        func run() async throws {
+            try await DatabaseAdministration(settings: node.settings()).backUp(to: path)
+            print("\(path) is complete")
         }
     }
 

@@ -76,6 +76,22 @@ public struct DatabaseAdministration: Sendable {
         return counts
     }
 
+    /// Copies the database file as it is at one moment into a new file, while the server goes on. For PostgreSQL its own tools do that.
+    ///
+    /// Throws `ServiceError` with a sentence for the operator.
+    public func backUp(to path: String) async throws {
+        guard settings.database == nil else {
+            throw ServiceError(.notReady, "the database is PostgreSQL; back it up with pg_dump")
+        }
+        let source = settings.dataDirectory + "/clarion.sqlite"
+        guard FileManager.default.fileExists(atPath: source) else { throw ServiceError(.notFound, "there is no \(source)") }
+        try await NodeDatabase.explained(settings) {
+            let database = try SQLiteDatabase(path: source, access: .command)
+            defer { try? database.close() }
+            try await database.backUp(to: path)
+        }
+    }
+
     private func move(
         _ old: any SQLDatabase, to place: Settings.Database, _ progress: @escaping @Sendable (String) -> Void
     ) async throws -> [(table: String, rows: Int)] {

@@ -39,9 +39,12 @@ struct Fleet {
     }
 
     /// Sends to the whole fleet; the tracking id of the answer.
-    func send(through address: String, key: String) async throws -> SendAnswer {
+    func send(
+        through address: String, key: String, _ change: (inout SendRequest) -> Void = { _ in }
+    ) async throws -> SendAnswer {
         var request = SendRequest(message: "Hello, fleet")
         request.audience = "fleet"
+        change(&request)
         let answer = try await caller(at: address).call(
             "POST", APIRoute.notifications, json: request, headers: ["Idempotency-Key": key])
         try #require(answer.status == 201, "\(String(decoding: answer.body, as: UTF8.self))")
