@@ -295,7 +295,7 @@ let package = Package(
             [
                 "APNsEmulation", "AppBackend", "ClarionServer", "ClarionTesting", "ContentStorage", "DeviceSimulation",
                 "HubProtocol",
-                "PostgresDatabase", "PushHub", "RemoteHub",
+                "PushHub", "RemoteHub",
                 "SQLStorage", "SQLiteDatabase", "ServerObservability", "SharedAccess", .asyncHTTPClient, .logging, .nioCore,
                 .nioHTTP1, .nioPosix, .nioSSL, .richPushModel,
             ]),

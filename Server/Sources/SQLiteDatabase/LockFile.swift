@@ -31,7 +31,11 @@ final class LockFile: Sendable {
     /// Gives the lock back; a second call does nothing.
     func release() {
         descriptor.withLock { held in
-            if let open = held { _ = Self.closeDescriptor(open) }
+            if let open = held {
+                // A program that is being started at this moment may have the file open for an instant longer.
+                flock(open, LOCK_UN)
+                _ = Self.closeDescriptor(open)
+            }
             held = nil
         }
     }

@@ -1,7 +1,6 @@
 import ClarionTesting
 import EngineTesting
 import Foundation
-import PostgresDatabase
 import RichPushModel
 import SQLiteDatabase
 import Synchronization

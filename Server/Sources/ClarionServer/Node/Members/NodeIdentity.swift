@@ -41,7 +41,11 @@ final class NodeIdentity: Sendable {
         name = "\(host)/\(number)"
     }
 
-    deinit { close(lock) }
+    deinit {
+        // A program that is being started at this moment may have the file open for an instant longer.
+        if isLasting { flock(lock, LOCK_UN) }
+        close(lock)
+    }
 
     private static var host: String {
         let name = ProcessInfo.processInfo.hostName.filter {

@@ -18,6 +18,8 @@ struct NodeMembership: Sendable {
     private static let notableDifference: Duration = .seconds(2)
     /// Calls are not more frequent than this.
     private static let callPause: Duration = .milliseconds(20)
+    /// After a call there is another look so much later.
+    private static let secondLook: Duration = .milliseconds(100)
 
     let store: SQLNodeStore
     let clock: NodeClock
@@ -80,7 +82,12 @@ struct NodeMembership: Sendable {
 
     private func hear() async {
         guard let listener = try? PostgresListener(database.url, channel: SQLNodeStore.channel, logger: logger) else { return }
-        for await _ in listener.calls { signal.wake() }
+        for await _ in listener.calls {
+            signal.wake()
+            // Two nodes take the shared clock differently by some milliseconds: what is due for one may not be yet for the other.
+            do { try await clock.sleep(for: Self.secondLook) } catch { break }
+            signal.wake()
+        }
         listener.close()
     }
 }
