@@ -39,14 +39,15 @@ extension LocalAPNs {
     /// Declares a token dead since `moment`; later pushes are answered 410 with that moment in milliseconds.
     ///
     /// Apple says so only after a deliberately unpredictable delay, and accepts pushes to the dead token until then: they are
-    /// lost. `noticedAfter` is that delay.
+    /// lost. `noticedAfter` is that delay. Returns whether there is such a token; without one nothing happens.
+    @discardableResult
     public func invalidate(
         token: String, reason: DeadTokenReason, at moment: Timestamp, noticedAfter delay: Duration = .zero
-    ) {
+    ) -> Bool {
         let toldAt = delay > .zero ? core.clock.uptime + delay : nil
-        core.state.withLockedValue { state in
+        return core.state.withLockedValue { state in
             state.keptRevision += 1
-            state.tokens.invalidate(token, reason: reason, at: moment, toldAt: toldAt)
+            return state.tokens.invalidate(token, reason: reason, at: moment, toldAt: toldAt)
         }
     }
 

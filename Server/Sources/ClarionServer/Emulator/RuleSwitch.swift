@@ -94,10 +94,12 @@ struct RuleSwitch: Sendable {
         RuleSwitch(
             name: name, read: { .word($0[keyPath: path].rawValue) },
             write: { rules, value in
-                guard case .word(let word) = value, (1...64).contains(word.utf8.count) else { return false }
-                rules[keyPath: path] = APNsReason(rawValue: word)
+                guard case .word(let word) = value else { return false }
+                let reason = APNsReason(rawValue: word)
+                guard APNsReason.documented.contains(reason) else { return false }
+                rules[keyPath: path] = reason
                 return true
-            }, form: "a reason of APNs")
+            }, form: "a reason of APNs as in Apple's table")
     }
 
     static func choice<Choice: RawRepresentable<String> & SendableMetatype>(_ name: String, _ path: any Path<Choice>)
@@ -121,7 +123,8 @@ struct RuleSwitch: Sendable {
             write: { rules, value in
                 switch value {
                 case .none: rules[keyPath: path] = nil
-                case .rate(let count, let seconds): rules[keyPath: path] = .init(count: count, seconds: seconds)
+                case .rate(let count, let seconds) where count > 0 && seconds > 0:
+                    rules[keyPath: path] = .init(count: count, seconds: seconds)
                 default: return false
                 }
                 return true
