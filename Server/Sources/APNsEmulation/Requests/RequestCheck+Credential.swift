@@ -41,7 +41,8 @@ extension RequestCheck {
         if key.teamID != binding.teamID { return APNsRefusal(403, .invalidProviderToken) }
         switch (binding.topicKeyID, key.topics) {
         case (nil, nil): return nil
-        case (let bound?, .some) where key.keyID == bound || key.keyID == binding.relatedKeyID: return nil
+        case (let bound?, .some) where key.keyID == bound || key.keyID == binding.relatedKeyID || key.relatedKeyID == bound:
+            return nil
         default: return APNsRefusal(403, .unrelatedKeyIDInToken)
         }
     }
