@@ -17,6 +17,9 @@ extension LocalAPNs {
         }
     }
 
+    /// Whether this token was ever issued or registered, alive or not.
+    public func knowsToken(_ token: String) -> Bool { core.state.withLockedValue { $0.tokens[token.lowercased()] != nil } }
+
     /// Makes a given token known, for instance one that a device kept from an earlier run. Repeating it changes nothing.
     /// Throws `LocalAPNsError` for a malformed token and for one that another device or topic owns.
     public func registerToken(_ token: String, device: String, topic: String) throws {

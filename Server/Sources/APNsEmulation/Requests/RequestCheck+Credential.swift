@@ -62,7 +62,7 @@ extension RequestCheck {
     /// less than the interval apart. Another key that the connection allows has a token of its own. A fleet that shares one token and refreshes it by age meets neither.
     static let tokenUpdates = RequestCheck(.tokenUpdates) { evidence in
         guard let current = evidence.currentToken, let issuedAt = evidence.signed?.issuedAt,
-            current.authorization != evidence.request.head.authorization
+            current.token != Credential.bearerToken(evidence.request.head.authorization)
         else { return nil }
         let interval = evidence.rules.providerTokenInterval
         if let changedAt = current.changedAt, evidence.uptime - changedAt < .seconds(interval) {

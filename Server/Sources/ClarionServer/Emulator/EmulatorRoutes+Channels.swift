@@ -24,7 +24,10 @@ extension EmulatorRoutes {
         }
         router.delete("/devices/{device}/channels") { request, context in
             let unwanted = try await request.readStrictly(Subscription.self)
-            apns.unsubscribe(device: try name("device", context), fromChannel: unwanted.channelId)
+            let device = try name("device", context)
+            try checked {
+                try apns.unsubscribe(device: device, fromChannel: unwanted.channelId, bundleID: unwanted.bundleId)
+            }
             return Response(status: .noContent)
         }
     }

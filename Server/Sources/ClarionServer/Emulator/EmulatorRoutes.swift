@@ -66,7 +66,7 @@ struct EmulatorRoutes: Sendable {
 
     /// - Parameter path: the group that they stand in; `/production` for the second environment.
     func addRoutes(to router: some RouterMethods<ServiceRequestContext>, under path: RouterPath = "") {
-        let router = router.group(path).add(middleware: CrossSiteGuard())
+        let router = router.group(path).add(middleware: CrossSiteGuard()).add(middleware: NoStrayQuery())
         router.put("/apps/{bundleID}") { request, context in
             let app = try await request.readStrictly(App.self)
             let bundleID = try name("bundleID", context)
@@ -106,7 +106,12 @@ struct EmulatorRoutes: Sendable {
     private func issue(_ wanted: CertificateRequest) throws -> CertificateAnswer {
         let now = SystemClock().now
         var request = ClientCertificateRequest(bundleID: wanted.bundleId, furtherTopics: wanted.furtherTopics ?? [])
-        if let names = wanted.environments { request.environments = Set(try names.map(parseEnvironment)) }
+        if let names = wanted.environments {
+            guard !names.isEmpty else {
+                throw ServiceError(.invalidField, "field 'environments': expected sandbox, production or both")
+            }
+            request.environments = Set(try names.map(parseEnvironment))
+        }
         request.notBefore = now - .seconds(2 * 86_400)
         request.notAfter = wanted.validSeconds.map { now + .seconds(min(max($0, -86_400), 10 * 366 * 86_400)) }
         let issued = try checked { try apns.issueClientCertificate(request) }
@@ -125,7 +130,10 @@ struct EmulatorRoutes: Sendable {
         router.post("/devices/{device}/tokens") { request, context in
             let wanted = try await request.readStrictly(TokenRequest.self)
             let device = try name("device", context)
-            guard !wanted.topic.isEmpty else { throw ServiceError(.invalidField, "field 'topic': expected a bundle id") }
+            guard apns.knowsApp(ofTopic: wanted.topic) else {
+                throw ServiceError(
+                    .invalidField, "field 'topic': no app of this bundle id is known; PUT /apps/{bundle id} makes one known")
+            }
             let token =
                 wanted.rotate == true
                 ? apns.rotateToken(device: device, topic: wanted.topic) : apns.issueToken(device: device, topic: wanted.topic)

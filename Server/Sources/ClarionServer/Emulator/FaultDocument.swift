@@ -130,6 +130,9 @@ struct FaultDocument: AdministrationBody {
     /// Injects it. Throws `invalid-field`.
     func inject(into apns: LocalAPNs) throws {
         let fault = try fault()
+        if let token, !apns.knowsToken(token) {
+            throw ServiceError(.invalidField, "field 'token': no device token like this was issued here")
+        }
         if let every {
             apns.inject(fault, everyRequests: try Self.within(every, 1...1_000_000_000, "every"), token: token)
         } else {

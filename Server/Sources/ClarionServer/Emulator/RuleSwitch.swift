@@ -90,19 +90,24 @@ struct RuleSwitch: Sendable {
             }, form: "milliseconds from 0 to 86400000, or null")
     }
 
-    static func reason(_ name: String, _ path: any Path<APNsReason>) -> RuleSwitch {
-        RuleSwitch(
+    static func reason(
+        _ name: String, _ path: any Path<APNsReason>, among allowed: Set<APNsReason> = APNsReason.documented
+    ) -> RuleSwitch {
+        let words = allowed.count < 5 ? allowed.map(\.rawValue).sorted().joined(separator: " or ") : "a reason of Apple's table"
+        return RuleSwitch(
             name: name, read: { .word($0[keyPath: path].rawValue) },
             write: { rules, value in
                 guard case .word(let word) = value else { return false }
                 let reason = APNsReason(rawValue: word)
-                guard APNsReason.documented.contains(reason) else { return false }
+                guard allowed.contains(reason) else { return false }
                 rules[keyPath: path] = reason
                 return true
-            }, form: "a reason of APNs as in Apple's table")
+            }, form: words)
     }
 
-    static func choice<Choice: RawRepresentable<String> & SendableMetatype>(_ name: String, _ path: any Path<Choice>)
+    static func choice<Choice: RawRepresentable<String> & CaseIterable & SendableMetatype>(
+        _ name: String, _ path: any Path<Choice>
+    )
         -> RuleSwitch
     {
         RuleSwitch(
@@ -111,7 +116,7 @@ struct RuleSwitch: Sendable {
                 guard case .word(let word) = value, let choice = Choice(rawValue: word) else { return false }
                 rules[keyPath: path] = choice
                 return true
-            }, form: "one of the words in Documentation/LocalAPNs.md")
+            }, form: Choice.allCases.map(\.rawValue).joined(separator: " or "))
     }
 
     static func rate(_ name: String, _ path: any Path<EmulationRules.DeviceRate?>) -> RuleSwitch {

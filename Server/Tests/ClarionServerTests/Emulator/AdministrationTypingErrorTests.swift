@@ -1,4 +1,5 @@
 import APNsEmulation
+import Crypto
 import Foundation
 import HTTPTypes
 import HummingbirdTesting
@@ -34,16 +35,40 @@ struct AdministrationTypingErrorTests: AdministrationCalling {
             (.post, "/certificates", #"{"bundleId":"org.example.app","validDays":3}"#, "validDays"),
             (.patch, "/rules", #"{"errorBuget":3}"#, "did you mean errorBudget?"),
             (.patch, "/rules", #"{"deviceRate":{"count":2,"seconds":9,"minutes":1}}"#, "deviceRate"),
+            (.put, "/apps/a%20b", #"{"teamId":"LOCALTEAM0"}"#, "a%20b is no bundle id"),
+            (.put, "/apps/org.example.app.voip", #"{"teamId":"LOCALTEAM0"}"#, "without a suffix"),
+            (.post, tokens, #"{"topic":"org.exmple.app"}"#, "no app of this bundle id is known"),
+            (.post, "/faults", #"{"kind":"wedge","token":"zz"}"#, "no device token like this"),
+            (.delete, "/devices/phone/channels", #"{"bundleId":"org.example.app","channelId":"AAAA"}"#, "no channel AAAA"),
+            (.post, "/certificates", #"{"bundleId":"org.example.app","environments":[]}"#, "environments"),
+            (.patch, "/rules", #"{"certificateTopicReason":"BadPath"}"#, "expected BadTopic or TopicDisallowed"),
+            (.patch, "/rules", #"{"overLimit":"ignore"}"#, "expected refuseStream or goAway"),
+            (.get, "/requests?limit=5", "", "this route takes none"),
             (.patch, "/rules", #"{"deviceRate":{"count":-2,"seconds":9}}"#, "deviceRate"),
         ])
     func refused(method: HTTPRequest.Method, path: String, body: String, words: String) async throws {
         try await withAdministration { apns, client in
+            try apns.registerApp(bundleID: "org.example.app", teamID: "LOCALTEAM0")
             let before = apns.rules
             let answer = try await send(client, method, path, body)
             #expect(answer.status == .badRequest)
             let text = String(buffer: answer.body)
             #expect(text.contains(words), "\(text)")
             #expect(apns.rules == before)
+        }
+    }
+
+    @Test("a key names topics and a related key that can be")
+    func keys() async throws {
+        try await withAdministration { (_, client) async throws in
+            let pem = P256.Signing.PrivateKey().publicKey.pemRepresentation.replacingOccurrences(of: "\n", with: "\\n")
+            for (field, words) in [
+                (#""relatedKeyId":"zz""#, "zz is no identifier"), (#""topics":["not a topic"]"#, "is no bundle id"),
+            ] {
+                let body = #"{"teamId":"LOCALTEAM0","publicKey":"\#(pem)",\#(field)}"#
+                let answer = try await send(client, .put, "/keys/LOCALKEY09", body)
+                #expect(answer.status == .badRequest && String(buffer: answer.body).contains(words))
+            }
         }
     }
 
