@@ -2,7 +2,8 @@ import RichPushModel
 import ServiceErrors
 
 extension NotificationHub {
-    /// Creates or replaces an installation with its templates and tiles. Throws `invalid-field` for what a hub does not keep.
+    /// Creates or replaces an installation with its templates and tiles. Throws `invalid-field` for what a hub does not keep,
+    /// and `conflict` for the id of a registration.
     @discardableResult
     public func put(_ installation: InstallationUpsert) async throws -> DeviceInstallation {
         let now = clock.now
@@ -36,8 +37,8 @@ extension NotificationHub {
         return updated
     }
 
-    /// Removes an installation with all that belongs to it; whether there was one.
+    /// Removes an installation with all that belongs to it; whether there was one. A registration with this id is none.
     public func removeInstallation(_ id: RecordID) async throws -> Bool {
-        try await stores.devices.remove(id, expecting: .none, in: self.id)
+        try await stores.devices.removeInstallation(id, in: self.id)
     }
 }

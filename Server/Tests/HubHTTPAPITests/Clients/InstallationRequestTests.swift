@@ -138,4 +138,22 @@ struct InstallationRequestTests {
         #expect(answer.status == 400 && answer.body.hasPrefix("<Error><Code>400</Code><Detail>"), "\(answer.body)")
         #expect(Set(try await read(client, "i", on: hub).tags ?? []) == ["red", "go"])
     }
+
+    @Test("a registration is no installation: putting one over it is 409, removing one leaves it", arguments: [true, false])
+    func registrations(hasTemplate: Bool) async throws {
+        let hub = try await HubUnderTest()
+        let client = HubClient.dotNet
+        let entry = client.entry(
+            hasTemplate ? "AppleTemplateRegistrationDescription" : "AppleRegistrationDescription", tags: "plain",
+            [("DeviceToken", Self.token)] + (hasTemplate ? [("BodyTemplate", "<![CDATA[{\"a\":\"$(b)\"}]]>")] : []))
+        let target = client.registration("ww3")
+        #expect(try await hub.call(client, ClientRequest("PUT", target, [client.entryType], body: entry)).status == 200)
+        let document = client.installationDocument("ww3", token: Self.token)
+        let put = try await hub.call(client, ClientRequest("PUT", client.installation("ww3"), [], body: document))
+        #expect(put.status == 409 && put.body.contains("SubCode=40900"), "\(put.body)")
+        let deleted = try await hub.call(client, ClientRequest("DELETE", client.installation("ww3")))
+        #expect(deleted.status == 204)
+        let read = try RegistrationReading.entry(try await hub.call(client, ClientRequest("GET", target)))
+        #expect(read.etag == "1" && read.tags == ["plain"])
+    }
 }
