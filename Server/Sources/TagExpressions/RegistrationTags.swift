@@ -16,13 +16,7 @@ public struct RegistrationTags: Hashable, Sendable {
 
     /// Reads the comma-separated list of a registration: blanks around a tag and empty places mean nothing.
     public init(separatedByCommas text: String) throws(RegistrationTagsError) {
-        let parts = text.split(separator: ",").map { part in
-            let scalars = part.unicodeScalars
-            let start = scalars.drop { $0.properties.isWhitespace }
-            let end = start.reversed().drop { $0.properties.isWhitespace }.count
-            return String(start.prefix(end))
-        }
-        try self.init(parts.filter { !$0.isEmpty })
+        try self.init(Tag.texts(separatedByCommas: text))
     }
 
     /// Reads the list of an installation, each tag a text of its own.

@@ -38,7 +38,8 @@ struct InstallationCheckTests {
         let many = (0..<101).map { ("t\($0)", InstallationUpsert.Template(DeviceTemplate(name: nil, body: "{}"))) }
         let changes: [(inout InstallationUpsert) -> Void] = [
             { $0.tags = [tag] }, { $0.templates["t"]?.tags = [tag] }, { $0.handle = DeviceHandle(canonical: "xyz") },
-            { $0.platform = Platform(rawValue: "template") }, { $0.userID = "" }, { $0.expiresAt = self.now },
+            { $0.platform = Platform(rawValue: "template") }, { $0.userID = "" }, { $0.userID = "a}b" }, { $0.userID = "a\n" },
+            { $0.id = RecordID("a}b")! }, { $0.expiresAt = self.now },
             { $0.templates["t"]?.template.body = "{" }, { $0.templates["t"]?.template.body = "" },
             { $0.templates["t"]?.template.body = #"{"a":"$5 off"}"# },
             { $0.templates["t"]?.template.headers = [.init(name: "x-other", value: "1")] },

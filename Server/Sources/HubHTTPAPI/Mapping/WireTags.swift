@@ -16,7 +16,11 @@ enum WireTags {
     }
 
     /// What a client sees: the record's own tags as given, and those that address it.
-    static func all(of record: DeviceRecord) -> [String] {
-        record.tags.map(\.text) + record.matchingTags.subtracting(record.tags).map(\.text).sorted()
+    ///
+    /// - Parameter omitsOddAddresses: leaves out what a client would take for a mistake, with which it drops every tag of the
+    ///   list (Azure reference 0, point 3).
+    static func all(of record: DeviceRecord, omitsOddAddresses: Bool = false) -> [String] {
+        let addresses = record.matchingTags.subtracting(record.tags).filter { !omitsOddAddresses || $0.hasPlainAddress }
+        return record.tags.map(\.text) + addresses.map(\.text).sorted()
     }
 }

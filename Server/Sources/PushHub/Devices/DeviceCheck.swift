@@ -24,6 +24,13 @@ enum DeviceCheck {
         }
     }
 
+    static func installationID(_ id: RecordID) throws {
+        try self.id(id)
+        guard Tag.addressedInstallation(id.text) != nil else {
+            throw ServiceError(.invalidField, "the id of an installation has no }")
+        }
+    }
+
     static func handle(_ handle: DeviceHandle, _ platform: Platform) throws {
         guard DeviceHandle(handle.text, platform: platform) == handle else {
             throw ServiceError(.invalidField, "the handle is not one of platform \(platform.rawValue.prefix(16))")
@@ -41,8 +48,9 @@ enum DeviceCheck {
             throw ServiceError(.invalidField, "the environment of a device is sandbox or production")
         }
         if let topic { try HeaderText.checkTopic(topic) }
-        if let userID, !(1...256).contains(userID.utf8.count) {
-            throw ServiceError(.invalidField, "a user id has 1 to 256 bytes")
+        // Whom no tag expression can name, no send could reach.
+        if let userID, userID.utf8.count > 256 || Tag.addressedUser(userID) == nil {
+            throw ServiceError(.invalidField, "a user id has 1 to 256 bytes, none of them } or a control character")
         }
     }
 

@@ -24,7 +24,7 @@ extension DeviceRecord {
     /// What expressions see: the record's own tags and those that address it (Azure reference 3.1).
     public var matchingTags: Set<Tag> {
         var all = Set(tags)
-        if kind == .installation, let tag = Tag.addressing("$InstallationId:{\((parent ?? id).text)}") { all.insert(tag) }
+        if kind == .installation, let tag = Tag.addressedInstallation((parent ?? id).text) { all.insert(tag) }
         if kind == .installation, let userID, let tag = Tag.addressedUser(userID) { all.insert(tag) }
         return all
     }

@@ -6,7 +6,7 @@ extension DeviceUpsert {
     func checked(at now: Timestamp) throws -> DeviceUpsert {
         var request = self
         request.tags = try DeviceCheck.tags(tags)
-        try DeviceCheck.id(id)
+        if kind == .installation { try DeviceCheck.installationID(id) } else { try DeviceCheck.id(id) }
         try request.checkHandle()
         try DeviceCheck.platform(platform)
         try DeviceCheck.words(environment: environment, topic: topic, userID: userID)

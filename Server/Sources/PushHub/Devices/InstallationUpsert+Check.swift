@@ -7,7 +7,7 @@ extension InstallationUpsert {
     func checked(at now: Timestamp, knownExpiry: Timestamp? = nil) throws -> InstallationUpsert {
         var request = self
         request.tags = try DeviceCheck.tags(tags)
-        try DeviceCheck.id(id)
+        try DeviceCheck.installationID(id)
         if let handle { try DeviceCheck.handle(handle, platform) }
         try DeviceCheck.platform(platform)
         try DeviceCheck.words(environment: environment, topic: topic, userID: userID)

@@ -9,5 +9,6 @@ extension Migration {
         .hubProtocol,
         .jobs,
         .sealing,
+        .addresses,
     ]
 }
