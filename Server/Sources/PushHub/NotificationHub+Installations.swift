@@ -7,7 +7,7 @@ extension NotificationHub {
     @discardableResult
     public func put(_ installation: InstallationUpsert) async throws -> DeviceInstallation {
         let now = clock.now
-        var checked = try installation.checked(at: now)
+        var checked = try installation.checked(at: now, limits: settings.limits)
         checked.expiresAt = checked.expiresAt ?? defaultExpiry(at: now)
         return try await stores.devices.put(checked, in: id, at: now)
     }
@@ -25,13 +25,14 @@ extension NotificationHub {
         installation id: RecordID, _ transform: @escaping @Sendable (inout InstallationUpsert) throws -> Void
     ) async throws -> DeviceInstallation {
         let now = clock.now
+        let limits = settings.limits
         let updated = try await stores.devices.update(id, in: self.id, at: now) { current in
             var content = current.content
             content.confirmsHandle = false
             try transform(&content)
             guard content.id == id else { throw ServiceError(.invalidField, "the id of an installation cannot be changed") }
             // A stored expiry may lie in the past; only a new one is the caller's mistake.
-            return try content.checked(at: now, knownExpiry: current.content.expiresAt)
+            return try content.checked(at: now, knownExpiry: current.content.expiresAt, limits: limits)
         }
         guard let updated else { throw ServiceError(.notFound, "there is no such installation") }
         return updated

@@ -3,16 +3,13 @@ import ServiceErrors
 import TagExpressions
 
 extension NotificationHub {
-    /// How many devices a test send reaches (Azure reference 2.10).
-    public static let testSendLimit = 10
-
-    /// Sends to at most 10 devices of the audience, or to the first 10 handles, at once, waits for the answers and says them
-    /// device by device (Azure reference 2.10). Nothing of it is stored, and what the push service says of handles is told to
+    /// Sends to a few devices of the audience, or to the first handles, at once, waits for the answers and says them device by
+    /// device (Azure reference 2.10); how many, `Limits.testTargets` says. Nothing of it is stored, and what the push service says of handles is told to
     /// the caller only. Throws as `send` does.
     public func test(_ command: SendCommand, through transport: any PushTransport) async throws -> TestSendReport {
         let now = clock.now
         let notification = NotificationID()
-        let check = MessageCheck(now: now, dueAt: now, fillsCollapseID: settings.fillsCollapseID)
+        let check = MessageCheck(now: now, dueAt: now, fillsCollapseID: settings.fillsCollapseID, limits: settings.limits)
         let message = try check.accepted(command.message, as: command.format, id: notification)
         let recipients = try checked(command.recipients, command.format)
         let sample = try await testMembers(recipients, command.format)
@@ -35,13 +32,13 @@ extension NotificationHub {
 
     private func testMembers(_ recipients: SendRecipients, _ format: SendFormat) async throws -> TestSample {
         if case .handles(let handles) = recipients, case .native(let platform) = format {
-            let members = handles.prefix(Self.testSendLimit).enumerated().map { index, handle in
+            let members = handles.prefix(settings.limits.testTargets).enumerated().map { index, handle in
                 AudienceMember(handle: handle, platform: platform, position: Int64(index) + 1)
             }
             return TestSample(members: members)
         }
         var sample = TestSample()
-        let records = try await self.sample(recipients.audience, format: format, limit: Self.testSendLimit)
+        let records = try await self.sample(recipients.audience, format: format, limit: settings.limits.testTargets)
         for (index, record) in records.enumerated() {
             // Each record's own number will do: nothing else is filled beside them.
             let template = record.template.map { _ in TemplateID(Int64(index)) }

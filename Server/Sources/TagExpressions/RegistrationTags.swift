@@ -4,7 +4,7 @@ import RichPushModel
 ///
 /// Tags that differ in case only count once; the first spelling stays.
 public struct RegistrationTags: Hashable, Sendable {
-    /// The most tags that a list may have.
+    /// The most tags that a list may have where nothing else is said.
     public static let limit = 60
 
     /// The tags that the client chose, in its order.
@@ -19,15 +19,16 @@ public struct RegistrationTags: Hashable, Sendable {
         try self.init(Tag.texts(separatedByCommas: text))
     }
 
-    /// Reads the list of an installation, each tag a text of its own.
-    public init(_ texts: [String]) throws(RegistrationTagsError) {
+    /// Reads the list of an installation, each tag a text of its own. `limit` bounds the tags that the client chose; who counts
+    /// them afterwards passes none.
+    public init(_ texts: [String], limit: Int = Self.limit) throws(RegistrationTagsError) {
         var tags: [Tag] = []
         var addresses: [Tag] = []
         var seen: Set<Tag> = []
         for (index, text) in texts.enumerated() {
             let mistake: RegistrationTagsError.Reason? =
                 if let tag = Tag(text) {
-                    Self.add(tag, to: &tags, unlessIn: &seen)
+                    Self.add(tag, to: &tags, unlessIn: &seen, limit: limit)
                 } else if let address = Tag.addressing(text) {
                     Self.addAddress(address, to: &addresses)
                 } else {
@@ -39,7 +40,9 @@ public struct RegistrationTags: Hashable, Sendable {
         self.addresses = addresses
     }
 
-    private static func add(_ tag: Tag, to tags: inout [Tag], unlessIn seen: inout Set<Tag>) -> RegistrationTagsError.Reason? {
+    private static func add(
+        _ tag: Tag, to tags: inout [Tag], unlessIn seen: inout Set<Tag>, limit: Int
+    ) -> RegistrationTagsError.Reason? {
         guard seen.insert(tag).inserted else { return nil }
         tags.append(tag)
         return tags.count > limit ? .tooManyTags : nil

@@ -5,11 +5,11 @@ import TagExpressions
 
 /// Tags between the wire, where they are texts, and the hub.
 enum WireTags {
-    /// Reads the tags of a client. Throws `invalid-field` with the place. The two special forms are told to clients, so they come
+    /// Reads the tags of a client; the hub counts them. Throws `invalid-field` with the place. The two special forms are told to clients, so they come
     /// back when a client stores what it read; they mean nothing, because the server alone gives them.
     static func read(_ texts: [String]) throws(ServiceError) -> [Tag] {
         do throws(RegistrationTagsError) {
-            return try RegistrationTags(texts).tags
+            return try RegistrationTags(texts, limit: .max).tags
         } catch {
             throw ServiceError(.invalidField, error.description)
         }

@@ -5,11 +5,11 @@ import ServiceErrors
 /// What registrations and installations have in common to be checked. Everything throws `ServiceError` (`invalid-field`).
 enum DeviceCheck {
     /// The tags without repeats: the first spelling of each stays.
-    static func tags(_ tags: [Tag]) throws -> [Tag] {
+    static func tags(_ tags: [Tag], _ limits: NotificationHub.Limits) throws -> [Tag] {
         var seen: Set<Tag> = []
         let unique = tags.filter { seen.insert($0).inserted }
-        guard unique.count <= DeviceRecord.maximumTags else {
-            throw ServiceError(.invalidField, "a device has at most \(DeviceRecord.maximumTags) tags")
+        guard unique.count <= limits.tags else {
+            throw ServiceError(.invalidField, "a device has at most \(limits.tags) tags")
         }
         // The server adds these two itself; a client that could set them could receive for others.
         guard !unique.contains(where: { $0.text.hasPrefix("$") }) else {

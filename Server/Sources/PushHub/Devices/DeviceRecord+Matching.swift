@@ -1,9 +1,6 @@
 import RichPushModel
 
 extension DeviceRecord {
-    /// The most tags a client may give a record (Azure reference 3.1).
-    public static let maximumTags = 60
-
     /// The installation that the record is, or belongs to.
     public var installation: RecordID? { kind == .installation ? parent ?? id : nil }
 
