@@ -15,6 +15,9 @@ public struct AcceptedMessage: Hashable, Sendable {
     public var expiresAt: Timestamp?
     public var topic: String?
 
+    /// Whether the body is larger than its push service carries: no target gets it. Of a template send each result is judged.
+    var isTooLarge: Bool { format == .native(.apns) && body.count > MessageCheck.largestBody(ofType: pushType) }
+
     /// Creates a message.
     public init(
         body: [UInt8], pushType: String, priority: Int, format: SendFormat = .native(.apns), collapseID: String? = nil,

@@ -21,11 +21,12 @@ extension TemplateRendering {
 extension RenderedPush {
     /// Throws `TemplateRenderingError`, and `ServiceError` for what no header can say.
     fileprivate init(_ template: CompiledTemplate, _ properties: TemplateProperties, _ message: AcceptedMessage) throws {
-        body = try template.body.render(properties, limit: Self.largest)
+        body = try template.body.render(properties, limit: MessageCheck.largestBody(ofType: "voip"))
         var headers: [String: String] = [:]
         for header in try template.headers.render(properties) { headers[header.name.lowercased()] = header.value }
         pushType = try Self.pushType(headers, body)
-        guard pushType == "voip" || body.count <= Self.usual else { throw TemplateRenderingError.tooLarge(limit: Self.usual) }
+        let limit = MessageCheck.largestBody(ofType: pushType)
+        guard body.count <= limit else { throw TemplateRenderingError.tooLarge(limit: limit) }
         priority = try Self.priority(headers, try template.priority?.render(properties), pushType)
         let expiry = try template.expiry?.render(properties)?.seconds ?? message.expiresAt?.seconds
         expiration = headers["apns-expiration"].flatMap { Int64($0) } ?? expiry
@@ -35,10 +36,6 @@ extension RenderedPush {
         if let collapseID { try HeaderText.checkCollapseID(collapseID) }
         if collapseID == nil, pushType == "alert" { collapseID = message.collapseID.map { "\($0).\(template.mark)" } }
     }
-
-    /// Bytes of a `voip` push, and of all others (APNs reference 3.2).
-    private static let largest = 5120
-    private static let usual = 4096
 
     private static func pushType(_ headers: [String: String], _ body: [UInt8]) throws -> String {
         guard let given = headers["apns-push-type"] else { return try PushBody(body).isSilent ? "background" : "alert" }
