@@ -23,6 +23,13 @@ public protocol IntakeStore: Sendable {
     /// The same for the send that was accepted under a key; returns its id if there was one to end. A new key is closed in the
     /// same transaction: what comes under it later is a `mismatch`.
     func cancel(key: String, in hub: HubID, at now: Timestamp) async throws -> NotificationID?
+
+    /// Takes a key for a test send, of which nothing is kept but its answer. A key that was taken before `abandoned` and got no
+    /// answer is taken anew: who had it is gone.
+    func take(_ key: TestSendKey, abandonedBefore moment: Timestamp, in hub: HubID, at now: Timestamp) async throws -> TestSendTaking
+
+    /// Keeps the answer of the test send that has the key.
+    func keep(_ answer: [UInt8], for key: TestSendKey, in hub: HubID) async throws
 }
 
 /// What storage says to a send.

@@ -10,5 +10,6 @@ extension Migration {
         .jobs,
         .sealing,
         .addresses,
+        .testSends,
     ]
 }
