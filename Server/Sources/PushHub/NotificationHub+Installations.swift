@@ -7,7 +7,7 @@ extension NotificationHub {
     @discardableResult
     public func put(_ installation: InstallationUpsert) async throws -> DeviceInstallation {
         let now = clock.now
-        var checked = try installation.checked(at: now, limits: settings.limits)
+        var checked = try installation.checked(limits: settings.limits)
         checked.expiresAt = checked.expiresAt ?? defaultExpiry(at: now)
         return try await stores.devices.put(checked, in: id, at: now)
     }
@@ -31,8 +31,7 @@ extension NotificationHub {
             content.confirmsHandle = false
             try transform(&content)
             guard content.id == id else { throw ServiceError(.invalidField, "the id of an installation cannot be changed") }
-            // A stored expiry may lie in the past; only a new one is the caller's mistake.
-            return try content.checked(at: now, knownExpiry: current.content.expiresAt, limits: limits)
+            return try content.checked(limits: limits)
         }
         guard let updated else { throw ServiceError(.notFound, "there is no such installation") }
         return updated

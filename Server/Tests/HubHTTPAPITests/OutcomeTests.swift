@@ -71,6 +71,18 @@ struct OutcomeTests {
         #expect(hub.transport.sent.isEmpty)
     }
 
+    @Test("a send that met nobody ends with one count that says so", arguments: ["apple", "template", "gcm"])
+    func noTargets(format: String) async throws {
+        let hub = try await HubUnderTest()
+        try await register(on: hub)
+        let client = HubClient.javaScript
+        let headers = client.sendHeaders(format: format, tags: "nobody")
+        let telemetry = try await outcome(
+            ClientRequest("POST", client.messages(), headers, body: format == "apple" ? Self.payload : #"{"a":"b"}"#), on: hub)
+        #expect(telemetry.state == "Completed")
+        #expect(telemetry.counts == [format == "gcm" ? "GcmOutcomeCounts" : "ApnsOutcomeCounts": ["NoTargets": 1]])
+    }
+
     @Test("limits that an operator set hold, and the answer names them")
     func limits() async throws {
         let hub = try await HubUnderTest(settings: { $0.limits.tags = 2 }, options: { options in

@@ -2,11 +2,11 @@ import RichPushModel
 import ServiceErrors
 
 extension InstallationUpsert {
-    /// Checks what the installation says; throws `ServiceError` (`invalid-field`) for what a hub does not keep. `knownExpiry`
-    /// is one that was accepted before.
-    func checked(
-        at now: Timestamp, knownExpiry: Timestamp? = nil, limits: NotificationHub.Limits = NotificationHub.Limits()
-    ) throws -> InstallationUpsert {
+    /// Checks what the installation says; throws `ServiceError` (`invalid-field`) for what a hub does not keep.
+    ///
+    /// An expiry in the past is none of that: it is over at once, in no audience and soon swept. A phone whose clock is wrong sends
+    /// such a one, and its library takes a refusal for final until the app's next start (Azure reference 5.1).
+    func checked(limits: NotificationHub.Limits = NotificationHub.Limits()) throws -> InstallationUpsert {
         var request = self
         request.tags = try DeviceCheck.tags(tags, limits)
         try DeviceCheck.installationID(id)
@@ -14,7 +14,6 @@ extension InstallationUpsert {
         try DeviceCheck.platform(platform)
         try DeviceCheck.words(environment: environment, topic: topic, userID: userID)
         try DeviceCheck.extras(pushVariables: pushVariables, details: details)
-        if expiresAt != knownExpiry { try DeviceCheck.expiry(expiresAt, at: now) }
         request.templates = try checked(templates, limits)
         request.tiles = try checkedTiles(limits)
         let count = templates.count + tiles.values.reduce(0) { $0 + $1.templates.count + 1 }

@@ -36,6 +36,7 @@ final class HubUnderTest: Sendable {
         hubs names: [String] = ["demo"], start: Timestamp = Timestamp(seconds: 1_795_220_000),
         intake wrap: (any IntakeStore) -> any IntakeStore = { $0 },
         settings changeSettings: (inout NotificationHub.Settings) -> Void = { _ in },
+        service changeService: (inout ServiceOptions) -> Void = { _ in },
         options change: (inout HubHTTPOptions) -> Void = { _ in }
     ) async throws {
         folder = NSTemporaryDirectory() + "clarion-protocol-\(UUID().uuidString)"
@@ -60,7 +61,9 @@ final class HubUnderTest: Sendable {
         ) { NotificationHub(id: $0.id, stores: stores, clock: serviceClock, settings: settings, logger: quiet) }
         var options = HubHTTPOptions(clock: clock, transport: transport)
         change(&options)
-        let router = ServiceRouter(options: ServiceOptions(clock: clock))
+        var service = ServiceOptions(clock: clock)
+        changeService(&service)
+        let router = ServiceRouter(options: service)
         router.get("/api/notifications") { _, _ in "api" }
         router.add(HubRoutes(directory: directory, options: options))
         application = Application(responder: AddressedResponder(base: router.buildResponder()), logger: quiet)
@@ -120,15 +123,19 @@ final class HubUnderTest: Sendable {
     static func url(_ target: String) -> String { "https://\(authority)\(target)" }
 }
 
-/// A push service that takes everything.
+/// A push service that says the same to everything, at first that it takes it.
 final class AcceptingTransport: PushTransport {
     private let batches = NIOLockedValueBox<[PushBatch]>([])
+    private let outcome = NIOLockedValueBox(PushOutcome.accepted)
 
     var sent: [PushBatch] { batches.withLockedValue { $0 } }
 
+    /// What it says from now on.
+    func answer(_ outcome: PushOutcome) { self.outcome.withLockedValue { $0 = outcome } }
+
     func send(_ batch: PushBatch) async -> [PushOutcome] {
         batches.withLockedValue { $0.append(batch) }
-        return batch.targets.map { _ in .accepted }
+        return batch.targets.map { _ in outcome.withLockedValue { $0 } }
     }
 }
 
