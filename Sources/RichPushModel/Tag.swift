@@ -47,7 +47,9 @@ public struct Tag: Sendable, CustomStringConvertible {
         guard scalars.last == "}" else { return nil }
         for kind in Addressing.allCases {
             let prefix = kind.rawValue.unicodeScalars.count + 2
-            guard lowered(scalars.prefix(prefix)) == lowered((kind.rawValue + ":{").unicodeScalars.prefix(prefix)) else { continue }
+            guard lowered(scalars.prefix(prefix)) == lowered((kind.rawValue + ":{").unicodeScalars.prefix(prefix)) else {
+                continue
+            }
             let value = scalars.dropFirst(prefix).dropLast()
             guard (1...maximumAddress).contains(value.count), value.allSatisfy(isAllowedInBraces) else { return nil }
             return Tag(addressing: kind, value: Substring(value))

@@ -62,7 +62,7 @@ extension NotificationHub {
         let slice = SliceID(hub: id, notification: notification, number: 0)
         let lease = SliceLease(id: slice, cursor: .beforeAll, last: .last, weight: .single, epoch: 0)
         var filling = TemplateFilling()
-        let plan = PagePlan(page, lease: lease, now: now, horizon: .zero, templates: filling.fill(page))
+        let plan = PagePlan(page, lease: lease, now: now, horizon: .zero, templates: filling.fill(page, of: notification))
         return PreparedTest(message: message, plan: plan, slice: slice)
     }
 

@@ -1,5 +1,6 @@
 import PushHub
 import RichPushModel
+import ServiceErrors
 import SharedAccess
 import Testing
 
@@ -116,6 +117,11 @@ public enum HubStorePromises {
         #expect(try await storage.hubs.records(after: nil, limit: 10).isEmpty)
         #expect(try await storage.hubs.update(made.id, with: StoredHubChange(), at: Sample.start) == nil)
         #expect(try await storage.hubs.put(rule("x"), of: made.id, at: Sample.start) == false)
+        let late = await #expect(throws: ServiceError.self) {
+            _ = try await storage.intake.accept(try Sample.send(hub: made.id, key: .init(key: "k", digest: [1])))
+        }
+        #expect(late?.code == .notFound)
+        #expect(try await storage.intake.notification(key: "k", in: made.id) == nil)
         #expect(try await storage.hubs.removedHubs() == [RemovedHub(id: made.id, removedAt: Sample.time(9))])
         try await storage.hubs.forget(made.id)
         #expect(try await storage.hubs.removedHubs().isEmpty)

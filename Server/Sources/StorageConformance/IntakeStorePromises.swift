@@ -7,7 +7,8 @@ import Testing
 public enum IntakeStorePromises {
     /// Every promise.
     public static let all: [StoragePromise<HubStorage>] = [
-        keepsASend, schedules, repeatsAnAnswer, scopesKeys, cancelsOnce, cancelsByKey, closesKeys, keepsTests, countsByIndex, sweeps,
+        keepsASend, schedules, repeatsAnAnswer, scopesKeys, cancelsOnce, cancelsByKey, closesKeys, keepsTests, countsByIndex,
+        sweeps,
     ]
 
     private static let keepsASend = StoragePromise<HubStorage>("a send is accepted and can be asked for") { storage in

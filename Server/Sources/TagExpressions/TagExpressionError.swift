@@ -41,7 +41,7 @@ extension TagExpressionError: CustomStringConvertible {
         case .tooManyTags(let limit):
             "the tag expression has more than \(limit) tags; 20 are allowed with || only, else 6"
         case .malformedTag: "a tag has 1 to 120 letters, digits and _ @ # . : -"
-        case .malformedAddress: 
+        case .malformedAddress:
             "only $InstallationId:{…} and $UserId:{…} may begin with $, with 1 to 256 characters but } and control characters"
         case .unexpectedCharacter: "the tag expression has a character that is neither tag nor operator"
         case .expectedOperand: "a tag, ! or ( is expected"

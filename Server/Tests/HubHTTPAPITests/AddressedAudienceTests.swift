@@ -90,7 +90,9 @@ struct AddressedAudienceTests {
     @Test("an installation may send its own special tags back, in its tags and in those of a template")
     func own() async throws {
         let hub = try await HubUnderTest()
-        func template(_ tag: String) -> String { #","templates":{"t":{"body":"{\"aps\":{\"alert\":\"$(m)\"}}","tags":["\#(tag)"]}}"# }
+        func template(_ tag: String) -> String {
+            #","templates":{"t":{"body":"{\"aps\":{\"alert\":\"$(m)\"}}","tags":["\#(tag)"]}}"#
+        }
         #expect(try await put("i1", user: "auth0|42", on: hub, more: template("$UserId:{auth0|42}")).status == 200)
         let other = try await put("i1", user: "auth0|42", on: hub, more: template("$UserId:{auth0|43}"))
         #expect(other.status == 400 && other.body.contains("another installation or user"), "\(other.body)")

@@ -55,7 +55,8 @@ struct OutcomeTests {
         #expect(hub.transport.sent.isEmpty)
     }
 
-    @Test("a body that Apple does not carry is taken up to 64 KB, asked of nobody and told in telemetry", arguments: [4097, 65_536])
+    @Test(
+        "a body that Apple does not carry is taken up to 64 KB, asked of nobody and told in telemetry", arguments: [4097, 65_536])
     func tooLarge(_ bytes: Int) async throws {
         let hub = try await HubUnderTest()
         let body = #"{"aps":{"alert":"\#(String(repeating: "x", count: bytes - 20))"}}"#
@@ -85,12 +86,14 @@ struct OutcomeTests {
 
     @Test("limits that an operator set hold, and the answer names them")
     func limits() async throws {
-        let hub = try await HubUnderTest(settings: { $0.limits.tags = 2 }, options: { options in
-            options.limits.notificationBytes = 5000
-            options.limits.batchHandles = 2
-            options.limits.tags = 2
-            options.limits.pageSize = 3
-        })
+        let hub = try await HubUnderTest(
+            settings: { $0.limits.tags = 2 },
+            options: { options in
+                options.limits.notificationBytes = 5000
+                options.limits.batchHandles = 2
+                options.limits.tags = 2
+                options.limits.pageSize = 3
+            })
         for number in 1...5 { try await register(on: hub, token: String(repeating: "A\(number)", count: 32)) }
         let list = try await hub.call(.java, ClientRequest("GET", HubClient.java.registrations()))
         #expect(try RegistrationReading.feed(list).count == 3 && list.headers["x-ms-continuationtoken"] != nil)

@@ -38,7 +38,9 @@ struct TestSendTests {
     func others() async throws {
         let hub = try await HubUnderTest()
         _ = try await register(on: hub)
-        for (count, request) in [request("r-1"), request("r-2"), request("r-1", text: "Other"), request(nil), request(nil)].enumerated() {
+        for (count, request) in [request("r-1"), request("r-2"), request("r-1", text: "Other"), request(nil), request(nil)]
+            .enumerated()
+        {
             #expect(try await hub.call(client, request).status == 201)
             #expect(hub.transport.sent.count == count + 1)
         }

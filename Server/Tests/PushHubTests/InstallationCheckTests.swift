@@ -94,6 +94,18 @@ struct InstallationCheckTests {
         #expect(code(.native(.wns), "<toast/>") == nil && code(.native(.gcm), "") == .invalidField)
         let large = String(repeating: "x", count: 65_537)
         #expect(code(.native(.gcm), large) == .payloadTooLarge && code(.template, large) == .payloadTooLarge)
+        for change: (inout PushMessage) -> Void in [
+            { $0.pushType = "nonsense" }, { $0.priority = 7 }, { $0.collapseID = "a\nb" }, { $0.topic = "a b" },
+        ] {
+            var message = PushMessage(body: Array("{}".utf8))
+            change(&message)
+            #expect(throws: ServiceError.self) { try check.accepted(message, as: .template, id: NotificationID()) }
+        }
+        var said = PushMessage(body: Array("{}".utf8), pushType: "alert", priority: 5, collapseID: "c")
+        let kept = try check.accepted(said, as: .template, id: NotificationID())
+        #expect(kept.pushType == "alert" && kept.priority == 5 && kept.collapseID == "c")
+        said.pushType = "background"
+        #expect(try check.accepted(said, as: .template, id: NotificationID()).pushType == "background")
         #expect(code(.template, #"{"a":"b","n":1,"t":true,"z":null}"#) == nil && code(.template, "{}") == nil)
         for body in ["", "[]", #"{"a":{}}"#, #"{"a":"b""#, #"{"a":"b","A":"c"}"#] {
             #expect(code(.template, body) == .malformedJSON)

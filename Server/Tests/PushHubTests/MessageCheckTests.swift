@@ -57,9 +57,12 @@ struct MessageCheckTests {
         #expect(code(message(body)) == .malformedJSON)
     }
 
-    @Test("a body that is no JSON says where", arguments: [
-        (#"{"aps":{"alert":"a"},"aps":{}}"#, 28), (#"{"aps":7}"#, 8), ("[]", 1), ("{} x", 4), (#"{"a":"b"#, 6), (#"{"a":b}"#, 6),
-    ])
+    @Test(
+        "a body that is no JSON says where",
+        arguments: [
+            (#"{"aps":{"alert":"a"},"aps":{}}"#, 28), (#"{"aps":7}"#, 8), ("[]", 1), ("{} x", 4), (#"{"a":"b"#, 6),
+            (#"{"a":b}"#, 6),
+        ])
     func places(_ body: String, _ byte: Int) {
         #expect { try check(message(body)) } throws: { "\(($0 as? ServiceError)?.detail ?? "")".hasSuffix("(at byte \(byte))") }
     }

@@ -21,7 +21,8 @@ struct TestSendWaitTests {
         async let second = bench.hub.test(command, through: bench.transport)
         await waiting(bench)
         let answer = TestSendReport(
-            id: key.id, results: [.init(platform: .apns, handle: HubBench.handle(1), record: record.id, outcome: .badToken, reason: "r")])
+            id: key.id,
+            results: [.init(platform: .apns, handle: HubBench.handle(1), record: record.id, outcome: .badToken, reason: "r")])
         try await intake.keep(try TestSendRecord(answer).bytes, for: key, in: bench.hubID)
         bench.clock.advance(by: .seconds(1))
         #expect(try await second == answer)

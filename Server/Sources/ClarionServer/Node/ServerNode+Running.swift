@@ -91,10 +91,11 @@ extension ServerNode {
     private func hubOptions() -> HubHTTPOptions {
         let publicHost = settings.listening.publicURL.flatMap { URLComponents(string: $0)?.host }
         var hub = HubHTTPOptions(
-            clock: options.clock, limits: settings.hubBounds.ofRequests, publicHosts: [publicHost].compactMap(\.self), origin: linkOrigin,
+            clock: options.clock, limits: settings.hubBounds.ofRequests, publicHosts: [publicHost].compactMap(\.self),
+            origin: linkOrigin,
             protectedTagPrefixes: settings.notifications.protectedTagPrefixes,
             sendsPerSecond: settings.notifications.hubSendsPerSecond, writesPerSecond: settings.notifications.hubWritesPerSecond,
-            transport: delivery.transport, 
+            transport: delivery.transport,
             files: jobs.map { HubFiles(jobs: $0, signer: storage.signer, fileLimit: settings.hubBounds.jobFileBytes) })
         hub.startPage = StartPage(links: options.links).response
         return hub

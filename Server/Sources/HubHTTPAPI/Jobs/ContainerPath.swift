@@ -40,7 +40,8 @@ struct ContainerPath: Hashable, Sendable {
         guard let blob = QueryParameters.decoded(rest[1]).flatMap(BlobName.init) else {
             throw ServiceError(
                 .invalidField,
-                "the name of a file has 1 to 200 letters and digits of ASCII and . _ - ~ + = @ ( ) , in parts with / between them")
+                "the name of a file has 1 to 200 letters and digits of ASCII and . _ - ~ + = @ ( ) , in parts with / between them"
+            )
         }
         self.blob = blob
     }

@@ -35,7 +35,8 @@ extension RegistrationDescription {
             details: record.details.filter { platform.detailElements.contains($0.key) },
             template: record.template.map { RegistrationTemplate($0, messageType: record.details[Detail.messageType]) },
             registrationID: record.id.text, etag: String(record.version), expirationTime: record.expiresAt,
-            tags: WireTags.all(of: record, omitsOddAddresses: omitsOddAddresses), pushVariables: PushVariables.text(record.pushVariables))
+            tags: WireTags.all(of: record, omitsOddAddresses: omitsOddAddresses),
+            pushVariables: PushVariables.text(record.pushVariables))
     }
 }
 

@@ -85,6 +85,10 @@ extension HubRoutes {
         let id: NotificationID
         do {
             id = try await hub.send(command).id
+        } catch let error as ServiceError where error.code == .notFound {
+            // The hub was removed, by another process perhaps; there may be one with its name already.
+            directory.catalog.forget()
+            throw error
         } catch let error as ServiceError where error.code == .outcomeUnknown || error.code == .idempotencyMismatch {
             // The key stands for the whole content: what differs in a repeat is only what an expiry means at that moment.
             guard let key = command.idempotencyKey, let stored = try await hub.notification(idempotencyKey: key) else {

@@ -19,7 +19,8 @@ extension SendHeaders {
         guard format == .windows else { return }
         let type = platformHeaders.first { $0.name.lowercased() == "x-wns-type" }?.value.lowercased()
         guard let type, ["wns/toast", "wns/tile", "wns/badge", "wns/raw"].contains(type) else {
-            throw HubRequestFault(at: "X-WNS-Type", "it is wns/toast, wns/tile, wns/badge or wns/raw, and a windows send needs it")
+            throw HubRequestFault(
+                at: "X-WNS-Type", "it is wns/toast, wns/tile, wns/badge or wns/raw, and a windows send needs it")
         }
     }
 

@@ -61,17 +61,19 @@ struct MessageCheck {
         }
         try checkExpiry(message)
         if let topic = message.topic { try HeaderText.checkTopic(topic) }
+        if let collapseID = message.collapseID { try HeaderText.checkCollapseID(collapseID) }
+        if let pushType = message.pushType { try Self.check(pushType: pushType) }
+        if let priority = message.priority { try Self.check(priority: priority) }
         return AcceptedMessage(
-            body: message.body, pushType: "", priority: 0, format: .template, collapseID: fillsCollapseID ? id.text : nil,
-            expiresAt: message.expiresAt, topic: message.topic)
+            body: message.body, pushType: message.pushType ?? "", priority: message.priority ?? 0, format: .template,
+            collapseID: message.collapseID ?? (fillsCollapseID ? id.text : nil), expiresAt: message.expiresAt,
+            topic: message.topic)
     }
 
     private func pushType(of message: PushMessage) throws -> String {
         let body = try PushBody(message.body)
         guard let given = message.pushType else { return body.isSilent ? "background" : "alert" }
-        guard Self.pushTypes.contains(given) else {
-            throw ServiceError(.invalidField, "the push type is not one that APNs knows")
-        }
+        try Self.check(pushType: given)
         // APNs reference 3.3.
         guard given != "background" || body.isSilent else {
             throw ServiceError(
@@ -93,13 +95,23 @@ struct MessageCheck {
 
     private func priority(of message: PushMessage, _ pushType: String) throws -> Int {
         let priority = message.priority ?? (pushType == "background" ? 5 : 10)
-        guard [1, 5, 10].contains(priority) else { throw ServiceError(.invalidField, "the priority is 10, 5 or 1") }
+        try Self.check(priority: priority)
         if pushType == "background", priority == 10 {
             // Who names no type means a silent push as it was before there were types: the priority was lowered then.
             guard message.pushType != nil else { return 5 }
             throw ServiceError(.invalidField, "a background push cannot have priority 10 (use 5 or 1)")
         }
         return priority
+    }
+
+    private static func check(pushType: String) throws(ServiceError) {
+        guard pushTypes.contains(pushType) else {
+            throw ServiceError(.invalidField, "the push type is not one that APNs knows")
+        }
+    }
+
+    private static func check(priority: Int) throws(ServiceError) {
+        guard [1, 5, 10].contains(priority) else { throw ServiceError(.invalidField, "the priority is 10, 5 or 1") }
     }
 
     private func checkExpiry(_ message: PushMessage) throws {

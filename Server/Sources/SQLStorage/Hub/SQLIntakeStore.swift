@@ -1,5 +1,6 @@
 import PushHub
 import RichPushModel
+import ServiceErrors
 import TagExpressions
 
 /// Makes sends durable.
@@ -29,6 +30,10 @@ public struct SQLIntakeStore: IntakeStore {
                 let earlier = try Self.find(idempotency, send.hub, connection)
             {
                 return earlier
+            }
+            // Who still knew a removed hub by its name would be told that its send is kept, and it would be cleared away.
+            guard try connection.row(Self.selectRemoved, [.integer(send.hub.number)]) == nil else {
+                throw ServiceError(.notFound, "No service is hosted at the specified address.")
             }
             try connection.run(Self.insert, Self.values(send))
             for (number, range) in send.slices.ranges.enumerated() {
@@ -139,7 +144,11 @@ extension SQLIntakeStore {
     }
 
     static let all =
-        [insert, insertSlice, insertKey, selectKey, markCancelled, deleteFreeSlices, closeSlices, deletePending, takeAnew, selectAnswer, keepAnswer]
+        [
+            insert, insertSlice, insertKey, selectKey, markCancelled, deleteFreeSlices, closeSlices, deletePending, takeAnew,
+            selectAnswer, keepAnswer,
+            selectRemoved,
+        ]
         + AudienceIndex.all
 
     private static let insert = SQLStatement(
@@ -160,6 +169,8 @@ extension SQLIntakeStore {
         """)
     private static let selectKey = SQLStatement(
         "SELECT digest, notification_id, due_at FROM idempotency_keys WHERE hub_id = $1 AND idempotency_key = $2")
+    private static let selectRemoved = SQLStatement(
+        "SELECT hub_id FROM hubs WHERE hub_id = $1 AND removed_at IS NOT NULL")
     private static let takeAnew = SQLStatement(
         """
         UPDATE idempotency_keys SET notification_id = $3, created_at = $4

@@ -86,7 +86,8 @@ final class HubUnderTest: Sendable {
     /// Works on everything that is due, as the dispatcher of a node does.
     func dispatch() async {
         let dispatcher = Dispatcher(
-            queue: SQLSliceQueue(database), transport: transport, clock: clock, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            queue: SQLSliceQueue(database), transport: transport, clock: clock,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         while await dispatcher.pass() > 0 {}
     }
 

@@ -196,7 +196,8 @@ struct InstallationRequestTests {
         let client = HubClient.apple
         func put(_ time: String) async throws -> Int {
             let document = client.installationDocument("i", token: Self.token).replacing("2027-02-18T10:00+0000", with: time)
-            return try await hub.call(client, ClientRequest("PUT", client.installation("i"), [], body: document), listens: true).status
+            return try await hub.call(client, ClientRequest("PUT", client.installation("i"), [], body: document), listens: true)
+                .status
         }
         #expect(try await put("2001-02-18T10:00+0000") == 200)
         #expect(try await reached(on: hub) == 0)

@@ -271,7 +271,8 @@ struct OddRequestTests {
         var other = ClientRequest("GET", "/demo/registrations")
         other.headers = [("Host", "evil.example")]
         let answer = try await hub.call(other)
-        #expect(answer.status == 400 && answer.body.contains("<Code>400</Code><Detail>SubCode=40000. Host is not"), "\(answer.body)")
+        #expect(
+            answer.status == 400 && answer.body.contains("<Code>400</Code><Detail>SubCode=40000. Host is not"), "\(answer.body)")
     }
 
     @Test(

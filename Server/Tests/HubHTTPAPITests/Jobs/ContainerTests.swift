@@ -75,8 +75,10 @@ struct ContainerTests {
             let answer = try await bench.call(.put, JobBench.target(mine, bad), "x", as: .nobody)
             #expect(answer.status == .badRequest && String(buffer: answer.body).contains(". _ - ~ + = @ ( ) ,"), "\(bad)")
         }
-        let named = try await bench.call(.get, path.replacing(path.split(separator: "/")[1], with: "Upper") + "/a\(query)", as: .nobody)
-        #expect(named.status == .badRequest && String(buffer: named.body).contains("<Detail>SubCode=40000. the name of a container"))
+        let named = try await bench.call(
+            .get, path.replacing(path.split(separator: "/")[1], with: "Upper") + "/a\(query)", as: .nobody)
+        #expect(
+            named.status == .badRequest && String(buffer: named.body).contains("<Detail>SubCode=40000. the name of a container"))
         bench.clock.advance(by: .seconds(7 * 86_400))
         #expect(try await bench.call(.get, JobBench.target(mine, "a"), as: .nobody).status == .unauthorized)
     }
