@@ -55,8 +55,11 @@ extension HubOperation {
         }
     }
 
+    /// Whether hubs come or go.
+    var changesHubs: Bool { self == .putHub || self == .deleteHub }
+
     /// Whether only a key for all hubs will do.
-    fileprivate var isOfAllHubs: Bool { self == .putHub || self == .deleteHub || self == .hubs }
+    fileprivate var isOfAllHubs: Bool { changesHubs || self == .hubs }
 
     /// The path with its variable parts in braces: a label of the metrics.
     var template: String {

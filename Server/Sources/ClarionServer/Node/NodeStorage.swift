@@ -32,9 +32,6 @@ struct NodeStorage: Sendable {
     /// The files of jobs; only a server has them open.
     let containers: DiskContainerStore?
 
-    /// All files of jobs and of feedback together, in bytes.
-    static let containerLimit: Int64 = 8 << 30
-
     /// Opens the storage, creating the data directory if it is absent. The server brings the schema up to date; a command
     /// refuses one that is not, unless there is none yet.
     ///
@@ -70,7 +67,8 @@ struct NodeStorage: Sendable {
         content = try DiskContentStore(root: settings.dataDirectory + "/content", removesLeftovers: isAlone)
         containers =
             access == .server
-            ? try DiskContainerStore(root: settings.dataDirectory + "/containers", maximumBytes: Self.containerLimit) : nil
+            ? try DiskContainerStore(
+                root: settings.dataDirectory + "/containers", maximumBytes: settings.hubBounds.fileSpace) : nil
     }
 
     /// Brings the schema up to date and nothing else; returns its number before and after.

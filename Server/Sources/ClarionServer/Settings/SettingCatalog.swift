@@ -221,23 +221,25 @@ enum SettingCatalog {
     static let reservedHubNames = HubName.reserved
 
     /// Every setting, in the order of the reference page.
-    static let all: [SettingDeclaration] = [
-        dataDirectory.declaration, databaseURL.declaration, databaseConnections.declaration, contentLimit.declaration,
-        contentQuota.declaration, masterKey.declaration,
-        retentionContent.declaration, retentionGrace.declaration, retentionAudit.declaration,
-        listenHost.declaration, listenPort.declaration, publicURL.declaration, behindTLSProxy.declaration, insecure.declaration,
-        trustedProxies.declaration, tlsListenHost.declaration, tlsListenPort.declaration, tlsCertificatePath.declaration,
-        tlsKeyPath.declaration, tlsNames.declaration, priorKnowledgePort.declaration, connectionLimit.declaration,
-        metricsHost.declaration, metricsPort.declaration, metricsOpen.declaration,
-        logLevel.declaration, logFormat.declaration,
-        apnsEnvironment.declaration, apnsTopic.declaration, apnsTeamID.declaration, apnsKeyID.declaration, apnsKey.declaration,
-        apnsKeyPath.declaration, apnsHost.declaration, apnsPort.declaration, apnsProxy.declaration,
-        apnsTrustRootsPath.declaration,
-        allowLocalAPNs.declaration,
-        hubName.declaration, hubSendsPerSecond.declaration, hubWritesPerSecond.declaration,
-        remoteHubConnectionString.declaration, remoteHubName.declaration, remoteHubTrustRootsPath.declaration,
-        protectedTagPrefixes.declaration,
-        neutralText.declaration, defaultPicturePath.declaration,
-        pushDeadline.declaration, shutdownDeadline.declaration,
-    ]
+    static let all: [SettingDeclaration] =
+        [
+            dataDirectory.declaration, databaseURL.declaration, databaseConnections.declaration, contentLimit.declaration,
+            contentQuota.declaration, masterKey.declaration,
+            retentionContent.declaration, retentionGrace.declaration, retentionAudit.declaration,
+            listenHost.declaration, listenPort.declaration, publicURL.declaration, behindTLSProxy.declaration,
+            insecure.declaration,
+            trustedProxies.declaration, tlsListenHost.declaration, tlsListenPort.declaration, tlsCertificatePath.declaration,
+            tlsKeyPath.declaration, tlsNames.declaration, priorKnowledgePort.declaration, connectionLimit.declaration,
+            metricsHost.declaration, metricsPort.declaration, metricsOpen.declaration,
+            logLevel.declaration, logFormat.declaration,
+            apnsEnvironment.declaration, apnsTopic.declaration, apnsTeamID.declaration, apnsKeyID.declaration,
+            apnsKey.declaration,
+            apnsKeyPath.declaration, apnsHost.declaration, apnsPort.declaration, apnsProxy.declaration,
+            apnsTrustRootsPath.declaration,
+            allowLocalAPNs.declaration,
+            hubName.declaration, hubSendsPerSecond.declaration, hubWritesPerSecond.declaration,
+            remoteHubConnectionString.declaration, remoteHubName.declaration, remoteHubTrustRootsPath.declaration,
+            protectedTagPrefixes.declaration,
+            neutralText.declaration, defaultPicturePath.declaration,
+        ] + hubLimits + [pushDeadline.declaration, shutdownDeadline.declaration]
 }

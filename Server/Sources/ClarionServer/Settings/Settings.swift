@@ -25,6 +25,7 @@ public struct Settings: Hashable, Sendable {
     public var logging: Logging
     public var apns: APNs
     public var notifications: Notifications
+    public var hubBounds = HubBounds()
     /// The hub that the app backend sends through in place of this node's own; absent means this node's.
     public var remoteHub: RemoteHub?
     /// How long one push may take.

@@ -61,6 +61,9 @@ struct HubCall: Sendable {
         ["User-Agent", "x-ms-useragent"].contains { headers[$0]?.contains("azsdk-js") ?? false }
     }
 
+    /// Whether the client drops every tag of a record one of whose tags it takes for a mistake (Azure reference 0, point 3).
+    var omitsOddAddresses: Bool { headers["User-Agent"]?.contains("api-origin=DotNetSdk") ?? false }
+
     func body(limit: Int) async throws -> [UInt8] { try await request.readBody(limit: limit) }
 
     /// Refuses tags with a protected prefix to a key that stands in apps: who could set them would receive what is meant for

@@ -9,5 +9,7 @@ extension Migration {
         .hubProtocol,
         .jobs,
         .sealing,
+        .addresses,
+        .testSends,
     ]
 }
