@@ -280,7 +280,7 @@ let package = Package(
             swiftSettings: house),
 
         // For tests only
-        target("ClarionTesting", [.richPushModel, .nioConcurrencyHelpers]),
+        target("ClarionTesting", [.richPushModel, .nioConcurrencyHelpers, .nioCore, .nioPosix]),
         target(
             "EngineTesting",
             ["ClarionTesting", "PostgresDatabase", "SQLStorage", "SQLiteDatabase", .logging, .richPushModel]),
@@ -293,7 +293,9 @@ let package = Package(
         tests(
             "EndToEndTests",
             [
-                "APNsEmulation", "ClarionServer", "ClarionTesting", "DeviceSimulation", "HubProtocol", "PushHub", "RemoteHub",
+                "APNsEmulation", "AppBackend", "ClarionServer", "ClarionTesting", "ContentStorage", "DeviceSimulation",
+                "HubProtocol",
+                "PostgresDatabase", "PushHub", "RemoteHub",
                 "SQLStorage", "SQLiteDatabase", "ServerObservability", "SharedAccess", .asyncHTTPClient, .logging, .nioCore,
                 .nioHTTP1, .nioPosix, .nioSSL, .richPushModel,
             ]),

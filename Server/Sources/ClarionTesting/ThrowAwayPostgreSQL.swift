@@ -37,6 +37,15 @@ public final class ThrowAwayPostgreSQL: Sendable {
         "postgres://clarion@/\(database)?host=\(folder.replacingOccurrences(of: "/", with: "%2F"))"
     }
 
+    /// The socket at which it listens, for a proxy before it.
+    public var socketPath: String { folder + "/.s.PGSQL.5432" }
+
+    /// Ends the server and starts it again. Every connection ends.
+    public func restart() async throws {
+        await stop()
+        try await start()
+    }
+
     /// Runs a script and returns what it printed. Throws with the server's message at the first error.
     public func run(script: String) async throws -> String {
         let file = folder + "/script-\(UUID().uuidString).sql"

@@ -52,6 +52,8 @@ public final class PostgreSQLPool: Sendable {
     public func open(_ name: String) throws -> PostgresDatabase {
         var limits = PostgresLimits()
         (limits.writers, limits.readers) = (1, 2)
+        // Hundreds of tests at once ask one server on a few cores; that one of them waits says nothing.
+        (limits.connect, limits.statement, limits.queue) = (.seconds(60), .seconds(60), .seconds(120))
         return try PostgresDatabase(
             DatabaseURL(server.url(database: name)), limits: limits,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
@@ -63,7 +65,7 @@ public final class PostgreSQLPool: Sendable {
 
     private func makeTemplate() async throws {
         let steps = Migration.all.map { step in
-            step.script(.postgresql) + "\nINSERT INTO schema_steps VALUES (\(step.number), '\(step.name)', 1);"
+            step.script(.postgresql) + "\nINSERT INTO schema_steps VALUES (\(step.number), '\(step.name)', 1000);"
         }
         let schema = [SchemaMigrator.tableText(.postgresql) + ";"] + steps
         _ = try await server.run(

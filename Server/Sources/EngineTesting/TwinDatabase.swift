@@ -35,6 +35,9 @@ public final class TwinDatabase: SQLDatabase {
         try await run(first.write, second.write, body)
     }
 
+    /// Each engine is asked in its own words, so the two are not compared.
+    public func tableNames() async throws -> [String] { try await first.tableNames() }
+
     private typealias Run<Result> = (
         @escaping @Sendable (any SQLConnection) throws -> Result
     ) async throws -> Result

@@ -70,6 +70,8 @@ extension LibPQ {
         length = try library.function("PQgetlength")
         commandStatus = try library.function("PQcmdStatus")
         changedRows = try library.function("PQcmdTuples")
+        nextCall = try library.function("PQnotifies")
+        freeMemory = try library.function("PQfreemem")
         cancellation = try library.function("PQgetCancel")
         cancel = try library.function("PQcancel")
         freeCancellation = try library.function("PQfreeCancel")

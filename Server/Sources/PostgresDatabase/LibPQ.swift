@@ -44,6 +44,9 @@ struct LibPQ: Sendable {
     let commandStatus: @Sendable @convention(c) (OpaquePointer) -> UnsafePointer<CChar>?
     let changedRows: @Sendable @convention(c) (OpaquePointer) -> UnsafePointer<CChar>?
 
+    let nextCall: @Sendable @convention(c) (Link) -> UnsafeMutableRawPointer?
+    let freeMemory: @Sendable @convention(c) (UnsafeMutableRawPointer) -> Void
+
     let cancellation: @Sendable @convention(c) (Link) -> OpaquePointer?
     let cancel: @Sendable @convention(c) (OpaquePointer, UnsafeMutablePointer<CChar>, Int32) -> Int32
     let freeCancellation: @Sendable @convention(c) (OpaquePointer) -> Void

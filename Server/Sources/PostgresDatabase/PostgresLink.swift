@@ -139,6 +139,25 @@ extension PostgresLink {
         failure = nil
     }
 
+    /// Whether something was called on a channel that this connection listens to; waits for it at most so long.
+    func hears(within limit: Duration) throws -> Bool {
+        if takeCalls() { return true }
+        guard let ready = SocketWait.wait(for: library.socket(raw), toWrite: false, atMost: limit), ready.canRead else {
+            return false
+        }
+        guard library.consumeInput(raw) != 0 else { throw broken() }
+        return takeCalls()
+    }
+
+    private func takeCalls() -> Bool {
+        var isCalled = false
+        while let call = library.nextCall(raw) {
+            library.freeMemory(call)
+            isCalled = true
+        }
+        return isCalled
+    }
+
     /// Undoes what came after the savepoint and goes on.
     func forgetFailure() { failure = nil }
 }

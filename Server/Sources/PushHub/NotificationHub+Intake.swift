@@ -13,7 +13,7 @@ extension NotificationHub {
         let answer = try await stores.intake.accept(send)
         if answer == .accepted {
             observer?.accepted(send)
-            signal.wake()
+            signal.announce()
         }
         return try receipt(answer, for: send)
     }

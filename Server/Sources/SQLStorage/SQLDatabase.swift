@@ -29,6 +29,9 @@ public protocol SQLDatabase: Sendable {
     /// kept.
     var lastWriteFault: String? { get }
 
+    /// The names of all tables, in no order.
+    func tableNames() async throws -> [String]
+
     /// Ends all connections. What is called afterwards fails with `unavailable`.
     func close() throws
 }

@@ -14,14 +14,25 @@ public struct SQLDialect: Sendable, Hashable {
     public let clustered: String
     /// The column type of a primary key that the engine counts up and never gives twice.
     public let serial: String
+    /// Asks for the names of all tables.
+    let tableNames: SQLStatement
+    /// Asks for the moment, in milliseconds, by the engine's own clock.
+    let clock: SQLStatement
+    /// Calls on the channel `$1`; absent where there is nobody to hear it.
+    let call: SQLStatement?
 
     /// SQLite 3.35 or later.
     public static let sqlite = SQLDialect(
         name: "sqlite", integer: "INTEGER", bytes: "BLOB", text: "TEXT", skipLocked: "",
-        clustered: " WITHOUT ROWID", serial: "INTEGER PRIMARY KEY AUTOINCREMENT")
+        clustered: " WITHOUT ROWID", serial: "INTEGER PRIMARY KEY AUTOINCREMENT",
+        tableNames: SQLStatement("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"),
+        clock: SQLStatement("SELECT CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"), call: nil)
 
     /// PostgreSQL 13 or later.
     public static let postgresql = SQLDialect(
         name: "postgresql", integer: "BIGINT", bytes: "BYTEA", text: "TEXT COLLATE \"C\"", skipLocked: " FOR UPDATE SKIP LOCKED",
-        clustered: "", serial: "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY")
+        clustered: "", serial: "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+        tableNames: SQLStatement("SELECT CAST(tablename AS TEXT) FROM pg_tables WHERE schemaname = current_schema()"),
+        clock: SQLStatement("SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)"),
+        call: SQLStatement("SELECT 1 FROM pg_notify($1, '')"))
 }

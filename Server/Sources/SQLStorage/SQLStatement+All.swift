@@ -3,6 +3,8 @@ extension SQLStatement {
     public static func all(_ dialect: SQLDialect) -> [SQLStatement] {
         SchemaMigrator.statements + SQLHubStore.all + SQLDeviceStore.all + DeviceRows.all + DeviceWriting.all + TemplateRows.all
             + AudienceWalk.all + DirectRows.all + FeedbackRows.all + SQLIntakeStore.all
-            + SQLSliceQueue.all(dialect) + SQLTelemetryStore.all + SQLJobStore.all(dialect) + allOfBackend
+            + SQLSliceQueue.all(dialect) + SQLTelemetryStore.all + SQLJobStore.all(dialect)
+            + SQLNodeStore.all(dialect) + allOfBackend
+            + (dialect == .sqlite ? DatabaseMove.statementsOfOld : DatabaseMove.statementsOfNew)
     }
 }

@@ -3,10 +3,16 @@ import RichPushModel
 
 /// Signs and verifies tickets with HMAC-SHA256. Nodes that serve the same backend share the key.
 public struct ContentTicketSigner: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
+    /// How far the clock of the node that signed may be ahead.
+    private static let clockTolerance: Duration = .seconds(60)
+
     private let key: SymmetricKey
 
     /// A signer with a random key: tickets are void after a restart, which costs a player one new request.
     public init() { key = SymmetricKey(size: .bits256) }
+
+    /// A signer for all nodes that share a master key.
+    public init(_ master: MasterKey) { key = master.derivedKey(for: "content tickets") }
 
     /// A signer with a shared key; `nil` below 32 bytes.
     public init?(key bytes: [UInt8]) {
@@ -31,7 +37,7 @@ public struct ContentTicketSigner: Sendable, CustomStringConvertible, CustomDebu
         let claims = String(text[..<dot])
         guard HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: Self.message(claims), using: key),
             let ticket = Self.ticket(from: claims), now < ticket.expiresAt,
-            ticket.expiresAt <= now + ContentTicket.maximumAge
+            ticket.expiresAt <= now + ContentTicket.maximumAge + Self.clockTolerance
         else { return nil }
         return ticket
     }

@@ -266,8 +266,10 @@ public enum SliceQueuePromises {
     private static let takesOver = StoragePromise<HubStorage>("the only process frees what a dead one had leased") { storage in
         _ = try await storage.intake.accept(try Sample.send())
         let dead = try #require(try await storage.queue.lease(Sample.lease(1)).first)
-        #expect(try await storage.queue.releaseAll(at: Sample.time(1)) == 1)
+        #expect(try await storage.queue.releaseAll(of: "nobody", at: Sample.time(1)) == 0)
+        #expect(try await storage.queue.releaseAll(of: nil, at: Sample.time(1)) == 1)
         #expect(try await storage.queue.renew(dead, until: Sample.time(99)) == false)
         #expect(try await storage.queue.lease(Sample.lease(1, at: Sample.time(1))).count == 1)
+        #expect(try await storage.queue.releaseAll(of: Sample.lease(1).owner, at: Sample.time(1)) == 1)
     }
 }

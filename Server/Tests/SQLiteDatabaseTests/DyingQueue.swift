@@ -36,5 +36,7 @@ final class DyingQueue: SliceQueue {
         return try await inner.checkpoint(checkpoint)
     }
 
-    func releaseAll(at now: Timestamp) async throws -> Int { try await inner.releaseAll(at: now) }
+    func releaseAll(of owner: String?, at now: Timestamp) async throws -> Int {
+        try await inner.releaseAll(of: owner, at: now)
+    }
 }

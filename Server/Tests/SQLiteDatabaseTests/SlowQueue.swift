@@ -39,5 +39,7 @@ final class SlowQueue: SliceQueue {
 
     func checkpoint(_ checkpoint: SliceCheckpoint) async throws -> CheckpointAnswer { try await inner.checkpoint(checkpoint) }
 
-    func releaseAll(at now: Timestamp) async throws -> Int { try await inner.releaseAll(at: now) }
+    func releaseAll(of owner: String?, at now: Timestamp) async throws -> Int {
+        try await inner.releaseAll(of: owner, at: now)
+    }
 }

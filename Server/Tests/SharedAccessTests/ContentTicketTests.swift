@@ -20,6 +20,15 @@ import Testing
         #expect(signer.verify(text, now: clock.now) == nil)
     }
 
+    @Test("nodes with one master key accept each other's tickets, with clocks that differ a little; another master key does not")
+    func nodes() throws {
+        let key = MasterKey.random()
+        let text = ContentTicketSigner(key).sign(try ticket(lifetime: .seconds(350)), now: clock.now + .seconds(50))
+        #expect(ContentTicketSigner(key).verify(text, now: clock.now) != nil)
+        #expect(ContentTicketSigner(key).verify(text, now: clock.now - .seconds(60)) == nil)
+        #expect(ContentTicketSigner(.random()).verify(text, now: clock.now) == nil)
+    }
+
     @Test("no ticket lives longer than five minutes")
     func capped() throws {
         let text = signer.sign(try ticket(lifetime: .seconds(86_400)), now: clock.now)

@@ -54,13 +54,34 @@ extension RichPushBackend {
     public func openContent(
         of id: RichID, variant: ContentVariant, for principal: Principal
     ) async throws -> OpenedContent {
+        try await open(try await findContent(of: id, variant: variant, for: principal))
+    }
+
+    /// The same without opening it.
+    public func findContent(
+        of id: RichID, variant: ContentVariant, for principal: Principal
+    ) async throws -> FoundContent {
         let (notification, _) = try await readable(id, for: principal)
         guard let record = notification.content(variant) else { throw Self.unseen }
-        guard let reader = try await parts.contentStore.open(record.digest) else {
-            parts.logger.error("A stored content is missing from the content store", metadata: ["rich_id": "\(id)"])
+        return FoundContent(descriptor: record.descriptor, id: id, digest: record.digest)
+    }
+
+    /// Opens a content that was found. Throws `not-found` when its bytes are gone.
+    public func open(_ found: FoundContent) async throws -> OpenedContent {
+        guard let reader = try await parts.contentStore.open(found.digest) else {
+            parts.logger.error("A stored content is missing from the content store", metadata: ["rich_id": "\(found.id)"])
             throw Self.unseen
         }
-        return OpenedContent(descriptor: record.descriptor, reader: reader)
+        return OpenedContent(descriptor: found.descriptor, reader: reader)
+    }
+
+    /// An address at which anybody gets the content from the content store for five minutes, with this `Content-Disposition`. `nil` when
+    /// the store hands none out, and for a content that comes as fast from here.
+    public func link(to found: FoundContent, disposition: String) -> String? {
+        guard found.descriptor.byteCount > Int64(OpenedContent.chunkSize) else { return nil }
+        return parts.contentStore.link(
+            to: found.digest, mediaType: found.descriptor.mediaType, disposition: disposition,
+            lifetime: ContentTicket.maximumAge)
     }
 
     /// A ticket for this content and this user, valid for five minutes.
@@ -78,11 +99,11 @@ extension RichPushBackend {
 
     /// The content that a ticket opens. The user's access is checked again. Throws `not-found` for a ticket that is malformed,
     /// forged, expired, or of another notification or variant.
-    public func redeem(ticket: String, for id: RichID, variant: ContentVariant) async throws -> OpenedContent {
+    public func redeem(ticket: String, for id: RichID, variant: ContentVariant) async throws -> FoundContent {
         guard let claims = parts.ticketSigner.verify(ticket, now: parts.clock.now), claims.notification == id,
             claims.variant == variant.rawValue, let user = try await parts.stores.users.user(UserID(claims.user))
         else { throw Self.unseen }
-        return try await openContent(of: id, variant: variant, for: Principal(user: user))
+        return try await findContent(of: id, variant: variant, for: Principal(user: user))
     }
 }
 

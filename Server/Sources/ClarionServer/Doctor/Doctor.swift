@@ -6,8 +6,9 @@ public enum Doctor {
         return [
             settingsCheck(result), dataDirectoryCheck(settings), diskCheck(settings), portCheck(settings),
             credentialCheck(settings),
-            publicURLCheck(settings), apnsCheck(settings),
-        ]
+            publicURLCheck(settings), apnsCheck(settings), databaseCheck(settings),
+            contentStoreCheck(settings),
+        ].compactMap(\.self)
     }
 
     private static func settingsCheck(_ result: SettingsLoader.Result) -> DoctorCheck {

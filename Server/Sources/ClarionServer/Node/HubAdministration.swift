@@ -60,7 +60,7 @@ public struct HubAdministration: Sendable {
         try await withStorage { storage in
             HubFiles.link(
                 to: .random(), of: try await Self.record(name, storage), at: base, allowing: [.read, .write, .list],
-                until: SystemClock().now + lifetime, by: storage.signer)
+                until: storage.clock.now + lifetime, by: storage.signer)
         }
     }
 
@@ -92,8 +92,6 @@ public struct HubAdministration: Sendable {
     }
 
     private func withStorage<Result: Sendable>(_ body: (NodeStorage) async throws -> Result) async throws -> Result {
-        let storage = try await NodeStorage.open(settings, access: .command, clock: .system)
-        defer { try? storage.database.close() }
-        return try await body(storage)
+        try await NodeStorage.during(command: settings, body)
     }
 }

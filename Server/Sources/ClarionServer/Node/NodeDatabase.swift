@@ -59,6 +59,8 @@ enum NodeDatabase {
         return switch fault {
         case .lockedByAnotherProcess:
             "another server uses \(settings.dataDirectory); stop it, or give this one another data-directory"
+        case .newerSchema(DatabaseMove.mark, _):
+            "a move into the database \(place) is not finished; run clarion database move again"
         case .newerSchema(let found, let known):
             "the database \(place) has schema \(found), this version knows up to \(known); run the newer version of clarion"
         case .olderSchema(let found, let known):

@@ -26,6 +26,8 @@ public struct NodeOptions: Sendable {
     public var onListening: @Sendable (NodeListener, Int) async -> Void
     /// Adds routes beside those of the node, for example the page of the simulated iPhone.
     public var addRoutes: @Sendable (ServiceRouter) -> Void
+    /// How often the queue is looked at when nobody calls; absent means as usual.
+    var pollInterval: Duration?
     /// What the page at `/` names first.
     var links: [StartPage.Link] = []
 

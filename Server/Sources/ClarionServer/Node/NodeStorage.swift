@@ -12,7 +12,7 @@ import SharedAccess
     import Foundation
 #endif
 
-/// What a node keeps: the database, in the data directory or in PostgreSQL, and the content in the data directory.
+/// What a node keeps: the database, in the data directory or in PostgreSQL, and the contents, in the data directory or a bucket.
 struct NodeStorage: Sendable {
     /// Who opens the storage.
     enum Access: Sendable {
@@ -22,13 +22,19 @@ struct NodeStorage: Sendable {
     }
 
     let database: any SQLDatabase
-    let content: DiskContentStore
+    let contents: NodeContents
+    /// That of the database when nodes share it.
+    let clock: any ServiceClock
+    /// What other nodes can know this one by; absent when there can be no others.
+    let identity: NodeIdentity?
     let hub: HubID
     /// Seals the secrets of hubs.
     let box: SecretBox
     let hubs: HubRegistry
     /// Signs the links to the files of jobs.
     let signer: ContainerSigner
+    /// Signs tickets for contents.
+    let tickets: ContentTicketSigner
     /// The files of jobs; only a server has them open.
     let containers: DiskContainerStore?
 
@@ -52,9 +58,14 @@ struct NodeStorage: Sendable {
         _ database: any SQLDatabase, _ settings: Settings, _ access: Access, _ clock: any ServiceClock
     ) async throws {
         let master = try MasterKeyFile.key(settings)
+        let isServer = access == .server
+        identity = isServer && settings.database != nil ? try NodeIdentity(dataDirectory: settings.dataDirectory) : nil
+        let clock = try await Self.clock(database, settings, clock)
+        self.clock = clock
         self.database = database
         box = SecretBox(master)
         signer = ContainerSigner(master)
+        tickets = ContentTicketSigner(master)
         let name = try HubRegistry.name(settings.notifications.hubName)
         hubs = HubRegistry(
             store: SQLHubStore(database), box: box, clock: clock, kept: [name],
@@ -63,12 +74,43 @@ struct NodeStorage: Sendable {
         // Tells at once, and not at the first request, that the master key is another one.
         _ = try await (hubs.rules(of: name), hubs.rules(of: nil))
         // What another process is just uploading must not be taken for leftovers.
-        let isAlone = access == .server && settings.database == nil
-        content = try DiskContentStore(root: settings.dataDirectory + "/content", removesLeftovers: isAlone)
+        let isAlone = isServer && settings.database == nil
+        contents = try NodeContents(settings, isAlone: isAlone, clock: clock)
         containers =
-            access == .server
+            isServer
             ? try DiskContainerStore(
                 root: settings.dataDirectory + "/containers", maximumBytes: settings.hubBounds.fileSpace) : nil
+    }
+
+    private static func clock(
+        _ database: any SQLDatabase, _ settings: Settings, _ clock: any ServiceClock
+    ) async throws -> any ServiceClock {
+        guard settings.database != nil else { return clock }
+        let shared = NodeClock(clock)
+        let store = SQLNodeStore(database)
+        try await shared.measure { try await store.time() }
+        return shared
+    }
+
+    /// Opens the storage for the length of a command.
+    static func during<Result: Sendable>(
+        command settings: Settings, _ body: (NodeStorage) async throws -> Result
+    ) async throws -> Result {
+        let storage = try await open(settings, access: .command, clock: .system)
+        do {
+            let result = try await body(storage)
+            await storage.close()
+            return result
+        } catch {
+            await storage.close()
+            throw error
+        }
+    }
+
+    /// Closes what is open.
+    func close() async {
+        await contents.shutDown()
+        try? database.close()
     }
 
     /// Brings the schema up to date and nothing else; returns its number before and after.

@@ -17,17 +17,34 @@ import SharedAccess
 
 /// How settings become parts.
 extension ServerNode {
-    static func dispatchSettings(_ settings: Settings) -> DispatchSettings {
+    static func dispatchSettings(
+        _ settings: Settings, _ options: NodeOptions, _ identity: NodeIdentity?
+    ) -> DispatchSettings {
         var dispatch = DispatchSettings()
-        dispatch.isOnlyNode = settings.database == nil
-        dispatch.owner = "\(ProcessInfo.processInfo.hostName) \(ProcessInfo.processInfo.processIdentifier)"
+        if let identity {
+            dispatch.takeover = identity.isLasting ? .own : .none
+            dispatch.owner = identity.name
+        }
+        if let interval = options.pollInterval { dispatch.pollInterval = interval }
         dispatch.pushDeadline = settings.pushDeadline
-        // A node sends only while its lease outlasts the deadline of a push, so a lease has to hold for more than two.
-        dispatch.leaseDuration = max(dispatch.leaseDuration, settings.pushDeadline * 2 + .seconds(10))
+        // A node sends only while its lease outlasts the deadline of a push, so a lease has to hold for more than two. Others wait
+        // for its end when a node is gone, so not for much longer.
+        dispatch.leaseDuration = settings.pushDeadline * 2 + .seconds(20)
         dispatch.retryHorizon = settings.hubBounds.retryHorizon
         // Less than the whole, so that the connections to Apple can still end in order.
         dispatch.drainDeadline = settings.shutdownDeadline * 4 / 5
         return dispatch
+    }
+
+    static func membership(
+        _ settings: Settings, _ storage: NodeStorage, _ signal: DispatchSignal, _ logger: Logger
+    ) -> NodeMembership? {
+        guard let database = settings.database, let identity = storage.identity, let clock = storage.clock as? NodeClock else {
+            return nil
+        }
+        return NodeMembership(
+            store: SQLNodeStore(storage.database), clock: clock, identity: identity, role: settings.role, database: database,
+            signal: signal, logger: logger)
     }
 
     /// How a hub of this node behaves; without a record as one that nobody changed.
@@ -84,15 +101,12 @@ extension ServerNode {
     ) async throws -> RichPushBackend {
         let stores = storage.backendStores
         let hasher = PasswordHasher()
-        let backend = RichPushBackend(
+        return RichPushBackend(
             parts: BackendParts(
                 settings: backendSettings(settings), clock: options.clock, hub: hub, stores: stores,
-                contentStore: storage.content,
+                contentStore: storage.contents.store,
                 authenticator: try await authenticator(settings, options, stores, hasher), hasher: hasher,
-                observer: options.backendObserver, logger: logger))
-        let picture = try DefaultPictureSource.read(settings)
-        try await backend.setDefaultPicture(picture.bytes, fileName: picture.fileName)
-        return backend
+                ticketSigner: storage.tickets, observer: options.backendObserver, logger: logger))
     }
 
     private static func authenticator(

@@ -20,16 +20,23 @@ extension ServerNode {
     /// Shut down in this order: dispatcher and HTTP interface take nothing new, both finish what they hold, upkeep ends, the APNs
     /// client drains. `onListening` is told the port once requests are answered.
     public func run(onListening: @escaping @Sendable (_ port: Int) async -> Void = { _ in }) async throws {
-        defer { try? storage.database.close() }
         var configuration = ServiceGroupConfiguration(services: services(onListening: onListening), logger: logger)
         configuration.maximumGracefulShutdownDuration = settings.shutdownDeadline
-        try await ServiceGroup(configuration: configuration).run()
+        do {
+            try await ServiceGroup(configuration: configuration).run()
+            await storage.close()
+        } catch {
+            await storage.close()
+            throw error
+        }
     }
 
     private func services(onListening: @escaping @Sendable (Int) async -> Void) -> [ServiceGroupConfiguration
         .ServiceConfiguration]
     {
         var services: [any Service] = []
+        // The first to begin and the last to end.
+        if let membership { services.append(leaving(membership)) }
         if let client = delivery.client {
             services.append(ClosureService { await cancelWhenGracefulShutdown { await client.run() } })
         }
@@ -42,16 +49,8 @@ extension ServerNode {
                 })
         }
         services.append(ClosureService { await cancelWhenGracefulShutdown { await delivery.transport.run() } })
-        services.append(
-            ClosureService {
-                await dispatcher.run()
-                logger.info("The dispatcher has stopped")
-                // Told to stop before its turn, it may be done before it too; the group takes an early end for a failure.
-                try await gracefulShutdown()
-            })
-        services.append(ClosureService { await cancelWhenGracefulShutdown { await BackendUpkeep(of: backend).run() } })
-        if let jobs { services.append(ClosureService { await cancelWhenGracefulShutdown { await jobs.run() } }) }
-        for upkeep in upkeep() { services.append(ClosureService { await cancelWhenGracefulShutdown { await upkeep.run() } }) }
+        if settings.role.dispatches { services += work() }
+        if let pictureToStore { services.append(Self.ending { await cancelWhenGracefulShutdown { await pictureToStore.run() } }) }
         let metrics = MetricsUpkeep(
             telemetry: storage.hubStores.telemetry, clients: { delivery.clients.numbers },
             tokenAge: { delivery.tokens.oldestAgeInUse }, factory: options.metrics, clock: options.clock, logger: logger)
@@ -63,6 +62,35 @@ extension ServerNode {
         return services.map { .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup) }
     }
 
+    /// What sends, and what keeps things in order.
+    private func work() -> [any Service] {
+        var services: [any Service] = [
+            Self.ending {
+                await dispatcher.run()
+                logger.info("The dispatcher has stopped")
+            },
+            ClosureService { await cancelWhenGracefulShutdown { await BackendUpkeep(of: backend).run() } },
+        ]
+        if let jobs { services.append(ClosureService { await cancelWhenGracefulShutdown { await jobs.run() } }) }
+        for upkeep in upkeep() { services.append(ClosureService { await cancelWhenGracefulShutdown { await upkeep.run() } }) }
+        return services
+    }
+
+    /// A part that may be done before it is told to stop, which the group takes for a failure.
+    private static func ending(_ body: @escaping @Sendable () async -> Void) -> any Service {
+        ClosureService {
+            await body()
+            try await gracefulShutdown()
+        }
+    }
+
+    private func leaving(_ membership: NodeMembership) -> any Service {
+        ClosureService {
+            await cancelWhenGracefulShutdown { await membership.run() }
+            await membership.leave()
+        }
+    }
+
     private func upkeep() -> [Upkeep] {
         let (clock, stores) = (options.clock, storage.hubStores)
         var all: [Upkeep] = [
@@ -70,22 +98,30 @@ extension ServerNode {
             .hubs(storage.hubs, clock: clock, logger: logger),
         ]
         if let jobs { all.append(.jobs(storage.jobStore, jobs.files, clock: clock, logger: logger)) }
+        if let leftovers = storage.contents.upkeep(logger: logger) { all.append(leftovers) }
         return all
     }
 
-    /// All routes of the node on one router.
+    /// All routes of the node on one router; of a worker those that tell whether it is well.
     func router() -> ServiceRouter {
         let router = ServiceRouter(options: serviceOptions())
+        HealthRoutes(checks: readinessChecks).addRoutes(to: router)
+        guard settings.role.answers else { return router }
         let proxies = settings.listening.trustedProxies
         let backendOptions = BackendHTTPOptions(
             clock: options.clock, isTrustedProxy: { address in proxies.contains { $0.contains(address) } })
         BackendRoutes(backend: backend, options: backendOptions).addRoutes(to: router)
         ErrorReferenceRoute().addRoutes(to: router)
         OutcomeReferenceRoute().addRoutes(to: router)
-        HealthRoutes(checks: [ReadinessCheck(name: "storage") { try await storage.check() }]).addRoutes(to: router)
         options.addRoutes(router)
         router.add(HubRoutes(directory: hubs, options: hubOptions()))
         return router
+    }
+
+    private var readinessChecks: [ReadinessCheck] {
+        let database = ReadinessCheck(name: "storage") { try await storage.check() }
+        guard storage.contents.isShared else { return [database] }
+        return [database, ReadinessCheck(name: "content-store") { try await storage.contents.check() }]
     }
 
     private func hubOptions() -> HubHTTPOptions {

@@ -29,6 +29,10 @@ public struct ServerNode: Sendable {
     /// The certificate of the HTTPS interface; absent without one.
     let frontDoor: FrontDoorIdentity?
     let dispatcher: Dispatcher
+    /// What the node does because there may be others; absent when there can be none.
+    let membership: NodeMembership?
+    /// The default picture, when the content store was away at the start.
+    let pictureToStore: DefaultPictureKeeper?
     let group: any EventLoopGroup
     let logger: Logger
 
@@ -44,7 +48,7 @@ public struct ServerNode: Sendable {
         do {
             return try await ServerNode(settings, options, storage, group, logger)
         } catch {
-            try? storage.database.close()
+            await storage.close()
             throw error
         }
     }
@@ -52,11 +56,14 @@ public struct ServerNode: Sendable {
     private init(
         _ settings: Settings, _ options: NodeOptions, _ storage: NodeStorage, _ group: any EventLoopGroup, _ logger: Logger
     ) async throws {
+        var options = options
+        options.clock = storage.clock
         self.settings = settings
         self.options = options
         self.storage = storage
         self.group = group
         self.logger = logger
+        try await storage.contents.prepare(logger: logger)
         let catalog = HubCatalog(store: storage.hubStore, box: storage.box, clock: options.clock)
         frontDoor = try settings.listening.tls.map { tls in
             try FrontDoorIdentity(settings, tls, clock: options.clock, logger: logger)
@@ -77,8 +84,12 @@ public struct ServerNode: Sendable {
         jobs = Self.jobs(storage, clock, logger, makeServed)
         dispatcher = Dispatcher(
             queue: storage.sliceQueue, transport: delivery.transport, clock: options.clock,
-            settings: Self.dispatchSettings(settings), signal: signal, observer: observer, logger: logger)
+            settings: Self.dispatchSettings(settings, options, storage.identity), signal: signal, observer: observer,
+            logger: logger)
+        membership = Self.membership(settings, storage, signal, logger)
         remoteHub = try Self.remoteHub(settings, options, group, logger)
         backend = try await Self.backend(settings, options, storage, remoteHub ?? hub, logger)
+        let picture = try DefaultPictureKeeper(settings, backend: backend, clock: clock, logger: logger)
+        pictureToStore = try await picture.store() ? nil : picture
     }
 }

@@ -17,6 +17,8 @@ struct Upkeep: Sendable {
         while !Task.isCancelled {
             do {
                 try await turn()
+            } catch is CancellationError {
+                return
             } catch {
                 logger.warning(failure, metadata: ["error_type": "\(type(of: error))"])
             }

@@ -59,17 +59,17 @@ public struct UserAdministration: Sendable {
         _ body: (RichPushBackend) async throws -> Result
     ) async throws -> Result {
         let logger = Logger(label: "clarion", factory: { _ in SwiftLogNoOpLogHandler() })
-        let storage = try await NodeStorage.open(settings, access: .command, clock: .system)
-        defer { try? storage.database.close() }
-        let stores = storage.backendStores
-        let hasher = PasswordHasher()
-        let hub = NotificationHub(id: storage.hub, stores: storage.hubStores, clock: .system, logger: logger)
-        return try await body(
-            RichPushBackend(
-                parts: BackendParts(
-                    settings: ServerNode.backendSettings(settings), clock: .system, hub: hub, stores: stores,
-                    contentStore: storage.content,
-                    authenticator: try await PasswordAuthenticator(users: stores.users, hasher: hasher, clock: .system),
-                    hasher: hasher, logger: logger)))
+        return try await NodeStorage.during(command: settings) { storage in
+            let stores = storage.backendStores
+            let hasher = PasswordHasher()
+            let hub = NotificationHub(id: storage.hub, stores: storage.hubStores, clock: storage.clock, logger: logger)
+            return try await body(
+                RichPushBackend(
+                    parts: BackendParts(
+                        settings: ServerNode.backendSettings(settings), clock: storage.clock, hub: hub, stores: stores,
+                        contentStore: storage.contents.store,
+                        authenticator: try await PasswordAuthenticator(users: stores.users, hasher: hasher, clock: storage.clock),
+                        hasher: hasher, logger: logger)))
+        }
     }
 }

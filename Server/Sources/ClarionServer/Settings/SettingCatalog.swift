@@ -35,6 +35,12 @@ enum SettingCatalog {
         master-key in the data directory; whoever restores the database needs it too.
         """)
 
+    static let role = Setting(
+        "role", .choice, default: NodeRole.all, in: .nodes,
+        """
+        What this node does: all; api answers requests and leaves sending to others; worker sends and keeps things in order, and         answers only whether it is well. Nodes that share the work share database-url and master-key, and contents on S3.
+        """)
+
     static let retentionContent = Setting(
         "retention-content", .duration(.seconds(86_400) ... .seconds(3650 * 86_400)), default: .seconds(30 * 86_400),
         in: .retention,
@@ -225,6 +231,8 @@ enum SettingCatalog {
         [
             dataDirectory.declaration, databaseURL.declaration, databaseConnections.declaration, contentLimit.declaration,
             contentQuota.declaration, masterKey.declaration,
+        ] + contentStore + [
+            role.declaration,
             retentionContent.declaration, retentionGrace.declaration, retentionAudit.declaration,
             listenHost.declaration, listenPort.declaration, publicURL.declaration, behindTLSProxy.declaration,
             insecure.declaration,

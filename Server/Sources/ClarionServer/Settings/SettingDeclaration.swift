@@ -30,6 +30,8 @@ struct SettingDeclaration: Sendable {
 /// The chapters of the reference page, in order.
 enum SettingSection: String, CaseIterable, Sendable {
     case storage = "Storage"
+    case contentStore = "Contents on S3"
+    case nodes = "Several nodes"
     case retention = "Retention"
     case listening = "Listening"
     case metrics = "Metrics"

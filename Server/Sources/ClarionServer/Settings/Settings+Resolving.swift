@@ -6,6 +6,11 @@ extension Settings {
         dataDirectory = resolver.value(SettingCatalog.dataDirectory)
         let connections = resolver.value(SettingCatalog.databaseConnections)
         database = resolver.value(SettingCatalog.databaseURL).map { Database(url: $0, connections: connections) }
+        contentStore = ContentStore(from: &resolver)
+        role = resolver.value(SettingCatalog.role)
+        if role != .all, database == nil {
+            resolver.complain(SettingCatalog.role, "is for nodes that share a database; set database-url as well")
+        }
         contentLimit = resolver.value(SettingCatalog.contentLimit)
         contentQuota = resolver.value(SettingCatalog.contentQuota)
         masterKey = resolver.value(SettingCatalog.masterKey)

@@ -11,6 +11,10 @@ public struct Settings: Hashable, Sendable {
     public var dataDirectory: String
     /// PostgreSQL in place of the file in the data directory.
     public var database: Database?
+    /// The bucket that keeps the contents; absent means the data directory.
+    public var contentStore: ContentStore?
+    /// What this node does of all that nodes do.
+    public var role: NodeRole = .all
     /// The largest content, in bytes.
     public var contentLimit: Int64
     /// How many bytes the contents of one user may have together.

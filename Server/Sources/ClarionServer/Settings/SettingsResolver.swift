@@ -53,6 +53,12 @@ struct SettingsResolver {
         problems.append(SettingProblem(place: place, sentence: sentence))
     }
 
+    /// Adds a problem about a setting that was read and is not its default.
+    mutating func complainIfChanged(_ declaration: SettingDeclaration, _ sentence: String) {
+        guard let found = resolutions.first(where: { $0.key == declaration.key }), !found.isStandard else { return }
+        problems.append(SettingProblem(place: "\(found.origin): \(declaration.key)", sentence: sentence))
+    }
+
     /// The text of the file that a setting names; a problem and `nil` when it cannot be read.
     mutating func readText(_ path: String, for setting: Setting<String?>) -> String? {
         do {

@@ -36,6 +36,7 @@ struct S3Client: Sendable {
     let clock: any ServiceClock
     let signer: S3Signer
     private let requests: Slots
+    private var repeats = true
 
     init(_ options: S3Options, transport: any S3Transport, clock: any ServiceClock) {
         self.options = options
@@ -43,6 +44,13 @@ struct S3Client: Sendable {
         self.clock = clock
         signer = S3Signer(credentials: options.credentials, region: options.location.region)
         requests = Slots(capacity: options.maximumRequests)
+    }
+
+    /// The same client, which asks once.
+    var once: S3Client {
+        var client = self
+        client.repeats = false
+        return client
     }
 
     /// Makes a request and reads its answer, again where that may help. An answer of another status than 2xx is a fault.
@@ -55,6 +63,7 @@ struct S3Client: Sendable {
             do { return try await attempt(request, within: min(options.attemptDeadline, end - clock.uptime), read: read) } catch {
                 guard let fault = S3HTTPTransport.fault(of: error) as? S3Fault else { throw error }
                 try Task.checkCancellation()
+                guard repeats else { throw fault }
                 switch plan.decide(fault, left: end - clock.uptime, jitter: .random(in: 0...1)) {
                 case .finish: throw fault
                 case .retry(let pause): try await clock.sleep(for: pause)

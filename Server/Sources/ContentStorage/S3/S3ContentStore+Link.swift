@@ -3,8 +3,9 @@ import RichPushModel
 
 extension S3ContentStore {
     /// An address at which anybody gets a content from the store itself, for `lifetime` and at most five minutes. The store answers
-    /// with this media type and `Content-Disposition`.
-    public func link(to digest: ContentDigest, mediaType: String, disposition: String, lifetime: Duration) -> String {
+    /// with this media type and `Content-Disposition`. `nil` unless the options say that links are handed out.
+    public func link(to digest: ContentDigest, mediaType: String, disposition: String, lifetime: Duration) -> String? {
+        guard client.options.handsOutLinks else { return nil }
         let location = client.options.location
         let path = location.path(S3Keys.object(digest))
         let query = client.signer.link(

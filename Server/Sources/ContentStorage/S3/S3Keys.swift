@@ -8,6 +8,8 @@ enum S3Keys {
     static let objects = "objects/"
     static let incoming = "incoming/"
     static let removing = "removing/"
+    /// Nothing lies there: who asks for it learns whether the store answers.
+    static let probe = "incoming/probe"
 
     static func object(_ digest: ContentDigest) -> String { objects + digest.text }
 

@@ -4,6 +4,8 @@ public struct S3Options: Sendable {
     public var credentials: S3Credentials
     /// A PEM file with certificates that vouch for the store besides the system's.
     public var trustRootsPath: String?
+    /// Whether `link` gives addresses at which anybody gets a content for a while.
+    public var handsOutLinks = false
     /// The bytes of one part of a large upload, and the most that an upload holds in memory. Stores want at least 5 MiB.
     public var partBytes = 5 << 20
     /// The bytes of one copy inside the store; each has to end within `requestDeadline`.

@@ -25,9 +25,18 @@ public struct DispatchSettings: Sendable {
     public var retryHorizon: Duration = .seconds(1800)
     /// How long batches that have left may take once the node is asked to stop.
     public var drainDeadline: Duration = .seconds(10)
-    /// Whether this process is the only one that may dispatch from the store, so that leases found at the start are those of
-    /// a process that died.
-    public var isOnlyNode = true
+    /// Which leases that are found at the start are those of a process that died.
+    public var takeover = Takeover.all
+
+    /// Leases that can only be those of a dead process.
+    public enum Takeover: Hashable, Sendable {
+        /// All: no other process may dispatch from the store.
+        case all
+        /// Those of this owner: no other process has its name.
+        case own
+        /// Nobody knows; they end by themselves.
+        case none
+    }
 
     /// The defaults.
     public init() {}

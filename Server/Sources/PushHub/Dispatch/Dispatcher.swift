@@ -73,10 +73,10 @@ public final class Dispatcher: Sendable {
 
     /// Frees what a process that died has left, before the first lease. Retried until storage answers.
     func takeOver() async {
-        guard settings.isOnlyNode else { return }
+        guard settings.takeover != .none else { return }
         while !Task.isCancelled, !isStopping {
             do {
-                let count = try await queue.releaseAll(at: clock.now)
+                let count = try await queue.releaseAll(of: settings.takeover == .own ? settings.owner : nil, at: clock.now)
                 if count > 0 { logger.notice("Slices of an earlier process are taken over", metadata: ["count": "\(count)"]) }
                 return
             } catch {

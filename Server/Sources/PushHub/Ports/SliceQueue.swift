@@ -20,8 +20,9 @@ public protocol SliceQueue: Sendable {
     /// only if the lease is still the caller's and the cursor does not go back.
     func checkpoint(_ checkpoint: SliceCheckpoint) async throws -> CheckpointAnswer
 
-    /// Frees every lease, at the start of the one process that may use the store. Returns how many there were.
-    func releaseAll(at now: Timestamp) async throws -> Int
+    /// Frees every lease of an owner, at the start of the one process of that name; every lease for `nil`, at the start of the one
+    /// process that may use the store. Returns how many there were.
+    func releaseAll(of owner: String?, at now: Timestamp) async throws -> Int
 }
 
 /// Which slices a node wants.

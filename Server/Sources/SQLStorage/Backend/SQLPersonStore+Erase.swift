@@ -99,9 +99,9 @@ extension SQLPersonStore {
                     [.integer(app.number), .integer(user.number), .text(after), .integer(Int64(Self.batch))])
             }
             guard let last = page.last else { return }
+            let names = page.map { _ in "erased-\(UInt64.random(in: .min ... .max))-\(UInt64.random(in: .min ... .max))" }
             try await database.writing { [app] connection in
-                for row in page {
-                    let nobody = "erased-\(UInt64.random(in: .min ... .max))-\(UInt64.random(in: .min ... .max))"
+                for (row, nobody) in zip(page, names) {
                     try connection.run(Self.loosenReceipt, [.text(nobody), .integer(app.number), row.values[0]])
                 }
             }

@@ -34,8 +34,11 @@ public struct SQLSliceQueue: SliceQueue {
         }
     }
 
-    public func releaseAll(at now: Timestamp) async throws -> Int {
-        try await database.writing { try $0.run(Self.releaseAll, []) }
+    public func releaseAll(of owner: String?, at now: Timestamp) async throws -> Int {
+        try await database.writing { connection in
+            guard let owner else { return try connection.run(Self.releaseAll, []) }
+            return try connection.run(Self.releaseOwn, [.text(owner)])
+        }
     }
 }
 
@@ -71,7 +74,8 @@ extension SQLSliceQueue {
     }
 
     static func all(_ dialect: SQLDialect) -> [SQLStatement] {
-        [lease(dialect), markDispatching, renew, releaseAll] + checkpointStatements + pageStatements + AudienceWalk.all
+        [lease(dialect), markDispatching, renew, releaseAll, releaseOwn] + checkpointStatements + pageStatements
+            + AudienceWalk.all
     }
 
     /// `ready_at` orders the queue. A leased slice stays where it is and is found again when its lease has run out. What is due
@@ -100,6 +104,7 @@ extension SQLSliceQueue {
         UPDATE slices SET leased_until = $5
         WHERE hub_id = $1 AND notification_id = $2 AND slice = $3 AND epoch = $4 AND owner IS NOT NULL
         """)
+    private static let releaseOwn = SQLStatement("UPDATE slices SET owner = NULL, leased_until = NULL WHERE owner = $1")
     private static let releaseAll = SQLStatement(
         "UPDATE slices SET owner = NULL, leased_until = NULL WHERE owner IS NOT NULL")
 }

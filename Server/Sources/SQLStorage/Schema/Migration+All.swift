@@ -11,5 +11,6 @@ extension Migration {
         .sealing,
         .addresses,
         .testSends,
+        .nodes,
     ]
 }

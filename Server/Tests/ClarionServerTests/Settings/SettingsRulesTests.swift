@@ -1,3 +1,4 @@
+import Foundation
 import Crypto
 import HubProtocol
 import PushHub
@@ -42,7 +43,7 @@ struct SettingsRulesTests {
         #expect(plain.hubBounds == Settings.HubBounds())
         #expect(plain.hubBounds.ofRequests == HubLimits() && plain.hubBounds.ofHub == NotificationHub.Limits())
         #expect(ServerNode.hubSettings(plain).scheduleHorizon == .seconds(7 * 86_400))
-        #expect(ServerNode.dispatchSettings(plain).retryHorizon == DispatchSettings().retryHorizon)
+        #expect(ServerNode.dispatchSettings(plain, NodeOptions(), nil).retryHorizon == DispatchSettings().retryHorizon)
         let file = """
             hub-notification-limit: 128KiB
             hub-batch-handles: 200
@@ -62,7 +63,7 @@ struct SettingsRulesTests {
         let hub = ServerNode.hubSettings(settings)
         #expect(hub.limits.bodyBytes == 131_072 && hub.limits.handles == 200 && hub.limits.tags == 70)
         #expect(hub.limits.testTargets == 3 && hub.scheduleHorizon == .seconds(30 * 86_400))
-        #expect(ServerNode.dispatchSettings(settings).retryHorizon == .seconds(7_200))
+        #expect(ServerNode.dispatchSettings(settings, NodeOptions(), nil).retryHorizon == .seconds(7_200))
         #expect(settings.hubBounds.jobFileBytes == 200_000_000 && settings.hubBounds.fileSpace == 1_000_000_000)
         for line in [
             "hub-notification-limit: 1KB", "hub-batch-handles: 0", "hub-tag-limit: 1001", "hub-schedule-horizon: 7",
@@ -91,9 +92,38 @@ struct SettingsRulesTests {
     @Test("a lease outlasts two pushes, whatever their deadline", arguments: ["1s", "20s", "59s", "60s", "300s"])
     func leases(deadline: String) throws {
         let settings = try #require(SettingsFixture(file: "push-deadline: \(deadline)").read().settings)
-        let dispatch = ServerNode.dispatchSettings(settings)
+        let dispatch = ServerNode.dispatchSettings(settings, NodeOptions(), nil)
         #expect(dispatch.leaseDuration > dispatch.pushDeadline * 2)
         #expect(dispatch.drainDeadline < settings.shutdownDeadline)
+    }
+
+    @Test("a role is for nodes that share a database, and one node does everything")
+    func role() throws {
+        #expect(SettingsFixture().read().settings?.role == .all)
+        for role in ["api", "worker"] {
+            let alone = SettingsFixture(arguments: ["--role", role]).problems
+            #expect(alone.count == 1 && alone.allSatisfy { $0.contains("database-url") })
+        }
+        var shared = SettingsFixture(arguments: ["--role", "worker"])
+        shared.environment = ["CLARION_DATABASE_URL": "postgres://clarion@db.example/clarion"]
+        #expect(shared.read().settings?.role == .worker)
+        #expect(SettingsFixture(arguments: ["--role", "workers"]).problems.count == 1)
+    }
+
+    @Test(
+        "only a node that is alone takes all leases at its start; one of several takes those of its own name, if that is its alone"
+    )
+    func takeover() throws {
+        let settings = try #require(SettingsFixture().read().settings)
+        #expect(ServerNode.dispatchSettings(settings, NodeOptions(), nil).takeover == .all)
+        let folder = NSTemporaryDirectory() + "clarion-rules-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let first = try NodeIdentity(dataDirectory: folder)
+        let second = try NodeIdentity(dataDirectory: folder)
+        let dispatch = ServerNode.dispatchSettings(settings, NodeOptions(), first)
+        #expect(dispatch.takeover == .own && dispatch.owner == first.name)
+        #expect(ServerNode.dispatchSettings(settings, NodeOptions(), second).takeover == .none)
     }
 
     @Test("a proxy is an address, perhaps with a name and a password")

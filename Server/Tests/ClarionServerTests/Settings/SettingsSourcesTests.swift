@@ -85,7 +85,7 @@ struct SettingsSourcesTests {
     @Test("keys are kebab-case, and none ends in file")
     func names() {
         for key in SettingCatalog.all.map(\.key) {
-            #expect(key.allSatisfy { $0.isLowercase || $0 == "-" } && !key.hasSuffix("file"), "\(key)")
+            #expect(key.allSatisfy { $0.isLowercase || $0.isNumber || $0 == "-" } && !key.hasSuffix("file"), "\(key)")
         }
     }
 }

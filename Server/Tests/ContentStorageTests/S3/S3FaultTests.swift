@@ -1,4 +1,5 @@
 import AppBackend
+import ClarionTesting
 import NIOCore
 import ServiceErrors
 import StorageConformance

@@ -19,8 +19,8 @@ struct Fleet {
     private let records: [RecordID]
     let password = "correct horse battery staple"
 
-    /// Fills a folder: a user who may send, and `size` devices with the tag `fleet`.
-    init(folder: String, size: Int) async throws {
+    /// Fills a folder, or what several servers share: a user who may send, and `size` devices with the tag `fleet`.
+    init(folder: String, size: Int, shared: [String: String] = [:]) async throws {
         let emulator = try EmulatorFolder(path: folder + "/apns", now: SystemClock().now)
         var configuration = LocalAPNsConfiguration()
         configuration.authority = emulator.authority
@@ -30,24 +30,42 @@ struct Fleet {
         try apns.registerKey(
             teamID: EmulatorFolder.teamID, keyID: EmulatorFolder.keyID, publicKeyPEM: emulator.publicKeyPEM)
         try apns.registerApp(bundleID: Self.topic, teamID: EmulatorFolder.teamID)
-        options = ServerProcess.Options(
+        var options = ServerProcess.Options(
             dataDirectory: folder + "/data", apnsPort: try await apns.start().port, signingKeyPath: emulator.signingKeyPath,
             trustRootsPath: emulator.authorityPath)
-        records = try await Self.fill(options.dataDirectory, size: size, apns: apns, password: password)
+        options.shared = shared
+        self.options = options
+        records = try await Self.fill(try options.settings(), size: size, apns: apns, password: password)
     }
 
     /// Sends to the whole fleet; the tracking id of the answer.
     func send(through address: String, key: String) async throws -> SendAnswer {
         var request = SendRequest(message: "Hello, fleet")
         request.audience = "fleet"
-        let answer = try await client(address).call(
+        let answer = try await caller(at: address).call(
             "POST", APIRoute.notifications, json: request, headers: ["Idempotency-Key": key])
         try #require(answer.status == 201, "\(String(decoding: answer.body, as: UTF8.self))")
         return try answer.decoded(SendAnswer.self)
     }
 
+    /// Starts so many servers on what they share, each with a data directory of its own.
+    func start(_ count: Int, _ settings: [String: String] = [:]) async throws -> [ServerProcess] {
+        try await withThrowingTaskGroup(of: (Int, ServerProcess).self) { group in
+            for number in 1...count { group.addTask { (number, try await start(number: number, settings)) } }
+            return try await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }.map(\.1)
+        }
+    }
+
+    /// Starts one of several servers, for the first time or again.
+    func start(number: Int, _ settings: [String: String] = [:]) async throws -> ServerProcess {
+        var options = options
+        options.shared.merge(settings) { $1 }
+        options.dataDirectory += "-\(number)"
+        return try await ServerProcess(options)
+    }
+
     func status(of send: SendAnswer, at address: String) async throws -> SendStatus {
-        try await client(address).call("GET", APIRoute.status(send.id)).decoded(SendStatus.self)
+        try await caller(at: address).call("GET", APIRoute.status(send.id)).decoded(SendStatus.self)
     }
 
     /// How many distinct pushes were accepted so far, over all sends.
@@ -60,17 +78,15 @@ struct Fleet {
         return records.map { counts[PushID(notification: id, record: $0).uuid] ?? 0 }
     }
 
-    private func client(_ address: String) -> APIClient { APIClient(address: address, user: "ops", password: password) }
+    /// The user who may send, at a server.
+    func caller(at address: String) -> APIClient { APIClient(address: address, user: "ops", password: password) }
 
     private static func fill(
-        _ directory: String, size: Int, apns: LocalAPNs, password: String
+        _ settings: Settings, size: Int, apns: LocalAPNs, password: String
     ) async throws -> [RecordID] {
-        let settings = Settings.demo(directory: directory, port: 0, apnsPort: 1, folder: try emptyFolder(directory))
-        var renamed = settings
-        renamed.notifications.hubName = SettingCatalog.hubName.defaultValue
-        let users = UserAdministration(settings: renamed)
+        let users = UserAdministration(settings: settings)
         try await users.add(try #require(UserName("ops")), password: SecretText(password), role: .sender)
-        let storage = try await NodeStorage.open(renamed, access: .command, clock: .system)
+        let storage = try await NodeStorage.open(settings, access: .command, clock: .system)
         defer { try? storage.database.close() }
         let devices = storage.hubStores.devices
         let tag = try #require(Tag("fleet"))
@@ -92,9 +108,5 @@ struct Fleet {
             }
         }
         return records
-    }
-
-    private static func emptyFolder(_ directory: String) throws -> EmulatorFolder {
-        try EmulatorFolder(path: directory + "-unused", now: SystemClock().now)
     }
 }

@@ -1,3 +1,4 @@
+import ClarionServer
 import ClarionTesting
 import Foundation
 import Testing
@@ -12,6 +13,29 @@ final class ServerProcess: Sendable {
         var trustRootsPath: String
         var logLevel = "warning"
         var shutdownDeadline = "10s"
+        /// What several servers share: database, bucket, master key.
+        var shared: [String: String] = [:]
+
+        /// All settings but the data directory.
+        var environment: [String: String] {
+            let own = [
+                "CLARION_APNS_ENVIRONMENT": "sandbox",
+                "CLARION_APNS_HOST": "127.0.0.1", "CLARION_APNS_PORT": String(apnsPort),
+                "CLARION_APNS_TRUST_ROOTS_PATH": trustRootsPath, "CLARION_APNS_KEY_PATH": signingKeyPath,
+                "CLARION_APNS_KEY_ID": "LOCALKEY00", "CLARION_APNS_TEAM_ID": "LOCALTEAM0",
+                "CLARION_APNS_TOPIC": "org.example.app",
+                "CLARION_LOG_LEVEL": logLevel, "CLARION_SHUTDOWN_DEADLINE": shutdownDeadline,
+            ]
+            return own.merging(shared) { _, given in given }
+        }
+
+        /// The same for what works in this process.
+        func settings() throws -> Settings {
+            let own = ["CLARION_DATA_DIRECTORY": dataDirectory]
+            return try SettingsLoader(
+                arguments: [], environment: environment.merging(own) { _, given in given }, path: nil, surroundings: .server
+            ).load()
+        }
     }
 
     private let process: ChildProcess
@@ -22,20 +46,12 @@ final class ServerProcess: Sendable {
 
     /// Starts the server and returns once it listens; throws with what it printed when it does not within a minute.
     convenience init(_ options: Options) async throws {
-        try await self.init(
-            dataDirectory: options.dataDirectory,
-            environment: [
-                "CLARION_APNS_ENVIRONMENT": "sandbox",
-                "CLARION_APNS_HOST": "127.0.0.1", "CLARION_APNS_PORT": String(options.apnsPort),
-                "CLARION_APNS_TRUST_ROOTS_PATH": options.trustRootsPath, "CLARION_APNS_KEY_PATH": options.signingKeyPath,
-                "CLARION_APNS_KEY_ID": "LOCALKEY00", "CLARION_APNS_TEAM_ID": "LOCALTEAM0",
-                "CLARION_APNS_TOPIC": "org.example.app",
-                "CLARION_LOG_LEVEL": options.logLevel, "CLARION_SHUTDOWN_DEADLINE": options.shutdownDeadline,
-            ])
+        try await self.init(dataDirectory: options.dataDirectory, environment: options.environment)
     }
 
     /// The same with settings of one's own, until it listens at so many addresses.
     init(dataDirectory: String, environment: [String: String], listeners: Int = 1) async throws {
+        try FileManager.default.createDirectory(atPath: dataDirectory, withIntermediateDirectories: true)
         var command = ChildProcess.Command(
             Self.program, ["serve"], output: dataDirectory + "/serve-\(UUID().uuidString).log")
         let own = ["CLARION_DATA_DIRECTORY": dataDirectory, "CLARION_LISTEN_PORT": "0"]

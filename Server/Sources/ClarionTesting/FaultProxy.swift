@@ -3,9 +3,17 @@ import NIOCore
 import NIOPosix
 
 /// Stands between a client and a server on this machine and can break what passes.
-final class FaultProxy: Sendable {
+public final class FaultProxy: Sendable {
+    /// What a server listens at.
+    public enum Target: Sendable {
+        /// A port of this machine.
+        case port(Int)
+        /// The path of a socket.
+        case socket(String)
+    }
+
     /// What happens to connections that are made from now on.
-    enum Fault: Sendable {
+    public enum Fault: Sendable {
         case none
         /// The connection breaks when so many bytes went to the server; as many connections as given, then none.
         case cutToServer(after: Int, times: Int)
@@ -15,6 +23,8 @@ final class FaultProxy: Sendable {
         case answer(String, times: Int)
         /// Nothing ever comes.
         case silence
+        /// Everything that comes takes so much longer, in both directions.
+        case delay(Duration)
     }
 
     fileprivate struct State {
@@ -26,11 +36,15 @@ final class FaultProxy: Sendable {
 
     fileprivate let state = NIOLockedValueBox(State())
     private let listener: NIOLockedValueBox<(any Channel)?>
-    private let target: Int
-    let port: Int
+    private let target: Target
+    /// Where it listens, at 127.0.0.1.
+    public let port: Int
 
-    /// Listens at a port of its own for a server at `target`.
-    init(to target: Int) async throws {
+    /// Listens at a port of its own for a server at a port of this machine.
+    public convenience init(to target: Int) async throws { try await self.init(.port(target)) }
+
+    /// Listens at a port of its own for a server.
+    public init(_ target: Target) async throws {
         self.target = target
         let state = state
         let channel = try await Self.bootstrap(state, target).bind(host: "127.0.0.1", port: 0).get()
@@ -39,13 +53,13 @@ final class FaultProxy: Sendable {
     }
 
     /// How many bytes have come back from the server.
-    var bytesToClient: Int { state.withLockedValue { $0.toClient } }
+    public var bytesToClient: Int { state.withLockedValue { $0.toClient } }
 
     /// How many connections there were.
-    var accepted: Int { state.withLockedValue { $0.accepted } }
+    public var accepted: Int { state.withLockedValue { $0.accepted } }
 
     /// Ends all connections; new ones meet the fault.
-    func set(_ fault: Fault) {
+    public func set(_ fault: Fault) {
         let open = state.withLockedValue { state in
             state.fault = fault
             return Array(state.connections.values)
@@ -54,7 +68,7 @@ final class FaultProxy: Sendable {
     }
 
     /// Nothing listens any more.
-    func stop() async throws {
+    public func stop() async throws {
         set(.none)
         let channel = listener.withLockedValue { listener in
             defer { listener = nil }
@@ -64,12 +78,12 @@ final class FaultProxy: Sendable {
     }
 
     /// Listens again, at the same port.
-    func restart() async throws {
+    public func restart() async throws {
         let channel = try await Self.bootstrap(state, target).bind(host: "127.0.0.1", port: port).get()
         listener.withLockedValue { $0 = channel }
     }
 
-    private static func bootstrap(_ state: NIOLockedValueBox<State>, _ target: Int) -> ServerBootstrap {
+    private static func bootstrap(_ state: NIOLockedValueBox<State>, _ target: Target) -> ServerBootstrap {
         ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.autoRead, value: false)
@@ -85,7 +99,8 @@ final class FaultProxy: Sendable {
                 switch fault {
                 case .silence: return client.eventLoop.makeSucceededVoidFuture()
                 case .answer(let text, _): return client.pipeline.addHandler(CannedAnswer(text: text))
-                case .none: return join(client, to: target, state, nil, nil)
+                case .none: return join(client, to: target, state)
+                case .delay(let time): return join(client, to: target, state, delay: TimeAmount(time))
                 case .cutToServer(let count, _): return join(client, to: target, state, count, nil)
                 case .cutToClient(let count, _): return join(client, to: target, state, nil, count)
                 }
@@ -93,12 +108,21 @@ final class FaultProxy: Sendable {
     }
 
     private static func join(
-        _ client: any Channel, to target: Int, _ state: NIOLockedValueBox<State>, _ up: Int?, _ down: Int?
+        _ client: any Channel, to target: Target, _ state: NIOLockedValueBox<State>, _ up: Int? = nil, _ down: Int? = nil,
+        delay: TimeAmount = .zero
     ) -> EventLoopFuture<Void> {
-        ClientBootstrap(group: client.eventLoop).channelOption(.autoRead, value: false).connect(host: "127.0.0.1", port: target)
-            .flatMap { server in
-                let upward = Relay(to: server, cutAfter: up) { _ in }
-                let downward = Relay(to: client, cutAfter: down) { count in state.withLockedValue { $0.toClient += count } }
+        let bootstrap = ClientBootstrap(group: client.eventLoop).channelOption(.autoRead, value: false)
+        let connecting =
+            switch target {
+            case .port(let port): bootstrap.connect(host: "127.0.0.1", port: port)
+            case .socket(let path): bootstrap.connect(unixDomainSocketPath: path)
+            }
+        return
+            connecting.flatMap { server in
+                let upward = Relay(to: server, cutAfter: up, delay: delay) { _ in }
+                let downward = Relay(to: client, cutAfter: down, delay: delay) { count in
+                    state.withLockedValue { $0.toClient += count }
+                }
                 return client.pipeline.addHandler(upward).flatMap { server.pipeline.addHandler(downward) }.map { server.read() }
             }
     }
@@ -112,7 +136,7 @@ extension FaultProxy.State {
         case .cutToServer(let after, let times): fault = times > 1 ? .cutToServer(after: after, times: times - 1) : .none
         case .cutToClient(let after, let times): fault = times > 1 ? .cutToClient(after: after, times: times - 1) : .none
         case .answer(let text, let times): fault = times > 1 ? .answer(text, times: times - 1) : .none
-        case .none, .silence: break
+        case .none, .silence, .delay: break
         }
         return current
     }
@@ -126,8 +150,11 @@ private final class Relay: ChannelInboundHandler, Sendable {
     private let left: NIOLockedValueBox<Int?>
     private let count: @Sendable (Int) -> Void
 
-    init(to other: any Channel, cutAfter bytes: Int?, count: @escaping @Sendable (Int) -> Void) {
+    private let delay: TimeAmount
+
+    init(to other: any Channel, cutAfter bytes: Int?, delay: TimeAmount, count: @escaping @Sendable (Int) -> Void) {
         self.other = other
+        self.delay = delay
         left = NIOLockedValueBox(bytes)
         self.count = count
     }
@@ -147,6 +174,13 @@ private final class Relay: ChannelInboundHandler, Sendable {
             bytes = bytes.getSlice(at: bytes.readerIndex, length: rest) ?? ByteBuffer()
             return true
         }
+        let whole = bytes
+        // What comes next is read only once this has left, so that a delay keeps the order and slows the sender down.
+        guard delay > .zero else { return hand(whole, isCut: isCut, from: channel) }
+        channel.eventLoop.scheduleTask(in: delay) { self.hand(whole, isCut: isCut, from: channel) }
+    }
+
+    private func hand(_ bytes: ByteBuffer, isCut: Bool, from channel: any Channel) {
         let other = other
         other.writeAndFlush(bytes).whenComplete { result in
             guard case .success = result, !isCut else {

@@ -1,0 +1,28 @@
+import PostgresDatabase
+import RichPushModel
+import SQLStorage
+import ServiceErrors
+
+extension Doctor {
+    /// Asks PostgreSQL for the time; `nil` when the database is a file in the data directory.
+    static func databaseCheck(_ settings: Settings) -> DoctorCheck? {
+        guard let place = settings.database else { return nil }
+        return DoctorCheck("database") {
+            do {
+                let database = try PostgresDatabase(place.url, limits: PostgresLimits(connections: 2))
+                defer { database.close() }
+                let clock = NodeClock(.system)
+                try await clock.measure { try await SQLNodeStore(database).time() }
+                let ahead = clock.ahead.wholeMilliseconds
+                guard abs(ahead) > 2_000 else { return .good("\(place.url) answers") }
+                return .notice(
+                    "\(place.url) answers; its clock differs from this machine's by \(abs(ahead)) ms",
+                    mend: "let both machines keep the time by NTP; the database's counts until then")
+            } catch {
+                let reason = (error as? ServiceError)?.detail ?? "it cannot be opened"
+                return .bad(
+                    "\(place.url): \(reason)", mend: "look at database-url; the log of a server that starts says more")
+            }
+        }
+    }
+}

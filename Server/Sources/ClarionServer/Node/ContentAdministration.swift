@@ -1,0 +1,75 @@
+import AppBackend
+import ContentStorage
+import RichPushModel
+import ServiceErrors
+
+/// What the operator does with the contents themselves.
+public struct ContentAdministration: Sendable {
+    private static let page = 200
+
+    private let settings: Settings
+
+    /// Works on the data directory and the bucket of these settings.
+    public init(settings: Settings) { self.settings = settings }
+
+    /// Copies every content of the data directory into the bucket, however often it is called: what is there already is passed over.
+    /// The files stay. Returns how many there are and how many were copied; `progress` gets both now and then.
+    ///
+    /// Throws `ServiceError` with a sentence for the operator.
+    public func move(progress: @Sendable (_ seen: Int, _ copied: Int) -> Void) async throws -> (seen: Int, copied: Int) {
+        guard let place = settings.contentStore else {
+            throw ServiceError(.notReady, "s3-bucket does not say where to move to")
+        }
+        let disk = try DiskContentStore(root: settings.dataDirectory + "/content", removesLeftovers: false)
+        let bucket = try S3ContentStore(S3Options(place))
+        do {
+            try await bucket.check()
+            let result = try await Self.copy(from: disk, to: bucket, progress)
+            await bucket.shutDown()
+            return result
+        } catch {
+            await bucket.shutDown()
+            throw error
+        }
+    }
+
+    static func copy(
+        from old: any ContentStore, to new: any ContentStore, _ progress: @Sendable (Int, Int) -> Void
+    ) async throws -> (seen: Int, copied: Int) {
+        var (seen, copied) = (0, 0)
+        var last: ContentDigest?
+        while true {
+            let digests = try await old.digests(after: last, limit: page)
+            guard let end = digests.last else { return (seen, copied) }
+            last = end
+            for digest in digests {
+                if try await copy(digest, from: old, to: new) { copied += 1 }
+                seen += 1
+            }
+            progress(seen, copied)
+        }
+    }
+
+    /// Whether it had to be copied. A content that went meanwhile is none any more.
+    private static func copy(
+        _ digest: ContentDigest, from old: any ContentStore, to new: any ContentStore
+    ) async throws -> Bool {
+        guard try await new.open(digest) == nil, let reader = try await old.open(digest) else { return false }
+        let upload = try await new.beginUpload(limit: reader.size)
+        do {
+            var offset: Int64 = 0
+            while offset < reader.size {
+                let count = Int(min(Int64(OpenedContent.chunkSize), reader.size - offset))
+                try await upload.write(try await reader.read(at: offset, count: count))
+                offset += Int64(count)
+            }
+            guard try await upload.finish().digest == digest else {
+                throw ServiceError(.storageUnavailable, "a content of the data directory is damaged: \(digest.text)")
+            }
+            return true
+        } catch {
+            await upload.abort()
+            throw error
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import Logging
+import PostgresDatabase
+import PushHub
+import RichPushModel
+import SQLStorage
+import ServiceErrors
+
+/// What a node does because there may be others: it says that it is there, keeps to the clock of the database, and calls and hears
+/// the others. All of it goes through the database.
+struct NodeMembership: Sendable {
+    /// How often a node says that it is there.
+    static let heartbeat: Duration = .seconds(5)
+    /// A node that was not seen for so long is gone.
+    static let absence: Duration = .seconds(20)
+    /// How long one that is gone is shown.
+    private static let memory: Duration = .seconds(3600)
+    /// From this difference on the operator is told of a machine's clock.
+    private static let notableDifference: Duration = .seconds(2)
+    /// Calls are not more frequent than this.
+    private static let callPause: Duration = .milliseconds(20)
+
+    let store: SQLNodeStore
+    let clock: NodeClock
+    let identity: NodeIdentity
+    let role: NodeRole
+    let database: Settings.Database
+    let signal: DispatchSignal
+    let logger: Logger
+
+    /// Works until the task is cancelled, then takes its leave.
+    func run() async {
+        await withTaskGroup { group in
+            group.addTask { await beat() }
+            group.addTask { await call() }
+            if role.dispatches { group.addTask { await hear() } }
+        }
+    }
+
+    /// Takes leave of the others; they would notice by themselves a little later.
+    func leave() async { try? await store.leave(identity.name) }
+
+    private func beat() async {
+        let startedAt = clock.now
+        var told = false
+        while !Task.isCancelled {
+            do {
+                try await clock.measure { try await store.time() }
+                tellDifference(&told)
+                try await store.announce(
+                    NodeMember(
+                        id: identity.name, role: role.rawValue, version: ClarionVersion.current, startedAt: startedAt,
+                        seenAt: clock.now))
+                try await store.sweep(seenBefore: clock.now - Self.memory)
+            } catch is CancellationError { return } catch {
+                logger.debug("The other nodes cannot be told of this one", metadata: ["error_type": "\(type(of: error))"])
+            }
+            do { try await clock.sleep(for: Self.heartbeat) } catch { return }
+        }
+    }
+
+    private func tellDifference(_ told: inout Bool) {
+        let ahead = clock.ahead
+        let isNotable = ahead > Self.notableDifference || ahead < .zero - Self.notableDifference
+        defer { told = isNotable }
+        guard isNotable, !told else { return }
+        logger.warning(
+            "The clock of this machine and that of the database differ; the database's counts",
+            metadata: ["delay_ms": "\(ahead.wholeMilliseconds)"])
+    }
+
+    /// Tells the others of work that this node accepted. What is accepted while a call is under way needs one more.
+    private func call() async {
+        for await _ in signal.announcements {
+            do { try await store.call() } catch is CancellationError { return } catch {
+                logger.debug("Other nodes could not be called", metadata: ["error_type": "\(type(of: error))"])
+            }
+            do { try await clock.sleep(for: Self.callPause) } catch { return }
+        }
+    }
+
+    private func hear() async {
+        guard let listener = try? PostgresListener(database.url, channel: SQLNodeStore.channel, logger: logger) else { return }
+        for await _ in listener.calls { signal.wake() }
+        listener.close()
+    }
+}

@@ -1,0 +1,79 @@
+import AppBackend
+import ContentStorage
+import Logging
+import RichPushModel
+import ServiceErrors
+import Synchronization
+
+/// Where the contents of a node lie: in its data directory, or in a bucket that nodes share.
+final class NodeContents: Sendable {
+    /// How long a store that answered counts as being there, so that whoever asks often costs no requests.
+    private static let trust: Duration = .seconds(5)
+    /// How old an upload under way has to be to count as cut off. Uploads take ten minutes at most.
+    private static let leftoverAge: Duration = .seconds(24 * 3600)
+
+    let store: any ContentStore
+    private let bucket: S3ContentStore?
+    private let clock: any ServiceClock
+    private let lastAnswer = Mutex<Duration?>(nil)
+
+    /// Opens the contents; a bucket is not asked yet. `isAlone`: no other process uploads to the same data directory.
+    init(_ settings: Settings, isAlone: Bool, clock: any ServiceClock) throws {
+        self.clock = clock
+        if let place = settings.contentStore {
+            let bucket = try S3ContentStore(S3Options(place), clock: clock)
+            self.bucket = bucket
+            store = bucket
+        } else {
+            bucket = nil
+            store = try DiskContentStore(root: settings.dataDirectory + "/content", removesLeftovers: isAlone)
+        }
+    }
+
+    /// Whether they lie in a bucket.
+    var isShared: Bool { bucket != nil }
+
+    /// Looks at the bucket before the start. Throws `not-ready` with a sentence for the operator when it refuses; one that is away for
+    /// the moment only keeps the node from being ready.
+    func prepare(logger: Logger) async throws {
+        guard let bucket else { return }
+        switch try await bucket.condition() {
+        case .good: lastAnswer.withLock { $0 = clock.uptime }
+        case .refused(let sentence): throw ServiceError(.notReady, sentence)
+        case .away(let sentence):
+            logger.warning(
+                "The content store is away: the node starts and is not ready before it is back",
+                metadata: ["error_detail": "\(sentence)"])
+        }
+    }
+
+    /// Throws while the bucket cannot be read. The data directory is looked at with the database.
+    func check() async throws {
+        guard let bucket else { return }
+        let now = clock.uptime
+        if let last = lastAnswer.withLock({ $0 }), now - last < Self.trust { return }
+        try await bucket.ping()
+        lastAnswer.withLock { $0 = now }
+    }
+
+    /// Removes what uploads to a bucket left behind that were cut off; `nil` for the data directory, where the start does it.
+    func upkeep(logger: Logger) -> Upkeep? {
+        guard let bucket else { return nil }
+        let clock = clock
+        return Upkeep(
+            interval: .seconds(3600), failure: "Uploads that were cut off could not be removed", clock: clock, logger: logger
+        ) { _ = try await bucket.removeLeftovers(begunBefore: clock.now - Self.leftoverAge) }
+    }
+
+    /// Closes the connections to a bucket.
+    func shutDown() async { await bucket?.shutDown() }
+}
+
+extension S3Options {
+    /// The options of a bucket that settings name.
+    init(_ place: Settings.ContentStore) {
+        self.init(location: place.location, credentials: place.credentials)
+        trustRootsPath = place.trustRootsPath
+        handsOutLinks = place.handsOutLinks
+    }
+}

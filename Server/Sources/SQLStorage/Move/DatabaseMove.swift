@@ -1,0 +1,156 @@
+import RichPushModel
+
+/// Moves everything from one database into another that is empty: all or nothing. Until the last row is there and every row has been
+/// read back and compared, no server starts on the new database; a move that was cut off is begun anew by the next.
+///
+/// Holds one page of rows at a time. Nothing may write to the old database meanwhile.
+public struct DatabaseMove: Sendable {
+    /// Why nothing was moved, or not all. Carries no value of a row.
+    public enum Fault: Error, Hashable, Sendable {
+        /// There are rows in a table of the new database.
+        case notEmpty(table: String)
+        /// A row of this table came out differently, or is missing.
+        case differs(table: String)
+        /// The new database cannot keep a row of this table.
+        case unstorable(table: String)
+    }
+
+    /// What is done now.
+    public enum Phase: String, Sendable {
+        case copying
+        case comparing
+    }
+
+    /// The number of the step that stands in the new database while it is incomplete. Larger than any real one, so that every version
+    /// of the program refuses it.
+    public static let mark = 1_000_000
+
+    /// What belongs to the database itself, or to the nodes that run at the moment.
+    private static let left: Set<String> = ["schema_steps", "nodes"]
+
+    private let old: any SQLDatabase
+    private let new: any SQLDatabase
+    private let progress: @Sendable (_ phase: Phase, _ table: String, _ rows: Int) -> Void
+
+    /// Creates a move of an SQLite database into a PostgreSQL database, both with this program's schema. `progress` is told how many
+    /// rows of a table are done, now and then.
+    public init(
+        from old: any SQLDatabase, to new: any SQLDatabase,
+        progress: @escaping @Sendable (_ phase: Phase, _ table: String, _ rows: Int) -> Void = { _, _, _ in }
+    ) {
+        self.old = old
+        self.new = new
+        self.progress = progress
+    }
+
+    /// Moves, and returns how many rows each table has. Throws `Fault` and `SQLFault`.
+    public func run(at now: Timestamp) async throws -> [(table: String, rows: Int)] {
+        let tables = try await tables()
+        try await prepare(tables, at: now)
+        var counts: [(table: String, rows: Int)] = []
+        for table in tables { counts.append((table.name, try await copy(table))) }
+        try await keepNumbers()
+        for table in tables { try await compare(table) }
+        _ = try await new.write { try $0.run(Self.unmark, [.integer(Int64(Self.mark))]) }
+        return counts
+    }
+
+    /// Marks the new database and makes sure that it is empty. What an earlier move left, which the mark tells, is removed.
+    private func prepare(_ tables: [MovedTable], at now: Timestamp) async throws {
+        let names = tables.map(\.name)
+        try await new.writeAlone { connection in
+            let isOurs = try connection.row(Self.findMark, [.integer(Int64(Self.mark))]) != nil
+            if isOurs {
+                try connection.script("TRUNCATE \(names.joined(separator: ", "))")
+            } else {
+                for name in names {
+                    let first = SQLStatement(composed: "SELECT 1 FROM \(name) LIMIT 1")
+                    guard try connection.row(first, []) == nil else { throw Fault.notEmpty(table: name) }
+                }
+                try connection.run(
+                    Self.setMark, [.integer(Int64(Self.mark)), .text("a move that is not finished"), .integer(now.milliseconds)])
+            }
+        }
+    }
+
+    private func tables() async throws -> [MovedTable] {
+        let names = try await old.tableNames().filter { !Self.left.contains($0) }.sorted()
+        return try await old.read { connection in
+            try names.map { name in
+                let rows = try connection.rows(Self.columns, [.text(name)])
+                let key = try rows.filter { try $0.integer(1) > 0 }.sorted { try $0.integer(1) < $1.integer(1) }
+                return MovedTable(name: name, columns: try rows.map { try $0.text(0) }, key: try key.map { try $0.text(0) })
+            }
+        }
+    }
+
+    private func copy(_ table: MovedTable) async throws -> Int {
+        var count = 0
+        var last: [SQLValue]?
+        while true {
+            let rows = try await page(of: table, after: last, in: old)
+            guard let end = rows.last else { return count }
+            do {
+                _ = try await new.write { connection in
+                    try connection.run(table.insertion(of: rows.count), rows.flatMap(\.values))
+                }
+            } catch SQLFault.unstorable { throw Fault.unstorable(table: table.name) }
+            last = table.key(of: end)
+            count += rows.count
+            progress(.copying, table.name, count)
+        }
+    }
+
+    /// Reads both in the order of the key; every row has to be the same.
+    private func compare(_ table: MovedTable) async throws {
+        var count = 0
+        var last: [SQLValue]?
+        while true {
+            let after = last
+            async let expected = page(of: table, after: after, in: old)
+            let found = try await page(of: table, after: after, in: new)
+            let rows = try await expected
+            guard rows == found else { throw Fault.differs(table: table.name) }
+            guard let end = rows.last else { return }
+            last = table.key(of: end)
+            count += rows.count
+            progress(.comparing, table.name, count)
+        }
+    }
+
+    private func page(
+        of table: MovedTable, after key: [SQLValue]?, in database: any SQLDatabase
+    ) async throws -> [SQLRow] {
+        let statement = table.page(afterKey: key != nil, limit: table.batch)
+        return try await database.read { try $0.rows(statement, key ?? []) }
+    }
+
+    /// Numbers that the old engine has given are not given again by the new one, even those whose rows are gone.
+    private func keepNumbers() async throws {
+        let given = try await old.read { try $0.rows(Self.givenNumbers, []) }
+        for row in given {
+            let (table, number) = (try row.text(0), try row.integer(1))
+            guard let column = try await new.read({ try $0.row(Self.countedColumn, [.text(table)])?.text(0) }) else { continue }
+            _ = try await new.write {
+                try $0.rows(Self.setNumber, [.text(table), .text(column), .integer(number)])
+            }
+        }
+    }
+
+    /// Those of the old engine, SQLite.
+    static let statementsOfOld = [columns, givenNumbers]
+    /// Those of the new one, PostgreSQL.
+    static let statementsOfNew = [findMark, setMark, unmark, countedColumn, setNumber]
+
+    private static let columns = SQLStatement("SELECT name, pk FROM pragma_table_info($1) ORDER BY cid")
+    private static let givenNumbers = SQLStatement("SELECT name, seq FROM sqlite_sequence")
+    private static let findMark = SQLStatement("SELECT 1 FROM schema_steps WHERE number = $1")
+    private static let setMark = SQLStatement("INSERT INTO schema_steps (number, name, applied_at) VALUES ($1, $2, $3)")
+    private static let unmark = SQLStatement("DELETE FROM schema_steps WHERE number = $1")
+    private static let countedColumn = SQLStatement(
+        """
+        SELECT CAST(column_name AS TEXT) FROM information_schema.columns
+        WHERE table_schema = current_schema() AND table_name = $1 AND is_identity = 'YES'
+        """)
+    private static let setNumber = SQLStatement("SELECT setval(pg_get_serial_sequence($1, $2), $3)")
+}

@@ -1,0 +1,109 @@
+import ClarionTesting
+import Foundation
+import RichPushModel
+import Testing
+
+@testable import ClarionServer
+
+/// What nodes do for each other.
+struct RoleTests {
+    private func run(size: Int, _ body: (Fleet) async throws -> Void) async throws {
+        try await TemporaryFolder.use { folder in
+            let server = try await ThrowAwayPostgreSQL.ofProcess()
+            let shared = try await SharedPlaces.database(at: server).merging(SharedPlaces.bucket()) { $1 }
+            let fleet = try await Fleet(folder: folder, size: size, shared: shared)
+            try await body(fleet)
+            await fleet.apns.shutdown()
+        }
+    }
+
+    @Test("a node with the role api accepts and leaves sending to a worker, which answers only whether it is well")
+    func roles() async throws {
+        try await run(size: 50) { fleet in
+            let api = try await fleet.start(number: 1, ["CLARION_ROLE": "api"])
+            let answer = try await fleet.send(through: api.address, key: "a")
+            let worker = try await fleet.start(number: 2, ["CLARION_ROLE": "worker"])
+            #expect(fleet.acceptedPushes == 0 || worker.isRunning)
+            let status = try await eventually("the worker sends it") {
+                let status = try await fleet.status(of: answer, at: api.address)
+                return status.state == "completed" ? status : nil
+            }
+            #expect(status.outcomes == ["accepted": 50])
+            #expect(try await APIClient.anonymous(worker.address + "/readyz").status == 200)
+            #expect(try await fleet.caller(at: worker.address).call("GET", APIRoute.me, body: nil, headers: [:]).status == 404)
+            #expect(try await fleet.caller(at: api.address).call("GET", APIRoute.me, body: nil, headers: [:]).status == 200)
+            #expect(await worker.terminate() == 0)
+            let before = fleet.acceptedPushes
+            let late = try await fleet.send(through: api.address, key: "b")
+            #expect(try await fleet.status(of: late, at: api.address).state == "accepted")
+            #expect(await api.terminate() == 0)
+            #expect(fleet.acceptedPushes == before, "an api node sends nothing")
+        }
+    }
+
+    @Test("the operator sees the nodes, one that stops takes its leave, and one that was killed is shown as gone in time")
+    func members() async throws {
+        try await run(size: 0) { fleet in
+            let nodes = try await fleet.start(2)
+            let administration = DatabaseAdministration(settings: try fleet.options.settings())
+            let seen = try await eventually("both are there") {
+                let seen = try await administration.nodes()
+                return seen.count == 2 ? seen : nil
+            }
+            #expect(seen.allSatisfy { $0.isPresent && $0.role == "all" && $0.version == ClarionVersion.current })
+            #expect(await nodes[0].terminate() == 0)
+            #expect(try await administration.nodes().count == 1)
+            nodes[1].kill()
+            await nodes[1].waitUntilGone()
+            let again = try await fleet.start(number: 2)
+            let back = try await eventually("it is back under its name") {
+                let seen = try await administration.nodes()
+                return seen.first.map { $0.startedAt > (seen.first?.startedAt ?? $0.startedAt) || $0.isPresent } == true
+                    ? seen : nil
+            }
+            #expect(back.count == 1 && seen.map(\.name).contains(back[0].name))
+            #expect(await again.terminate() == 0)
+            #expect(try await administration.nodes().isEmpty)
+        }
+    }
+
+    @Test("a node that is killed and started again takes its work up at once, and no other node's")
+    func takeover() async throws {
+        let size = 20_000
+        try await run(size: size) { fleet in
+            // Leases of ten minutes: whoever waited for their end would not be done in time.
+            let nodes = try await [fleet.start(number: 1, ["CLARION_PUSH_DEADLINE": "290s"])]
+            let answer = try await fleet.send(through: nodes[0].address, key: "a")
+            _ = try await eventually("pushes leave") { fleet.acceptedPushes > 0 ? true : nil }
+            nodes[0].kill()
+            await nodes[0].waitUntilGone()
+            let again = try await fleet.start(number: 1, ["CLARION_PUSH_DEADLINE": "290s"])
+            let status = try await eventually("it completes", within: .seconds(120)) {
+                let status = try await fleet.status(of: answer, at: again.address)
+                return status.state == "completed" ? status : nil
+            }
+            #expect(status.outcomes == ["accepted": size])
+            #expect(await again.terminate() == 0)
+        }
+    }
+
+    @Test("a node that is stopped in the middle hands its work back at once, and nothing is sent twice")
+    func handedBack() async throws {
+        let size = 20_000
+        try await run(size: size) { fleet in
+            let first = try await fleet.start(number: 1, ["CLARION_PUSH_DEADLINE": "290s"])
+            let answer = try await fleet.send(through: first.address, key: "a")
+            _ = try await eventually("pushes leave") { fleet.acceptedPushes > 0 ? true : nil }
+            #expect(await first.terminate() == 0)
+            let taken = fleet.acceptedPushes
+            let second = try await fleet.start(number: 2, ["CLARION_PUSH_DEADLINE": "290s"])
+            let status = try await eventually("the other completes it", within: .seconds(120)) {
+                let status = try await fleet.status(of: answer, at: second.address)
+                return status.state == "completed" ? status : nil
+            }
+            #expect(status.outcomes == ["accepted": size])
+            #expect(try fleet.acceptances(of: answer) == Array(repeating: 1, count: size), "stopped after \(taken)")
+            #expect(await second.terminate() == 0)
+        }
+    }
+}

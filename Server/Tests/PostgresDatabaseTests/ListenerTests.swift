@@ -1,0 +1,80 @@
+import ClarionTesting
+import EngineTesting
+import RichPushModel
+import SQLStorage
+import Testing
+
+@testable import PostgresDatabase
+
+extension PostgreSQLTests {
+    @Suite("Calls of other nodes")
+    struct ListenerTests {
+        /// Waits for one call, at most a minute.
+        private func isCalled(_ calls: inout AsyncStream<Void>.AsyncIterator) async -> Bool {
+            await calls.next() != nil
+        }
+
+        @Test(
+            "what one node calls the others hear, and a connection that is lost is made anew and makes them look",
+            .timeLimit(.minutes(2)))
+        func calls() async throws {
+            let store = try await TemporaryDatabase()
+            let listener = try PostgresListener(
+                DatabaseURL(store.server.url(database: store.name)), channel: SQLNodeStore.channel,
+                logger: TemporaryDatabase.quiet)
+            defer { listener.close() }
+            var calls = listener.calls.makeAsyncIterator()
+            #expect(await isCalled(&calls), "a new connection is a call")
+            let other = SQLNodeStore(try store.another())
+            for _ in 1...3 {
+                try await other.call()
+                #expect(await isCalled(&calls))
+            }
+            _ = try await store.server.run(
+                script:
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND datname = '\(store.name)';"
+            )
+            #expect(await isCalled(&calls), "after the loss something may have been missed")
+            try await other.call()
+            #expect(await isCalled(&calls))
+        }
+
+        @Test("a server that is away is tried again, and a listener that is closed ends", .timeLimit(.minutes(2)))
+        func away() async throws {
+            let listener = try PostgresListener(
+                DatabaseURL("postgres://nobody@127.0.0.1:1/none"), channel: SQLNodeStore.channel, logger: TemporaryDatabase.quiet)
+            listener.close()
+            for await _ in listener.calls { Issue.record("nothing can have been called") }
+        }
+    }
+
+    @Suite("What nodes know of each other")
+    struct NodeStoreTests {
+        private func member(_ id: String, at seconds: Int64, role: String = "all") -> NodeMember {
+            NodeMember(
+                id: id, role: role, version: "1.0", startedAt: Timestamp(seconds: 1), seenAt: Timestamp(seconds: seconds))
+        }
+
+        @Test("a node is there from its first word to its leave, and forgotten some time after its last")
+        func members() async throws {
+            let database = try await PostgreSQLPool.ofProcess().take()
+            let store = SQLNodeStore(database)
+            for (id, seconds) in [("b", 10), ("a", 20), ("c", 5)] { try await store.announce(member(id, at: Int64(seconds))) }
+            #expect(try await store.members(seenSince: Timestamp(seconds: 10)).map(\.id) == ["a", "b"])
+            try await store.announce(member("c", at: 30, role: "api"))
+            let all = try await store.members(seenSince: Timestamp(seconds: 0))
+            #expect(all.map(\.id) == ["a", "b", "c"] && all.last == member("c", at: 30, role: "api"))
+            try await store.leave("a")
+            try await store.sweep(seenBefore: Timestamp(seconds: 11))
+            #expect(try await store.members(seenSince: Timestamp(seconds: 0)).map(\.id) == ["c"])
+        }
+
+        @Test("the clock of the database is that of its machine, to the millisecond")
+        func time() async throws {
+            let store = SQLNodeStore(try await PostgreSQLPool.ofProcess().take())
+            let before = SystemClock().now
+            let time = try await store.time()
+            #expect(before - .milliseconds(1) <= time && time <= SystemClock().now + .milliseconds(1))
+        }
+    }
+}

@@ -1,0 +1,186 @@
+import ClarionTesting
+import EngineTesting
+import Foundation
+import PostgresDatabase
+import RichPushModel
+import SQLiteDatabase
+import Synchronization
+import Testing
+
+@testable import SQLStorage
+
+@Suite("Moving a database to PostgreSQL")
+struct DatabaseMoveTests {
+    private let now = Timestamp(seconds: 9)
+
+    /// A database with rows in almost every table, and so many devices besides.
+    private func filled(devices: Int = 1_200) async throws -> TemporaryStore {
+        let store = try await TemporaryStore()
+        let devices = SQLStatement(composed: Self.manyDevices(devices))
+        let dump = try String(
+            contentsOf: URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures/schema-5.sql"),
+            encoding: .utf8)
+        let script = dump.split(separator: "\n").filter { !["BEGIN TRANSACTION;", "COMMIT;"].contains($0) }
+        let old = try SQLiteDatabase(path: store.folder + "/old.sqlite", access: .server)
+        try await old.write { try $0.script(script.joined(separator: "\n")) }
+        try await SchemaMigrator().migrate(old, at: now)
+        try old.close()
+        try store.database.close()
+        try FileManager.default.removeItem(atPath: store.path)
+        for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: store.path + suffix) }
+        try FileManager.default.moveItem(atPath: store.folder + "/old.sqlite", toPath: store.path)
+        let again = try SQLiteDatabase(path: store.path, access: .server)
+        try await again.write { connection in
+            try connection.run(devices, [])
+            try connection.script(
+                """
+                INSERT INTO feedback (hub_id, platform, handle, notification_id, reason, noted_at)
+                VALUES (1, 'apns', 'AA', 'n', 'x', 1), (1, 'apns', 'BB', 'n', 'x', 1);
+                DELETE FROM feedback WHERE handle = 'BB';
+                """)
+        }
+        try again.close()
+        return store
+    }
+
+    private static func manyDevices(_ count: Int) -> String {
+        """
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(count))
+        INSERT INTO devices (hub_id, slice_key, record_id, kind, platform, handle, tags, created_at, registered_at, version, form,
+            shares_handle)
+        SELECT 7, (i * 7919) - 4000000000, 'device ' || i || ' ümläut', 'installation', 'apns', printf('%064X', i), '["a"]', i, i, 1,
+            0, 0 FROM n
+        """
+    }
+
+    /// Moves into a database that is closed again.
+    private func move(
+        _ store: TemporaryStore, to new: any SQLDatabase,
+        progress: @escaping @Sendable (DatabaseMove.Phase, String, Int) -> Void = { _, _, _ in }
+    ) async throws -> [String: Int] {
+        let old = try SQLiteDatabase(path: store.path, access: .server)
+        defer { try? old.close() }
+        let counts = try await DatabaseMove(from: old, to: new, progress: progress).run(at: now)
+        return Dictionary(uniqueKeysWithValues: counts.map { ($0.table, $0.rows) })
+    }
+
+    private func count(_ table: String, in database: any SQLDatabase) async throws -> Int {
+        let statement = SQLStatement(composed: "SELECT COUNT(*) FROM \(table)")
+        return Int(try await database.read { try $0.row(statement, [])?.integer(0) ?? -1 })
+    }
+
+    @Test("every row of every table arrives as it was, and numbers that were given are not given again")
+    func everything() async throws {
+        let store = try await filled()
+        let new = try await PostgreSQLPool.ofProcess().take()
+        let moved = try await move(store, to: new)
+        #expect(moved["devices"].map { $0 > 1_200 } == true && moved["users"].map { $0 > 0 } == true)
+        #expect(moved.count > 25 && moved["nodes"] == nil && moved["schema_steps"] == nil)
+        for (table, rows) in moved { #expect(try await count(table, in: new) == rows, "\(table)") }
+        #expect(try await SchemaMigrator.version(of: new) == Migration.all.count)
+        let insert = SQLStatement(
+            """
+            INSERT INTO feedback (hub_id, platform, handle, notification_id, reason, noted_at)
+            VALUES (1, 'apns', 'CC', 'n', 'x', 1) RETURNING number
+            """)
+        let old = try SQLiteDatabase(path: store.path, access: .server)
+        let expected = try await old.write { try $0.row(insert, [])?.integer(0) }
+        try old.close()
+        #expect(try await new.write { try $0.row(insert, [])?.integer(0) } == expected)
+    }
+
+    @Test("a database that holds something is refused, and stays as it is")
+    func notEmpty() async throws {
+        let store = try await filled(devices: 10)
+        let new = try await PostgreSQLPool.ofProcess().take()
+        try await new.write { try $0.script("INSERT INTO hub_files VALUES (3, 1, 1)") }
+        await #expect(throws: DatabaseMove.Fault.notEmpty(table: "hub_files")) { _ = try await move(store, to: new) }
+        #expect(try await count("hub_files", in: new) == 1)
+        #expect(try await count("devices", in: new) == 0)
+        #expect(try await SchemaMigrator.version(of: new) == Migration.all.count)
+    }
+
+    @Test("a move that is cut off leaves a database that no server starts on, and the next one does it all")
+    func cutOff() async throws {
+        struct Cut: Error {}
+        let store = try await filled()
+        let new = try await PostgreSQLPool.ofProcess().take()
+        let failing = FailingDatabase(new, failsAtWrite: 9)
+        await #expect(throws: Cut.self) { _ = try await move(store, to: failing.throwing(Cut())) }
+        await #expect(throws: SQLFault.newerSchema(found: DatabaseMove.mark, known: Migration.all.count)) {
+            try await SchemaMigrator().migrate(new, at: now)
+        }
+        let moved = try await move(store, to: new)
+        for (table, rows) in moved { #expect(try await count(table, in: new) == rows, "\(table)") }
+        #expect(try await SchemaMigrator().migrate(new, at: now).isEmpty)
+    }
+
+    @Test("a row that comes out differently is noticed, and the database stays closed to servers")
+    func differs() async throws {
+        let store = try await filled()
+        let new = try await PostgreSQLPool.ofProcess().take()
+        try await new.write {
+            try $0.script(
+                """
+                CREATE FUNCTION spoil() RETURNS trigger LANGUAGE plpgsql AS $body$ BEGIN
+                    IF NEW.record_id LIKE 'device 1199 %' THEN NEW.version := 2; END IF; RETURN NEW; END $body$;
+                CREATE TRIGGER spoiled BEFORE INSERT ON devices FOR EACH ROW EXECUTE FUNCTION spoil();
+                """)
+        }
+        await #expect(throws: DatabaseMove.Fault.differs(table: "devices")) { _ = try await move(store, to: new) }
+        #expect(try await SchemaMigrator.version(of: new) == DatabaseMove.mark)
+        try await new.write {
+            try $0.script("DROP TRIGGER spoiled ON devices; DROP FUNCTION spoil()")
+        }
+        #expect(try await move(store, to: new)["devices"].map { $0 > 1_200 } == true)
+    }
+
+    @Test(
+        "a million devices are moved", .enabled(if: ProcessInfo.processInfo.environment["LONG_TESTS"] == "1"),
+        .timeLimit(.minutes(60)))
+    func million() async throws {
+        let store = try await filled(devices: 1_000_000)
+        let new = try await PostgreSQLPool.ofProcess().take()
+        let begin = ContinuousClock.now
+        let moved = try await move(store, to: new)
+        print("a million devices moved and compared in \(ContinuousClock.now - begin)")
+        #expect(moved["devices"].map { $0 > 1_000_000 } == true)
+    }
+}
+
+/// A database whose writes fail from some number on.
+private final class FailingDatabase: SQLDatabase {
+    private let inner: any SQLDatabase
+    private let left: Mutex<Int>
+    private let error: any Error
+
+    init(_ inner: any SQLDatabase, failsAtWrite number: Int, error: any Error = CancellationError()) {
+        self.inner = inner
+        left = Mutex(number)
+        self.error = error
+    }
+
+    func throwing(_ error: any Error) -> FailingDatabase {
+        FailingDatabase(inner, failsAtWrite: left.withLock { $0 }, error: error)
+    }
+
+    var dialect: SQLDialect { inner.dialect }
+    var lastWriteFault: String? { inner.lastWriteFault }
+    func close() throws {}
+    func tableNames() async throws -> [String] { try await inner.tableNames() }
+
+    func read<Result: Sendable>(
+        _ body: @escaping @Sendable (any SQLConnection) throws -> Result
+    ) async throws -> Result { try await inner.read(body) }
+
+    func write<Result: Sendable>(
+        _ body: @escaping @Sendable (any SQLConnection) throws -> Result
+    ) async throws -> Result {
+        let fails = left.withLock { left in
+            left -= 1
+            return left < 0
+        }
+        if fails { throw error }
+        return try await inner.write(body)
+    }
+}
