@@ -102,6 +102,8 @@ public struct Settings: Hashable, Sendable {
         /// In place of Apple's host; absent means Apple's.
         public var host: String?
         public var port: Int
+        /// Whether pushes for production may go to a host that is not Apple's.
+        public var allowsLocalHost = false
         /// The way out of the network; absent means a direct one.
         public var proxy: APNsProxy?
         /// A PEM file with the certificates that vouch for `host`.
