@@ -52,6 +52,10 @@ struct ContainerPath: Hashable, Sendable {
 
     /// Whether a path lies below `/$containers` or `/$containers.{hub}`.
     static func matches(_ path: String) -> Bool {
+        // Nearly every path is none, and tells it by one byte.
+        guard let first = path.utf8.dropFirst().first, first == UInt8(ascii: "$") || first == UInt8(ascii: "%") else {
+            return false
+        }
         let parts = path.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
         return parts.dropFirst().first.map { hub(in: String($0)) != nil } ?? false
     }
