@@ -39,19 +39,30 @@ public struct Tag: Sendable, CustomStringConvertible {
     }
 
     /// Reads one of the two forms that the server adds and clients may only address, `$InstallationId:{…}` and
-    /// `$UserId:{…}` (Azure reference 3.1); `nil` for anything else. The value has 1 to 256 letters, digits and
-    /// `_ @ # . : = -`.
+    /// `$UserId:{…}` (Azure reference 3.1 and 3.2); `nil` for anything else. The value has 1 to 256 characters, any but `}` and
+    /// control characters.
     public static func addressing(_ text: String) -> Tag? {
+        // By scalars: a mark at either end of the value makes one character with the brace beside it.
+        let scalars = text.unicodeScalars
+        guard scalars.last == "}" else { return nil }
         for kind in Addressing.allCases {
-            let prefix = kind.rawValue.lowercased() + ":{"
-            guard text.hasSuffix("}"), text.prefix(prefix.count).lowercased() == prefix else { continue }
-            let value = text.dropFirst(prefix.count).dropLast()
-            guard (1...256).contains(value.unicodeScalars.count), value.unicodeScalars.allSatisfy(Self.isAllowedInBraces) else {
-                return nil
+            let prefix = kind.rawValue.unicodeScalars.count + 2
+            guard lowered(scalars.prefix(prefix)) == lowered((kind.rawValue + ":{").unicodeScalars.prefix(prefix)) else {
+                continue
             }
-            return Tag(addressing: kind, value: value)
+            let value = scalars.dropFirst(prefix).dropLast()
+            guard (1...maximumAddress).contains(value.count), value.allSatisfy(isAllowedInBraces) else { return nil }
+            return Tag(addressing: kind, value: Substring(value))
         }
         return nil
+    }
+
+    /// The most characters between the braces.
+    private static let maximumAddress = 256
+
+    /// Only the letters of ASCII: the two words have no others.
+    private static func lowered(_ scalars: Substring.UnicodeScalarView) -> [UInt32] {
+        scalars.map { ("A"..."Z").contains($0) ? $0.value + 32 : $0.value }
     }
 
     /// Takes a tag of either form from storage.
@@ -66,12 +77,24 @@ public struct Tag: Sendable, CustomStringConvertible {
     }
 
     /// The tag that addresses every installation that a client of the hub protocol gave this user (Azure reference 3.1);
-    /// `nil` when the name has characters that an expression cannot carry.
+    /// `nil` when the name is one that no expression can carry.
     public static func addressedUser(_ name: String) -> Tag? { addressing("$UserId:{\(name)}") }
+
+    /// The tag that addresses the installation of the hub protocol with this id; `nil` when no expression can carry it.
+    public static func addressedInstallation(_ id: String) -> Tag? { addressing("$InstallationId:{\(id)}") }
 
     public var description: String { text }
 
-    private static func isAllowedInBraces(_ scalar: Unicode.Scalar) -> Bool { scalar == "=" || isAllowed(scalar) }
+    /// Also refused are the two that no XML document can hold.
+    private static func isAllowedInBraces(_ scalar: Unicode.Scalar) -> Bool {
+        scalar != "}" && scalar.properties.generalCategory != .control && scalar != "\u{FFFE}" && scalar != "\u{FFFF}"
+    }
+
+    /// Whether all between the braces could stand in a tag, or is `=`: the .NET client takes no other (Azure reference 3.1).
+    public var hasPlainAddress: Bool {
+        let value = text.unicodeScalars.drop { $0 != "{" }.dropFirst().dropLast()
+        return value.allSatisfy { $0 == "=" || Self.isAllowed($0) }
+    }
 
     private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar {

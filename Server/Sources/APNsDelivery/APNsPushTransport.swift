@@ -68,13 +68,15 @@ public struct APNsPushTransport: PushTransport {
 
     /// A device of an environment without a credential, or of an app that the credential does not cover, is that device's
     /// fault and must not stop the others; without any credential, and for the node's own topic, it is the operator's.
-    /// A topic that does not fit its push type is the sender's.
+    /// A topic that does not fit its push type is the sender's. `BadTopic` for a topic that the operator chose is what APNs says of a
+    /// certificate of another app (APNs reference 4).
     private func outcome(_ outcome: APNsOutcome?, isOrdinary: Bool) -> PushOutcome {
         guard let outcome else {
             return clients.isEmpty ? .misconfigured(reason: "no APNs credential is set") : .unsupported
         }
-        if !isOrdinary, case .rejected(let rejection) = outcome, [.topicDisallowed, .badTopic].contains(rejection.reason) {
-            return .rejected(reason: rejection.reason.rawValue)
+        if case .rejected(let rejection) = outcome, [.topicDisallowed, .badTopic].contains(rejection.reason) {
+            let reason = rejection.reason.rawValue
+            return isOrdinary ? .misconfigured(reason: reason) : .rejected(reason: reason)
         }
         return PushOutcome(outcome, advice: advice)
     }

@@ -1,7 +1,7 @@
 /// The choices that the rules offer.
 extension EmulationRules {
     /// What happens to a stream above the announced limit.
-    public enum OverLimit: String, Sendable, Hashable, Codable {
+    public enum OverLimit: String, CaseIterable, Sendable, Hashable, Codable {
         /// RST_STREAM with REFUSED_STREAM, seen since 2017.
         case refuseStream
         /// GOAWAY with REFUSED_STREAM and a text that is not JSON, seen in 2016.
@@ -9,7 +9,7 @@ extension EmulationRules {
     }
 
     /// From when a lowered limit is enforced.
-    public enum LimitEnforcement: String, Sendable, Hashable, Codable {
+    public enum LimitEnforcement: String, CaseIterable, Sendable, Hashable, Codable {
         /// When the client has acknowledged the SETTINGS frame, as RFC 9113 wants it.
         case whenAcknowledged
         /// At once: streams already on their way are refused, as some users of Apple's service saw.
@@ -29,13 +29,13 @@ extension EmulationRules {
     }
 
     /// Whether something doubtful is let through.
-    public enum Leniency: String, Sendable, Hashable, Codable {
+    public enum Leniency: String, CaseIterable, Sendable, Hashable, Codable {
         case accept
         case refuse
     }
 
     /// How a client learns that its certificate is no good (APNs reference 2.4).
-    public enum CertificateComplaint: String, Sendable, Hashable, Codable {
+    public enum CertificateComplaint: String, CaseIterable, Sendable, Hashable, Codable {
         /// 403 to every request.
         case answer
         /// GOAWAY NO_ERROR with last stream id 0 and the reason, right after the handshake.
@@ -43,7 +43,7 @@ extension EmulationRules {
     }
 
     /// When flow-control credit is given back.
-    public enum CreditPattern: String, Sendable, Hashable, Codable {
+    public enum CreditPattern: String, CaseIterable, Sendable, Hashable, Codable {
         /// After half of the window is used up, as seen at Apple (APNs reference 1.5).
         case halfWindow
         /// After every DATA frame.

@@ -42,9 +42,10 @@ extension LocalAPNs {
         }
     }
 
-    /// A device follows a channel no longer.
-    public func unsubscribe(device: String, fromChannel id: String) {
-        core.state.withLockedValue { state in
+    /// A device follows a channel no longer. Throws `LocalAPNsError` for a channel that the app does not have.
+    public func unsubscribe(device: String, fromChannel id: String, bundleID: String) throws {
+        try core.state.withLockedValue { state in
+            guard state.channels.channel(id, bundleID: bundleID) != nil else { throw LocalAPNsError.unknownChannel(id) }
             state.channels.unsubscribe(device, from: id)
             state.keptRevision += 1
         }

@@ -17,6 +17,9 @@ extension LocalAPNs {
         }
     }
 
+    /// Whether this token was ever issued or registered, alive or not.
+    public func knowsToken(_ token: String) -> Bool { core.state.withLockedValue { $0.tokens[token.lowercased()] != nil } }
+
     /// Makes a given token known, for instance one that a device kept from an earlier run. Repeating it changes nothing.
     /// Throws `LocalAPNsError` for a malformed token and for one that another device or topic owns.
     public func registerToken(_ token: String, device: String, topic: String) throws {
@@ -39,14 +42,15 @@ extension LocalAPNs {
     /// Declares a token dead since `moment`; later pushes are answered 410 with that moment in milliseconds.
     ///
     /// Apple says so only after a deliberately unpredictable delay, and accepts pushes to the dead token until then: they are
-    /// lost. `noticedAfter` is that delay.
+    /// lost. `noticedAfter` is that delay. Returns whether there is such a token; without one nothing happens.
+    @discardableResult
     public func invalidate(
         token: String, reason: DeadTokenReason, at moment: Timestamp, noticedAfter delay: Duration = .zero
-    ) {
+    ) -> Bool {
         let toldAt = delay > .zero ? core.clock.uptime + delay : nil
-        core.state.withLockedValue { state in
+        return core.state.withLockedValue { state in
             state.keptRevision += 1
-            state.tokens.invalidate(token, reason: reason, at: moment, toldAt: toldAt)
+            return state.tokens.invalidate(token, reason: reason, at: moment, toldAt: toldAt)
         }
     }
 

@@ -21,6 +21,11 @@ extension LocalAPNs {
         }
     }
 
+    /// Whether the app of a topic, with a suffix or without, is registered.
+    public func knowsApp(ofTopic topic: String) -> Bool {
+        core.state.withLockedValue { $0.registry.app(TopicName(topic).bundleID) != nil }
+    }
+
     /// Forgets a key, as when it is revoked.
     public func revokeKey(teamID: String, keyID: String) {
         core.state.withLockedValue { state in
@@ -30,11 +35,12 @@ extension LocalAPNs {
     }
 
     /// Makes an app known; an app has one team. Connections that pushed before do not see it (APNs reference 2.3).
-    /// Throws `LocalAPNsError` if the team id is malformed.
+    /// Throws `LocalAPNsError` if the bundle or team id is malformed.
     ///
     /// - Parameter broadcasts: the broadcast capability, which an app has to be given. Taking it away destroys all channels
     ///   of the app (APNs reference 5.1).
     public func registerApp(bundleID: String, teamID: String, broadcasts: Bool = false) throws {
+        let bundleID = try RegisteredKey.checkedBundleID(bundleID)
         let teamID = try RegisteredKey.checkedIdentifier(teamID)
         core.state.withLockedValue { state in
             state.keptRevision += 1

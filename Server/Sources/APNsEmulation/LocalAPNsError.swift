@@ -11,6 +11,8 @@ public enum LocalAPNsError: Error, Hashable, Sendable, CustomStringConvertible {
     case privateKeyOffered(keyID: String)
     /// A team or key id is not ten letters and digits.
     case badIdentifier(String)
+    /// A bundle id has other characters than letters, digits, dots and hyphens, or is a topic with a suffix.
+    case badBundleID(String)
     /// A device token is not an even number of at least 64 hexadecimal digits.
     case badDeviceToken
     /// The token belongs to another device or topic already.
@@ -38,6 +40,8 @@ public enum LocalAPNsError: Error, Hashable, Sendable, CustomStringConvertible {
         case .privateKeyOffered(let keyID):
             "The key \(keyID) is a private key. Register its public half; the local APNs never holds a private key."
         case .badIdentifier(let text): "\(text) is no identifier: ten letters and digits are wanted."
+        case .badBundleID(let text):
+            "\(text.prefix(100)) is no bundle id: letters, digits, dots and hyphens are wanted, without a suffix such as .voip."
         case .badDeviceToken: "A device token is an even number of at least 64 hexadecimal digits."
         case .deviceTokenTaken: "The device token belongs to another device or topic."
         case .badAuthority(let cause): "The stored certificate authority cannot be read: \(cause)."

@@ -18,13 +18,14 @@ extension HubRoutes {
             throw ServiceError(.forbidden, "A key of all hubs is required for this operation")
         }
         let grant = try isForAllHubs ?? grant(request, route.operation.isOfAllHubs ? common : served?.rules ?? [])
-        guard grant.allows(anyOf: route.operation.rights(isFiltered: Self.isFiltered(request))) else {
+        let query = HubProtocol.QueryParameters(request.uri.query)
+        guard grant.allows(anyOf: route.operation.rights(isFiltered: query.filter != nil)) else {
             let needed = route.operation.rights(isFiltered: false)
             throw ServiceError(.forbidden, "\(needed.words) claim is required for this operation")
         }
         return HubCall(
-            request: request, context: context, route: route, served: served, grant: grant, isForAllHubs: isForAllHubs != nil,
-            options: options)
+            request: request, context: context, route: route, query: query, served: served, grant: grant,
+            isForAllHubs: isForAllHubs != nil, options: options)
     }
 
     private func grant(_ request: Request, _ rules: [AccessRule]) throws(ServiceError) -> AccessGrant {
@@ -34,10 +35,6 @@ extension HubRoutes {
         case .success(let grant): return grant
         case .failure(let fault): throw ServiceError(.unauthenticated, "SubCode=\(fault.subCode). \(fault.detail)")
         }
-    }
-
-    private static func isFiltered(_ request: Request) -> Bool {
-        HubProtocol.QueryParameters(request.uri.query).filter != nil
     }
 }
 
@@ -55,8 +52,11 @@ extension HubOperation {
         }
     }
 
+    /// Whether hubs come or go.
+    var changesHubs: Bool { self == .putHub || self == .deleteHub }
+
     /// Whether only a key for all hubs will do.
-    fileprivate var isOfAllHubs: Bool { self == .putHub || self == .deleteHub || self == .hubs }
+    fileprivate var isOfAllHubs: Bool { changesHubs || self == .hubs }
 
     /// The path with its variable parts in braces: a label of the metrics.
     var template: String {

@@ -30,17 +30,21 @@ extension HubRoutes: OwnRoutes {
     public func template(of path: String, method: HTTPRequest.Method) -> String? {
         if ContainerPath.matches(path) { return containerTemplate(path) }
         return switch HubRoute.match(method: method.rawValue, path: path) {
-        case .route(let route): isReserved(path) ? nil : route.operation.template
+        // Who would make or remove a hub with a name that is taken hears of it in the protocol that it speaks.
+        case .route(let route): isReserved(path) && !route.operation.changesHubs ? nil : route.operation.template
         case .methodNotAllowed: isReserved(path) ? nil : "/{hub}"
-        case .unknownPath: nil
+        case .unknownPath: isReserved(path) ? nil : "/{hub}/*"
         }
     }
 
     public func respond(to request: Request, context: ServiceRequestContext) async throws -> Response {
         if ContainerPath.matches(request.uri.path) { return try await answerContainer(request, context) }
         if let page = options.startPage, Self.isBrowserAtRoot(request) { return page() }
-        guard case .route(let route) = HubRoute.match(method: request.method.rawValue, path: request.uri.path) else {
-            throw ServiceError(.methodNotAllowed)
+        let route: HubRoute
+        switch HubRoute.match(method: request.method.rawValue, path: request.uri.path) {
+        case .route(let found): route = found
+        case .methodNotAllowed: throw ServiceError(.methodNotAllowed)
+        case .unknownPath: throw ServiceError(.unknownRoute)
         }
         let call = try await admitted(request, route, context)
         do {
@@ -91,6 +95,7 @@ extension HubRoutes: OwnRoutes {
 
 extension HTTPField.Name {
     static let trackingID = HTTPField.Name(SendHeaders.trackingIDName) ?? .via
+    static let microsoftUserAgent = HTTPField.Name("x-ms-useragent") ?? .via
     static let correlationRequestID = HTTPField.Name("x-ms-correlation-request-id") ?? .via
     static let continuationToken = HTTPField.Name(ContinuationToken.headerName) ?? .via
 }

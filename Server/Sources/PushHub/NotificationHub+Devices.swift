@@ -6,7 +6,7 @@ import TagExpressions
 extension NotificationHub {
     public func upsert(_ request: DeviceUpsert) async throws -> DeviceRecord {
         let now = clock.now
-        var checked = try request.checked(at: now)
+        var checked = try request.checked(at: now, limits: settings.limits)
         if request.expiresByDefault { checked.expiresAt = request.expiresAt ?? defaultExpiry(at: now) }
         let stored = try await stores.devices.upsert(checked, in: id, at: now)
         for replaced in stored.replaced {

@@ -2,11 +2,12 @@ import RichPushModel
 import ServiceErrors
 
 extension NotificationHub {
-    /// Creates or replaces an installation with its templates and tiles. Throws `invalid-field` for what a hub does not keep.
+    /// Creates or replaces an installation with its templates and tiles. Throws `invalid-field` for what a hub does not keep,
+    /// and `conflict` for the id of a registration.
     @discardableResult
     public func put(_ installation: InstallationUpsert) async throws -> DeviceInstallation {
         let now = clock.now
-        var checked = try installation.checked(at: now)
+        var checked = try installation.checked(limits: settings.limits)
         checked.expiresAt = checked.expiresAt ?? defaultExpiry(at: now)
         return try await stores.devices.put(checked, in: id, at: now)
     }
@@ -24,20 +25,20 @@ extension NotificationHub {
         installation id: RecordID, _ transform: @escaping @Sendable (inout InstallationUpsert) throws -> Void
     ) async throws -> DeviceInstallation {
         let now = clock.now
+        let limits = settings.limits
         let updated = try await stores.devices.update(id, in: self.id, at: now) { current in
             var content = current.content
             content.confirmsHandle = false
             try transform(&content)
             guard content.id == id else { throw ServiceError(.invalidField, "the id of an installation cannot be changed") }
-            // A stored expiry may lie in the past; only a new one is the caller's mistake.
-            return try content.checked(at: now, knownExpiry: current.content.expiresAt)
+            return try content.checked(limits: limits)
         }
         guard let updated else { throw ServiceError(.notFound, "there is no such installation") }
         return updated
     }
 
-    /// Removes an installation with all that belongs to it; whether there was one.
+    /// Removes an installation with all that belongs to it; whether there was one. A registration with this id is none.
     public func removeInstallation(_ id: RecordID) async throws -> Bool {
-        try await stores.devices.remove(id, expecting: .none, in: self.id)
+        try await stores.devices.removeInstallation(id, in: self.id)
     }
 }

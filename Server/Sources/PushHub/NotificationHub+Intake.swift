@@ -23,7 +23,7 @@ extension NotificationHub {
         let now = clock.now
         let notification = NotificationID()
         let dueAt = try dueAt(command, now)
-        let check = MessageCheck(now: now, dueAt: dueAt, fillsCollapseID: settings.fillsCollapseID)
+        let check = MessageCheck(now: now, dueAt: dueAt, fillsCollapseID: settings.fillsCollapseID, limits: settings.limits)
         let message = try check.accepted(command.message, as: command.format, id: notification)
         let recipients = try checked(command.recipients, command.format)
         if let pace = command.pushesPerSecond, !SendCommand.paceRange.contains(pace) {
@@ -57,19 +57,22 @@ extension NotificationHub {
             guard case .native(let platform) = format else {
                 throw ServiceError(.invalidField, "a send to handles is of one platform; a handle has no templates")
             }
-            guard (1...SendRecipients.maximumHandles).contains(handles.count) else {
-                throw ServiceError(.invalidField, "a send goes to 1 to \(SendRecipients.maximumHandles) handles")
+            guard (1...settings.limits.handles).contains(handles.count) else {
+                throw ServiceError(.invalidField, "a send goes to 1 to \(settings.limits.handles) handles")
             }
-            for handle in handles { try DeviceCheck.handle(handle, platform) }
             var seen: Set<DeviceHandle> = []
-            return .handles(handles.filter { seen.insert($0).inserted })
+            // What is no handle stays in, to be counted as a bad one: the others shall not wait for its sender to mend it.
+            let known = handles.map { DeviceHandle($0.text, platform: platform) ?? DeviceHandle(malformed: $0.text) }
+            return .handles(known.filter { seen.insert($0).inserted })
         }
     }
 
     private func dueAt(_ command: SendCommand, _ now: Timestamp) throws -> Timestamp {
         guard let dueAt = command.dueAt, dueAt > now else { return now }
         guard dueAt <= now + settings.scheduleHorizon else {
-            throw ServiceError(.invalidField, "a send cannot be scheduled more than 7 days ahead")
+            let seconds = settings.scheduleHorizon.components.seconds
+            let words = seconds.isMultiple(of: 86_400) ? "\(seconds / 86_400) days" : "\(seconds) seconds"
+            throw ServiceError(.invalidField, "a send cannot be scheduled more than \(words) ahead")
         }
         return dueAt
     }

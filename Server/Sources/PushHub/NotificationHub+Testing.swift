@@ -3,16 +3,55 @@ import ServiceErrors
 import TagExpressions
 
 extension NotificationHub {
-    /// How many devices a test send reaches (Azure reference 2.10).
-    public static let testSendLimit = 10
-
-    /// Sends to at most 10 devices of the audience, or to the first 10 handles, at once, waits for the answers and says them
-    /// device by device (Azure reference 2.10). Nothing of it is stored, and what the push service says of handles is told to
-    /// the caller only. Throws as `send` does.
+    /// Sends to a few devices of the audience, or to the first handles, at once, waits for the answers and says them device by
+    /// device (Azure reference 2.10); how many, `Limits.testTargets` says. What the push service says of handles is told to the
+    /// caller only. Throws as `send` does.
+    ///
+    /// With an idempotency key, which has to stand for the whole content, the outcomes are kept, without handles: a call with the
+    /// same key is told them and sends nothing. While the first is still at it the second waits, for `testWait` at most, and then
+    /// throws `overloaded`.
     public func test(_ command: SendCommand, through transport: any PushTransport) async throws -> TestSendReport {
+        let id = NotificationID()
+        let prepared = try await prepared(command, id)
+        guard let text = command.idempotencyKey else { return await run(prepared, id, through: transport) }
+        try Self.check(idempotencyKey: text)
+        let key = TestSendKey(text, id: id)
+        let start = clock.uptime
+        while true {
+            let now = clock.now
+            let taking = try await stores.intake.take(key, abandonedBefore: now - Self.testAbandoned, in: self.id, at: now)
+            switch taking {
+            case .new:
+                let report = await run(prepared, id, through: transport)
+                await keep(report, key)
+                return report
+            case .taken(let id, let answer?):
+                return try await report(TestSendRecord(bytes: answer), id, command.recipients)
+            case .taken(_, nil):
+                guard clock.uptime - start < Self.testWait else {
+                    throw ServiceError(.overloaded, "the same test send is still under way", retryAfter: 5)
+                }
+                try await clock.sleep(for: Self.testPoll)
+            }
+        }
+    }
+
+    /// How long a repeat waits for the first call, how often it looks, and after what time a call without an answer has died: the
+    /// push service has a deadline of its own, which is shorter.
+    static let testWait = Duration.seconds(20)
+    private static let testPoll = Duration.milliseconds(200)
+    static let testAbandoned = Duration.seconds(360)
+
+    /// A test send that passed every check.
+    private struct PreparedTest {
+        var message: AcceptedMessage
+        var plan: PagePlan
+        var slice: SliceID
+    }
+
+    private func prepared(_ command: SendCommand, _ notification: NotificationID) async throws -> PreparedTest {
         let now = clock.now
-        let notification = NotificationID()
-        let check = MessageCheck(now: now, dueAt: now, fillsCollapseID: settings.fillsCollapseID)
+        let check = MessageCheck(now: now, dueAt: now, fillsCollapseID: settings.fillsCollapseID, limits: settings.limits)
         let message = try check.accepted(command.message, as: command.format, id: notification)
         let recipients = try checked(command.recipients, command.format)
         let sample = try await testMembers(recipients, command.format)
@@ -23,9 +62,42 @@ extension NotificationHub {
         let slice = SliceID(hub: id, notification: notification, number: 0)
         let lease = SliceLease(id: slice, cursor: .beforeAll, last: .last, weight: .single, epoch: 0)
         var filling = TemplateFilling()
-        let plan = PagePlan(page, lease: lease, now: now, horizon: .zero, templates: filling.fill(page))
-        let outcomes = plan.sends.isEmpty ? [] : await transport.send(plan.batch(message, of: slice))
-        return TestSendReport(id: notification, results: Self.results(plan, outcomes))
+        let plan = PagePlan(page, lease: lease, now: now, horizon: .zero, templates: filling.fill(page, of: notification))
+        return PreparedTest(message: message, plan: plan, slice: slice)
+    }
+
+    private func run(
+        _ test: PreparedTest, _ id: NotificationID, through transport: any PushTransport
+    ) async -> TestSendReport {
+        let outcomes = test.plan.sends.isEmpty ? [] : await transport.send(test.plan.batch(test.message, of: test.slice))
+        return TestSendReport(id: id, results: Self.results(test.plan, outcomes))
+    }
+
+    /// The pushes have left: that their outcomes are told counts more than that they are kept.
+    private func keep(_ report: TestSendReport, _ key: TestSendKey) async {
+        do {
+            try await stores.intake.keep(try TestSendRecord(report).bytes, for: key, in: id)
+        } catch {
+            logger.warning("The outcome of a test send could not be kept", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// The report of the call that came first. A handle is that of the device now, empty when it has gone.
+    private func report(
+        _ kept: TestSendRecord, _ id: NotificationID, _ recipients: SendRecipients
+    ) async throws -> TestSendReport {
+        let handles = recipients.handles ?? []
+        var results: [TestSendReport.Result] = []
+        for (index, result) in kept.results.enumerated() {
+            let record = result.record.flatMap { RecordID($0) }
+            var handle = index < handles.count ? handles[index] : DeviceHandle(canonical: "")
+            if let record { handle = try await stores.devices.device(record, in: self.id)?.handle ?? DeviceHandle(canonical: "") }
+            results.append(
+                TestSendReport.Result(
+                    platform: Platform(rawValue: result.platform), handle: handle, record: record,
+                    outcome: TargetOutcome(rawValue: result.outcome) ?? .unknown, reason: result.reason))
+        }
+        return TestSendReport(id: id, results: results)
     }
 
     private struct TestSample {
@@ -35,13 +107,13 @@ extension NotificationHub {
 
     private func testMembers(_ recipients: SendRecipients, _ format: SendFormat) async throws -> TestSample {
         if case .handles(let handles) = recipients, case .native(let platform) = format {
-            let members = handles.prefix(Self.testSendLimit).enumerated().map { index, handle in
+            let members = handles.prefix(settings.limits.testTargets).enumerated().map { index, handle in
                 AudienceMember(handle: handle, platform: platform, position: Int64(index) + 1)
             }
             return TestSample(members: members)
         }
         var sample = TestSample()
-        let records = try await self.sample(recipients.audience, format: format, limit: Self.testSendLimit)
+        let records = try await self.sample(recipients.audience, format: format, limit: settings.limits.testTargets)
         for (index, record) in records.enumerated() {
             // Each record's own number will do: nothing else is filled beside them.
             let template = record.template.map { _ in TemplateID(Int64(index)) }

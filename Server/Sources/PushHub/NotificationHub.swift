@@ -11,6 +11,8 @@ public struct NotificationHub: Sendable {
         public var fillsCollapseID = true
         /// How far ahead a send may be due (Azure reference 2.8: seven days).
         public var scheduleHorizon: Duration = .seconds(7 * 86_400)
+        /// How much one request may ask for.
+        public var limits = Limits()
         /// How long a registration or installation that says no expiry lasts after its last change; absent means for ever.
         public var registrationTTL: Duration?
 

@@ -1,5 +1,6 @@
 import PushHub
 import RichPushModel
+import ServiceErrors
 import SharedAccess
 import Testing
 
@@ -9,7 +10,7 @@ public enum HubStorePromises {
     public static let all: [StoragePromise<HubStorage>] = [
         createsOnce, ignoresCase, pages, updates, replacesRules, keepsRulesApart, countsVersions, removesAtOnce,
         neverGivesAnIDTwice,
-        clears, ensuresWithoutRules,
+        clears, ensuresWithoutRules, wakes,
     ]
 
     private static func name(_ text: String) throws -> HubName { try #require(HubName(text)) }
@@ -116,6 +117,11 @@ public enum HubStorePromises {
         #expect(try await storage.hubs.records(after: nil, limit: 10).isEmpty)
         #expect(try await storage.hubs.update(made.id, with: StoredHubChange(), at: Sample.start) == nil)
         #expect(try await storage.hubs.put(rule("x"), of: made.id, at: Sample.start) == false)
+        let late = await #expect(throws: ServiceError.self) {
+            _ = try await storage.intake.accept(try Sample.send(hub: made.id, key: .init(key: "k", digest: [1])))
+        }
+        #expect(late?.code == .notFound)
+        #expect(try await storage.intake.notification(key: "k", in: made.id) == nil)
         #expect(try await storage.hubs.removedHubs() == [RemovedHub(id: made.id, removedAt: Sample.time(9))])
         try await storage.hubs.forget(made.id)
         #expect(try await storage.hubs.removedHubs().isEmpty)
@@ -148,6 +154,40 @@ public enum HubStorePromises {
         #expect(try await storage.devices.count(in: other.id) == 7)
         let leases = try await storage.queue.lease(Sample.lease(10, at: Sample.time(1)))
         #expect(leases.map(\.id.hub) == [other.id])
+    }
+
+    private static let wakes = StoragePromise<HubStorage>(
+        "a new credential makes what waits after a failure due soon, and nothing else"
+    ) { storage in
+        let made = try #require(try await storage.hubs.create(try hub("news"), at: Sample.start))
+        let other = try #require(try await storage.hubs.create(try hub("other"), at: Sample.start))
+        // Failed, failed with a target of its own, failed in another hub, paced, scheduled.
+        let sends = [
+            try Sample.send(hub: made.id), try Sample.send(hub: made.id), try Sample.send(hub: other.id),
+            try Sample.send(hub: made.id),
+        ]
+        for send in sends { _ = try await storage.intake.accept(send) }
+        for lease in try await storage.queue.lease(Sample.lease(10)) {
+            var checkpoint = SliceCheckpoint(
+                lease: lease, now: Sample.time(1), disposition: .release(notBefore: Sample.time(600)))
+            switch sends.firstIndex(where: { $0.id == lease.id.notification }) {
+            case 1:
+                checkpoint.pending = [
+                    PendingTarget(
+                        key: SliceKey(7), cause: .unsent, attempts: 1, firstAt: Sample.time(1), notBefore: Sample.time(600))
+                ]
+            case 0, 2: checkpoint.lease.failures = 3
+            default: break
+            }
+            #expect(try await storage.queue.checkpoint(checkpoint) == .stored(ended: nil))
+        }
+        _ = try await storage.intake.accept(try Sample.send(hub: made.id, due: Sample.time(500)))
+        _ = try await storage.hubs.update(made.id, with: StoredHubChange(details: HubDetails()), at: Sample.time(9))
+        #expect(try await storage.queue.lease(Sample.lease(10, at: Sample.time(16))).isEmpty)
+        _ = try await storage.hubs.update(made.id, with: StoredHubChange(credential: .set("new")), at: Sample.time(10))
+        #expect(try await storage.queue.lease(Sample.lease(10, at: Sample.time(14))).isEmpty, "not before all have read it")
+        let woken = try await storage.queue.lease(Sample.lease(10, at: Sample.time(16)))
+        #expect(Set(woken.map(\.id.notification)) == Set(sends.prefix(2).map(\.id)))
     }
 
     private static let ensuresWithoutRules = StoragePromise<HubStorage>(

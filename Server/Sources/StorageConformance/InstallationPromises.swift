@@ -10,7 +10,7 @@ public enum InstallationPromises {
     public static let all: [StoragePromise<HubStorage>] = [
         comesBack, derives, keepsKeys, movesTogether, removesTogether, tilesGoAlone, updates, updateUndone, confirmation,
         parksAll,
-        forgetsAll, templatesOnce, guardsDerived, expires,
+        forgetsAll, templatesOnce, guardsDerived, guardsRegistrations, addressed, expires,
     ]
 
     private static let id = "phone-1"
@@ -252,6 +252,52 @@ extension InstallationPromises {
         let request = DeviceUpsert(id: try Sample.record(id), kind: .installation, handle: Sample.handle(3))
         _ = try await storage.devices.upsert(request, in: Sample.hub, at: Sample.time(1))
         #expect(try await storage.devices.count(in: Sample.hub) == 1)
+    }
+
+    private static let guardsRegistrations = StoragePromise<HubStorage>(
+        "what is put or removed as an installation leaves a registration of that name as it was"
+    ) { storage in
+        let request = DeviceUpsert(
+            id: try Sample.record(id), kind: .registration, handle: Sample.handle(3), tags: Sample.tags(["plain"]))
+        let before = try await storage.devices.upsert(request, in: Sample.hub, at: Sample.start).record
+        let error = await #expect(throws: ServiceError.self) {
+            _ = try await storage.devices.put(try installation(), in: Sample.hub, at: Sample.time(1))
+        }
+        #expect(error?.code == .conflict)
+        #expect(try await !storage.devices.removeInstallation(try Sample.record(id), in: Sample.hub))
+        #expect(try await storage.devices.device(try Sample.record(id), in: Sample.hub) == before)
+        #expect(try await records(storage, tag: "plain").count == 1)
+        #expect(try await storage.devices.remove(try Sample.record(id), in: Sample.hub))
+        _ = try await storage.devices.put(try installation(), in: Sample.hub, at: Sample.time(2))
+        let derived = try #require(try await records(storage, tag: "short").first)
+        #expect(try await !storage.devices.removeInstallation(derived.id, in: Sample.hub))
+        #expect(try await storage.devices.removeInstallation(try Sample.record(id), in: Sample.hub))
+        #expect(try await storage.devices.count(in: Sample.hub) == 0)
+    }
+
+    private static let addressed = StoragePromise<HubStorage>("a user is found by a name of any characters, and by no other") {
+        storage in
+        let names = ["auth0|42", "ann+news@example.com", "a,b", "a b", "x{y'\"", "Ünï 🙂", "\u{301}a", "100%", "a_b"]
+        for (number, name) in names.enumerated() {
+            let content = try installation {
+                $0.id = RecordID("i\(number),|") ?? $0.id
+                ($0.userID, $0.handle) = (name, Sample.handle(number + 1))
+            }
+            _ = try await storage.devices.put(content, in: Sample.hub, at: Sample.start)
+        }
+        for (number, name) in names.enumerated() {
+            let user = try #require(Tag.addressedUser(name))
+            let phone = try #require(Tag.addressedInstallation("i\(number),|"))
+            for tag in [user, phone] {
+                let found = try await storage.devices.sample(
+                    .tag(tag), format: .native(.apns), in: Sample.hub, at: Sample.time(1), limit: 10)
+                #expect(found.map(\.handle) == [Sample.handle(number + 1)], "\(tag)")
+            }
+            let others = try await storage.devices.sample(
+                .and(.tag(try #require(Tag("news"))), .not(.tag(user))), format: .native(.apns), in: Sample.hub,
+                at: Sample.time(1), limit: 10)
+            #expect(others.count == names.count - 1)
+        }
     }
 
     private static let expires = StoragePromise<HubStorage>("what has expired is swept, and with an installation all of it") {

@@ -7,7 +7,8 @@ import Testing
 public enum IntakeStorePromises {
     /// Every promise.
     public static let all: [StoragePromise<HubStorage>] = [
-        keepsASend, schedules, repeatsAnAnswer, scopesKeys, cancelsOnce, cancelsByKey, closesKeys, countsByIndex, sweeps,
+        keepsASend, schedules, repeatsAnAnswer, scopesKeys, cancelsOnce, cancelsByKey, closesKeys, keepsTests, countsByIndex,
+        sweeps,
     ]
 
     private static let keepsASend = StoragePromise<HubStorage>("a send is accepted and can be asked for") { storage in
@@ -50,6 +51,26 @@ public enum IntakeStorePromises {
         #expect(try await storage.intake.accept(other) == .mismatch)
         #expect(try await storage.telemetry.telemetry(of: second.id, in: Sample.hub, at: Sample.start) == nil)
         #expect(try await storage.queue.lease(Sample.lease(4)).count == 1)
+    }
+
+    private static let keepsTests = StoragePromise<HubStorage>(
+        "the key of a test send is one caller's, who leaves an answer for the others or loses it"
+    ) { storage in
+        func take(_ key: TestSendKey, in hub: HubID = Sample.hub, at seconds: Int64) async throws -> TestSendTaking {
+            try await storage.intake.take(
+                key, abandonedBefore: Sample.time(seconds - 60), in: hub, at: Sample.time(seconds))
+        }
+        let (first, second) = (TestSendKey("k", id: NotificationID()), TestSendKey("k", id: NotificationID()))
+        #expect(try await take(first, at: 0) == .new)
+        #expect(try await take(second, at: 60) == .taken(id: first.id, answer: nil))
+        #expect(try await take(second, in: Sample.otherHub, at: 60) == .new)
+        #expect(try await take(second, at: 61) == .new)
+        // Who was thought dead comes back too late.
+        try await storage.intake.keep([1], for: first, in: Sample.hub)
+        #expect(try await take(first, at: 62) == .taken(id: second.id, answer: nil))
+        try await storage.intake.keep([2], for: second, in: Sample.hub)
+        #expect(try await take(first, at: 500) == .taken(id: second.id, answer: [2]))
+        #expect(try await storage.queue.lease(Sample.lease(4)).isEmpty)
     }
 
     private static let scopesKeys = StoragePromise<HubStorage>("an idempotency key means nothing in another hub") { storage in

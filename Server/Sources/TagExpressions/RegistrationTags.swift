@@ -4,7 +4,7 @@ import RichPushModel
 ///
 /// Tags that differ in case only count once; the first spelling stays.
 public struct RegistrationTags: Hashable, Sendable {
-    /// The most tags that a list may have.
+    /// The most tags that a list may have where nothing else is said.
     public static let limit = 60
 
     /// The tags that the client chose, in its order.
@@ -16,24 +16,19 @@ public struct RegistrationTags: Hashable, Sendable {
 
     /// Reads the comma-separated list of a registration: blanks around a tag and empty places mean nothing.
     public init(separatedByCommas text: String) throws(RegistrationTagsError) {
-        let parts = text.split(separator: ",").map { part in
-            let scalars = part.unicodeScalars
-            let start = scalars.drop { $0.properties.isWhitespace }
-            let end = start.reversed().drop { $0.properties.isWhitespace }.count
-            return String(start.prefix(end))
-        }
-        try self.init(parts.filter { !$0.isEmpty })
+        try self.init(Tag.texts(separatedByCommas: text))
     }
 
-    /// Reads the list of an installation, each tag a text of its own.
-    public init(_ texts: [String]) throws(RegistrationTagsError) {
+    /// Reads the list of an installation, each tag a text of its own. `limit` bounds the tags that the client chose; who counts
+    /// them afterwards passes none.
+    public init(_ texts: [String], limit: Int = Self.limit) throws(RegistrationTagsError) {
         var tags: [Tag] = []
         var addresses: [Tag] = []
         var seen: Set<Tag> = []
         for (index, text) in texts.enumerated() {
             let mistake: RegistrationTagsError.Reason? =
                 if let tag = Tag(text) {
-                    Self.add(tag, to: &tags, unlessIn: &seen)
+                    Self.add(tag, to: &tags, unlessIn: &seen, limit: limit)
                 } else if let address = Tag.addressing(text) {
                     Self.addAddress(address, to: &addresses)
                 } else {
@@ -45,7 +40,9 @@ public struct RegistrationTags: Hashable, Sendable {
         self.addresses = addresses
     }
 
-    private static func add(_ tag: Tag, to tags: inout [Tag], unlessIn seen: inout Set<Tag>) -> RegistrationTagsError.Reason? {
+    private static func add(
+        _ tag: Tag, to tags: inout [Tag], unlessIn seen: inout Set<Tag>, limit: Int
+    ) -> RegistrationTagsError.Reason? {
         guard seen.insert(tag).inserted else { return nil }
         tags.append(tag)
         return tags.count > limit ? .tooManyTags : nil

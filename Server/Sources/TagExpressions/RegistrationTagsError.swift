@@ -25,7 +25,9 @@ extension RegistrationTagsError: CustomStringConvertible {
     public var description: String {
         switch reason {
         case .malformedTag: "tag \(position) of the list: a tag has 1 to 120 letters, digits and _ @ # . : -"
-        case .malformedAddress: "tag \(position) of the list: only $InstallationId:{…} and $UserId:{…} may begin with $"
+        case .malformedAddress:
+            "tag \(position) of the list: only $InstallationId:{…} and $UserId:{…} may begin with $, with 1 to 256 characters "
+                + "but } and control characters"
         case .repeatedAddress: "tag \(position) of the list: $InstallationId:{…} and $UserId:{…} may be there once each"
         case .tooManyTags: "the list has more than \(RegistrationTags.limit) tags"
         }

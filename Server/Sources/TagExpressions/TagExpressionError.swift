@@ -8,7 +8,7 @@ public struct TagExpressionError: Error, Hashable, Sendable {
         case tooManyTags(limit: Int)
         /// The word is too long for a tag or has a character that no tag may have.
         case malformedTag
-        /// A `$` that begins neither `$InstallationId:{…}` nor `$UserId:{…}`.
+        /// A `$` that begins neither `$InstallationId:{…}` nor `$UserId:{…}`, or one of them with a value that cannot be.
         case malformedAddress
         case unexpectedCharacter
         case expectedOperand
@@ -41,7 +41,8 @@ extension TagExpressionError: CustomStringConvertible {
         case .tooManyTags(let limit):
             "the tag expression has more than \(limit) tags; 20 are allowed with || only, else 6"
         case .malformedTag: "a tag has 1 to 120 letters, digits and _ @ # . : -"
-        case .malformedAddress: "only $InstallationId:{…} and $UserId:{…} may begin with $"
+        case .malformedAddress:
+            "only $InstallationId:{…} and $UserId:{…} may begin with $, with 1 to 256 characters but } and control characters"
         case .unexpectedCharacter: "the tag expression has a character that is neither tag nor operator"
         case .expectedOperand: "a tag, ! or ( is expected"
         case .expectedOperator: "&& or || is expected"

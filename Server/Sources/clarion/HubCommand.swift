@@ -1,6 +1,7 @@
 import ArgumentParser
 import ClarionServer
 import PushHub
+import ServiceErrors
 
 struct HubCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -11,8 +12,13 @@ struct HubCommand: AsyncParsableCommand {
         ])
 }
 
-extension HubName: ExpressibleByArgument {
-    public init?(argument: String) { self.init(argument) }
+extension HubName {
+    /// Reads an argument; the error names the rule that it breaks.
+    static func argument(_ text: String) throws -> HubName {
+        do throws(ServiceError) {
+            return try HubRegistry.name(text)
+        } catch { throw ValidationError(error.detail ?? "\(error)") }
+    }
 }
 
 extension HubRegistry.KeyPlace: ExpressibleByArgument {}

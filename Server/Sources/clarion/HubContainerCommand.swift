@@ -10,7 +10,7 @@ struct HubContainerCommand: AsyncParsableCommand {
             "Print a signed link to a new container for the files of import and export jobs. Who has it can read and write there."
     )
 
-    @Argument(help: "The hub.")
+    @Argument(help: "The hub.", transform: HubName.argument)
     var name: HubName
 
     @Option(

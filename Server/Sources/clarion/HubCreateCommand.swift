@@ -6,7 +6,11 @@ struct HubCreateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "create", abstract: "Create a hub with a key for apps (Listen) and one for backends (all rights).")
 
-    @Argument(help: "1 to 260 letters, digits, '.', '-' and '_', unique without regard to case.")
+    @Argument(
+        help: """
+            1 to 260 letters, digits, '.', '-' and '_', the first and the last a letter or digit, unique without regard to case, and \
+            none of \(HubName.reserved.joined(separator: ", ")).
+            """, transform: HubName.argument)
     var name: HubName
 
     @Option(help: "Free text, kept with the hub.")

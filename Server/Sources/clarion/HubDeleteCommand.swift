@@ -6,7 +6,7 @@ struct HubDeleteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete", abstract: "Remove a hub with its keys, devices, sends and telemetry. It cannot be undone.")
 
-    @Argument(help: "The hub.")
+    @Argument(help: "The hub.", transform: HubName.argument)
     var name: HubName
 
     @Flag(help: "Do not ask.")

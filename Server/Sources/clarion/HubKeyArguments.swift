@@ -4,7 +4,7 @@ import SharedAccess
 
 /// Which key of which hub a command is about.
 struct HubKeyArguments: ParsableArguments {
-    @Argument(help: "The hub; leave it out with --all-hubs.")
+    @Argument(help: "The hub; leave it out with --all-hubs.", transform: HubName.argument)
     var name: HubName?
 
     @Flag(help: "A rule that holds for every hub of the node, for managing hubs.")

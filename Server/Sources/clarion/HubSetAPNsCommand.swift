@@ -15,7 +15,7 @@ struct HubSetAPNsCommand: AsyncParsableCommand {
             "Set a hub's own credential for Apple's push service: a signing key, or a certificate. It is stored sealed and never shown."
     )
 
-    @Argument(help: "The hub.")
+    @Argument(help: "The hub.", transform: HubName.argument)
     var name: HubName
 
     @Option(help: "Where the signing key (.p8) lies.")

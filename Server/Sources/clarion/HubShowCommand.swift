@@ -7,7 +7,7 @@ struct HubShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show a hub and its access rules. Keys and credentials are not shown.")
 
-    @Argument(help: "The hub.")
+    @Argument(help: "The hub.", transform: HubName.argument)
     var name: HubName
 
     @Flag(help: "Print JSON.")

@@ -139,6 +139,7 @@ struct SendCommand: AsyncParsableCommand {
         var counts = status.outcomes.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
         if status.state == "completed", status.outcomes.values.allSatisfy({ $0 == 0 }) { counts = ["no device matched"] }
         print(([status.state] + counts).joined(separator: ", "))
+        for line in OutcomeHint.lines(for: status.outcomes) { Terminal.note(line) }
         if !BackendClient.finalStates.contains(status.state) { throw ExitCode.tryAgain }
         if status.state != "completed" { throw ExitCode.failure }
     }

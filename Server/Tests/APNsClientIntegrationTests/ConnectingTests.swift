@@ -38,7 +38,7 @@ struct ConnectingTests {
         arguments: [("407 Proxy Authentication Required", APNsFailure.proxyUnauthorized), ("403 Forbidden", .proxyRefused)])
     func refusal(answer: String, failure: APNsFailure) async throws {
         var timing = quickTiming
-        timing.pushDeadline = .seconds(2)
+        timing.pushDeadline = .seconds(5)
         try await LocalService.run(timing: timing) { service in
             let proxy = try await TunnelProxy(to: service.address.port) { _ in "HTTP/1.1 \(answer)\r\n\r\n" }
             let client = try service.otherClient { $0.proxy = APNsProxy(host: "127.0.0.1", port: proxy.port) }

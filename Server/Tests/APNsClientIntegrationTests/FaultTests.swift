@@ -100,7 +100,7 @@ struct FaultTests {
     func loweredLimit() async throws {
         var rules = EmulationRules()
         rules.limitEnforcement = .immediately
-        try await LocalService.run(rules: rules, limits: APNsClientLimits(resends: 20), timing: quickTiming) { service in
+        try await LocalService.run(rules: rules, timing: quickTiming) { service in
             let bad = (0..<20).map { _ in service.push(String(repeating: "cd", count: 32)) }
             var pushes = service.pushes(400)
             for (index, push) in bad.enumerated() { pushes.insert(push, at: 10 + index * 15) }

@@ -45,7 +45,7 @@ struct LongRunTests {
         timing.noAnswer = .seconds(5)
         let evidence = LongRunEvidence()
         try await LocalService.run(
-            rules: rules, limits: APNsClientLimits(connections: 3, resends: 50), timing: timing, observer: evidence
+            rules: rules, limits: APNsClientLimits(connections: 3), timing: timing, observer: evidence
         ) { service in
             let exchanges = service.apns.exchanges
             let reading = Task { for await exchange in exchanges { evidence.note(exchange) } }

@@ -37,10 +37,15 @@ struct SettingsChangeTests {
 
     @Test("with a window of nothing the headers go and the bodies wait, until there is a window again")
     func noWindow() async throws {
-        try await LocalService.run(limits: APNsClientLimits(connections: 1)) { service in
+        try await LocalService.run(limits: APNsClientLimits(connections: 1), frames: 1_000) { service in
+            func settings(_ direction: FrameRecord.Direction, flags: UInt8) -> Int {
+                service.apns.recordedFrames.count { $0.name == "SETTINGS" && $0.direction == direction && $0.flags == flags }
+            }
             #expect(await service.client.send(service.pushes(1)).first?.isAccepted == true)
+            let before = settings(.sent, flags: 0)
             service.apns.announce(SettingsChange(initialWindowSize: 0))
-            // The next request carries the proof that the client has read the settings: it stays open.
+            // What is sent before the client has read the settings would still have a window.
+            await service.expect { _ in settings(.sent, flags: 0) == before + 1 && settings(.received, flags: 1) == before + 1 }
             let waiting = Task { await service.client.send(pushes(service, 20, size: 100)) }
             await service.expect { $0.inFlight > 0 }
             #expect(service.apns.recordedExchanges.count <= 21)

@@ -89,13 +89,15 @@ struct APNsPushTransportTests {
         #expect(outcomes == [.misconfigured(reason: "no APNs credential is set")])
     }
 
-    @Test("a topic that a device brought and APNs refuses is that device's fault, the node's own is the operator's")
-    func refusedTopic() async throws {
-        let refusing = ScriptedClient { _ in .rejected(APNsRejection(status: 400, reason: .topicDisallowed)) }
+    @Test(
+        "a topic that a device brought and APNs refuses is that device's fault, the node's own is the operator's",
+        arguments: [APNsReason.topicDisallowed, .badTopic])
+    func refusedTopic(reason: APNsReason) async throws {
+        let refusing = ScriptedClient { _ in .rejected(APNsRejection(status: 400, reason: reason)) }
         let transport = APNsPushTransport(
             clients: [.sandbox: refusing], defaultEnvironment: .sandbox, defaultTopic: "com.example.app", logger: logger)
         let outcomes = await transport.send(batch([try target("AA", headers: 1), try target("BB")]))
-        #expect(outcomes == [.rejected(reason: "TopicDisallowed"), .misconfigured(reason: "TopicDisallowed")])
+        #expect(outcomes == [.rejected(reason: reason.rawValue), .misconfigured(reason: reason.rawValue)])
     }
 
     @Test(

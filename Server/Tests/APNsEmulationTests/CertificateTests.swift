@@ -27,12 +27,12 @@ struct CertificateTests {
     @Test("a topic extension of another shape is no topic list")
     func malformed() {
         let good = AppleExtensions.encodeTopics([("a.b", "app")])
-        #expect(AppleExtensions.decodeTopics(good) == ["a.b"])
-        for cut in 0..<good.count { #expect(AppleExtensions.decodeTopics(good.prefix(cut)) == nil) }
+        #expect(APNsCertificateMarks.topics(in: good) == ["a.b"])
+        for cut in 0..<good.count { #expect(APNsCertificateMarks.topics(in: good.prefix(cut)) == nil) }
         for index in good.indices {
             var damaged = good
             damaged[index] ^= 0x80
-            _ = AppleExtensions.decodeTopics(damaged)
+            _ = APNsCertificateMarks.topics(in: damaged)
         }
     }
 

@@ -12,8 +12,23 @@ struct StreamLimitTests {
         #expect(limit.answered(status: 200) == 1_000)
         limit.announce(1_000)
         #expect(limit.answered(status: 200) == nil)
+        #expect(!limit.allows(open: 1), "the client cannot know it yet")
+        limit.flushed()
         #expect(limit.allows(open: 999), "a client may use a raised limit before its acknowledgement arrives")
         #expect(!limit.allows(open: 1_000))
+    }
+
+    @Test("a stream whose end has not left is open to the client", arguments: EmulationRules.LimitEnforcement.allCases)
+    func unsentEnd(enforcement: EmulationRules.LimitEnforcement) {
+        var rules = EmulationRules()
+        rules.limitEnforcement = enforcement
+        var limit = StreamLimit(rules: rules)
+        #expect(limit.allows(open: 0))
+        limit.ended()
+        limit.announce(1_000)
+        #expect(!limit.allows(open: 0), "the second request came in the same bytes as the first")
+        limit.flushed()
+        #expect(limit.allows(open: 0) && limit.allows(open: 999))
     }
 
     @Test("a rejection lowers the limit, 410 and 5xx do not", arguments: [(400, true), (429, true), (410, false), (503, false)])

@@ -103,7 +103,7 @@ struct WireCommandTests {
         }
     }
 
-    @Test("the limit of streams falls on command, and rises with the next accepted push")
+    @Test("the limit of streams falls on command and stays there, until another command or the rules raise it")
     func streamLimit() async throws {
         try await RunningEmulator.run { emulator in
             let client = try await emulator.connect()
@@ -111,8 +111,15 @@ struct WireCommandTests {
             emulator.apns.announce(streamLimit: 1)
             #expect(await outcome(client, emulator.push()) == "200")
             #expect(await outcome(client, emulator.push()) == "200")
+            emulator.apns.announce(streamLimit: 7)
+            #expect(await outcome(client, emulator.push()) == "200")
+            #expect(await outcome(client, emulator.push(path: "/3/device/" + String(repeating: "0", count: 64))) == "400")
+            #expect(await outcome(client, emulator.push()) == "200")
+            emulator.apns.rules.concurrentStreams = 500
+            #expect(await outcome(client, emulator.push()) == "200")
             let streams = try await client.observation().settings.compactMap { $0.first { $0.hasPrefix("streams") } }
-            #expect(streams.prefix(4) == ["streams=1", "streams=1000", "streams=1", "streams=1000"])
+            let expected = [1, 1000, 1, 7, 1, 7, 500].map { "streams=\($0)" }
+            #expect(streams == expected, "refusals punish, and the next success gives back what was ordered")
             try await client.close()
         }
     }

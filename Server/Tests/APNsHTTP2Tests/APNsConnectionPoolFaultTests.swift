@@ -58,6 +58,8 @@ struct APNsConnectionPoolFaultTests {
     func refusedStream() throws {
         let rig = try PoolRig(limits: APNsClientLimits(resends: 2))
         let link = try rig.warmLink()
+        // Nothing else is answered any more.
+        rig.advance(.seconds(1))
         let submission = rig.submit(1)
         for stream in [UInt32(3), 5] {
             try link.say(.reset(stream, .refusedStream), .reset(stream, .streamClosed))
@@ -66,6 +68,25 @@ struct APNsConnectionPoolFaultTests {
         #expect(rig.metrics.resends == 2)
         try link.say(.reset(7, .refusedStream))
         #expect(submission.outcome(0) == .notSent(.refusedStream))
+    }
+
+    @Test("what stands behind refused tokens is sent again as often as they lower the limit, as long as anything is answered")
+    func behindRefusals() throws {
+        let rig = try PoolRig(limits: APNsClientLimits(connections: 1))
+        let link = try rig.warmLink()
+        let submission = rig.submit(21)
+        var stream: UInt32 = 3
+        for round in 0..<20 {
+            // The first is refused, everything behind it is reset, and then the limit rises again.
+            let behind = (1..<(21 - round)).flatMap { [ByteBuffer.reset(stream + UInt32($0) * 2, .refusedStream)] }
+            for bytes in [ByteBuffer.refusal(stream, 400, "BadDeviceToken")] + behind { try link.say(bytes) }
+            stream += UInt32(21 - round) * 2
+            rig.advance(.milliseconds(100))
+        }
+        try link.exchange()
+        try link.say(.success(stream))
+        #expect(submission.outcomeList.count { $0?.refusal == .badDeviceToken } == 20)
+        #expect(submission.outcomeList.count { $0?.isAccepted == true } == 1)
     }
 
     @Test("pushes that come back keep their order, and stay before what was waiting", arguments: [true, false])

@@ -86,10 +86,27 @@ struct APNsConnectionPoolTests {
         #expect(submission.outcomeList == Array(repeating: .notSent(.unreachable), count: 3))
         rig.isReachable = true
         let next = rig.submit(1)
-        rig.advance(.seconds(16))
+        for _ in 0..<16 where rig.links.isEmpty { rig.advance(.seconds(1)) }
         try rig.links[0].say(.streamLimit(1))
         try rig.links[0].say(.success(1))
         #expect(next.outcome(0)?.isAccepted == true)
+    }
+
+    @Test("a handshake that does not end is given up after ten seconds, and another is tried beside it after three")
+    func handshakeLimit() throws {
+        let rig = try PoolRig()
+        let submission = rig.submit(1)
+        rig.advance(.milliseconds(2_999))
+        #expect(rig.links.count == 1)
+        rig.advance(.milliseconds(1))
+        try #require(rig.links.count == 2)
+        rig.advance(.milliseconds(6_999))
+        #expect(rig.links[0].channel.isActive && rig.links.count == 2)
+        rig.advance(.milliseconds(1))
+        #expect(!rig.links[0].channel.isActive)
+        try rig.links[1].say(.streamLimit(1))
+        try rig.links[1].say(.success(1))
+        #expect(submission.outcome(0)?.isAccepted == true)
     }
 
     @Test("a server that is not trusted is named as such")
@@ -118,7 +135,7 @@ struct APNsConnectionPoolTests {
 
     @Test("a stalled connection is probed, declared dead, and its pushes are unknown, those queued are not lost")
     func blackHole() throws {
-        let rig = try PoolRig()
+        let rig = try PoolRig(limits: APNsClientLimits(connections: 1))
         let link = try rig.warmLink(streamLimit: 1)
         let submission = rig.submit(2)
         rig.advance(.seconds(19))

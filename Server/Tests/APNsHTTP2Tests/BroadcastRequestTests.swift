@@ -98,7 +98,7 @@ struct BroadcastRequestTests {
         let broadcast = APNsBroadcast(app: "com.example.app", channel: Self.channel, payload: Array("{}".utf8))
         let submission = rig.submit(.broadcast(broadcast))
         try link.say(.goAway(last: 1))
-        rig.advance(.milliseconds(200))
+        rig.advance(.seconds(1))
         let next = try #require(rig.links.last)
         try next.say(.streamLimit(10))
         try next.exchange()

@@ -85,13 +85,18 @@ struct PoolDemandTests {
             pacing: ReconnectPacing(pace: .milliseconds(100), initialBackOff: .seconds(1), maximumBackOff: .seconds(60)))
         let start = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
         #expect(state.decide(waitingSince: start, wanted: 3, at: start) == .connect(1))
-        #expect(state.decide(waitingSince: start, wanted: 3, at: start + .seconds(1)) == .none)
+        #expect(state.decide(waitingSince: start, wanted: 3, at: start + .seconds(1)) == .wait(until: start + .seconds(3)))
         state.ready(1)
-        state.answered(1, at: start + .seconds(1))
+        state.answered(1, isOfUse: true, at: start + .seconds(1))
         #expect(state.decide(waitingSince: start, wanted: 3, at: start + .seconds(1)) == .connect(2))
         let next = start + .seconds(1) + .milliseconds(100)
         #expect(state.decide(waitingSince: start, wanted: 3, at: start + .seconds(1)) == .wait(until: next))
         #expect(state.decide(waitingSince: start, wanted: 3, at: next) == .connect(3))
+        #expect(state.decide(waitingSince: start, wanted: 3, at: next + .seconds(1)) == .wait(until: start + .seconds(4)))
+        for id in 2...3 {
+            state.ready(id)
+            state.answered(id, isOfUse: true, at: next + .seconds(1))
+        }
         #expect(state.decide(waitingSince: start, wanted: 3, at: next + .seconds(9)) == .none)
     }
 
@@ -107,7 +112,7 @@ struct PoolDemandTests {
             for id in [first, first + 2] {
                 given.append(state.decide(waitingSince: start, at: start))
                 state.ready(id)
-                state.answered(id, at: start)
+                state.answered(id, isOfUse: true, at: start)
             }
         }
         #expect(given == [.connect(1), .connect(3), .connect(2), .connect(4)])

@@ -90,15 +90,34 @@ struct ProviderTokenRolloutTests {
         #expect(other.authorization(for: 1, carried: 0, inFlight: 0, at: start)?.generation == 2)
         var expired = rollout()
         expired.hold(refused: 2, at: start)
-        expired.forgetPrevious()
+        expired.refuse(1)
         #expect(expired.authorization(for: 1, carried: 1, inFlight: 0, at: start)?.generation == 2)
     }
 
-    @Test("an old token that APNs refuses is used by nobody")
+    @Test("an old token that APNs refuses is used by nobody, also when that is known before there is another")
     func refused() {
         var rollout = rollout()
         _ = rollout.authorization(for: 1, carried: 1, inFlight: 5, at: start)
-        rollout.forgetPrevious()
+        rollout.refuse(1)
         #expect(rollout.authorization(for: 2, carried: 1, inFlight: 0, at: start)?.generation == 2)
+        var early = ProviderTokenRollout()
+        early.offer(old, at: start)
+        early.refuse(1)
+        early.offer(new, at: start)
+        for id in 1...3 {
+            #expect(early.authorization(for: id, carried: 1, inFlight: 0, at: start)?.generation == 2)
+        }
+        var young = self.rollout()
+        young.refuse(2)
+        #expect(young.authorization(for: 1, carried: 1, inFlight: 0, at: start)?.generation == 2, "there is nothing better")
+    }
+
+    @Test("a connection that missed a whole token takes the newest, and not one change after the other")
+    func older() {
+        var rollout = rollout()
+        rollout.offer(APNsAuthorization(value: "newest", generation: 3), at: start)
+        #expect(rollout.authorization(for: 1, carried: 1, inFlight: 0, at: start)?.generation == 3)
+        #expect(rollout.authorization(for: 2, carried: 2, inFlight: 0, at: start)?.generation == 3)
+        #expect(rollout.authorization(for: 3, carried: 2, inFlight: 0, at: start)?.generation == 2)
     }
 }

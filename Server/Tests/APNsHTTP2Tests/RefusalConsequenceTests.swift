@@ -90,7 +90,7 @@ struct RefusalConsequenceTests {
     @Test(
         "the credential is refused: one push asks, the others end unsent, no connection is kept, and none is made for a minute",
         arguments: [
-            "BadCertificate", "BadCertificateEnvironment", "InvalidProviderToken", "MissingProviderToken", "Forbidden",
+            "BadCertificate", "BadCertificateEnvironment", "InvalidProviderToken", "MissingProviderToken",
             "BadEnvironmentKeyInToken", "BadEnvironmentKeyIdInToken",
         ])
     func closePool(reason: String) throws {
@@ -132,7 +132,8 @@ struct RefusalConsequenceTests {
         "a refusal of one push changes nothing for the connection",
         arguments: [
             (400, "BadDeviceToken"), (400, "BadTopic"), (400, "TopicDisallowed"), (400, "DeviceTokenNotForTopic"),
-            (400, "NewReason"), (403, "TopicMismatch"), (404, "BadPath"), (410, "Unregistered"), (413, "PayloadTooLarge"),
+            (400, "NewReason"), (403, "TopicMismatch"), (403, "Forbidden"), (404, "BadPath"), (410, "Unregistered"),
+            (413, "PayloadTooLarge"),
             (429, "TooManyRequests"), (500, "InternalServerError"),
         ])
     func onlyThePush(status: Int, reason: String) throws {

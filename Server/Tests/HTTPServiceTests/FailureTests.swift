@@ -1,10 +1,11 @@
 import ClarionTesting
-import HTTPService
 import HTTPTypes
 import Hummingbird
 import Logging
 import ServiceErrors
 import Testing
+
+@testable import HTTPService
 
 @Suite("A failed request")
 struct FailureTests {
@@ -46,7 +47,8 @@ struct FailureTests {
         #expect(line.metadata["error_detail"] == "the queue is full")
         #expect(line.metadata["route"] == "/known")
         #expect(line.metadata["status"] == "503")
-        #expect(line.metadata["request_id"] == response.headers[HTTPField.Name("X-Request-Id")!])
+        let id = try #require(response.headers[HTTPField.Name("X-Request-Id")!])
+        #expect(line.metadata["request_id"] == id && id.wholeMatch(of: /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/) != nil)
         #expect(!line.metadata.values.contains { $0.contains("SECRET") })
     }
 
@@ -170,4 +172,13 @@ struct RequestDeadlineTests {
         let answer = try await answer(extension: .seconds(200), advancing: [.seconds(30), .seconds(70)])
         #expect(answer == (200, nil))
     }
+
+    @Test(
+        "a request's id has all its digits",
+        arguments: [
+            ("587f9e4db1d1362fe7e6de9ca93973f", "0587f9e4-db1d-1362-fe7e-6de9ca93973f"),
+            ("ABCDEF0123456789abcdef0123456789", "abcdef01-2345-6789-abcd-ef0123456789"),
+            ("", "00000000-0000-0000-0000-000000000000"), ("7", "00000000-0000-0000-0000-000000000007"),
+        ])
+    func requestID(number: String, id: String) { #expect(ServiceRequestContext.guid(number) == id) }
 }

@@ -97,6 +97,30 @@ struct HubManagementTests {
         #expect(try HubEntry.read(feed: Array(answer.body.utf8)).map(\.name).sorted() == ["Other", "demo"])
     }
 
+    @Test(
+        "a list begins and ends where it was asked to",
+        arguments: [
+            ("?$top=2", ["a", "b"]), ("?$skip=3", ["d", "demo"]), ("?$top=1&$skip=2", ["c"]), ("?$skip=5", []),
+            ("?%24top=10&%24skip=4", ["demo"]),
+        ])
+    func pages(query: String, names: [String]) async throws {
+        let hub = try await HubUnderTest(hubs: ["demo", "a", "b", "c", "d"])
+        for target in ["/\(query)", "/$Resources/NotificationHubs/\(query)"] {
+            let answer = try await call(hub, "GET", target)
+            #expect(answer.status == 200, "\(target)")
+            #expect(try HubEntry.read(feed: Array(answer.body.utf8)).map(\.name) == names, "\(target)")
+        }
+        #expect(try await call(hub, "GET", "/?$top=x").status == 400)
+    }
+
+    @Test("more hubs than are read at once are all listed, and skipped")
+    func manyHubs() async throws {
+        let count = HubRegistry.maximumPage + 3
+        let hub = try await HubUnderTest(hubs: (0..<count).map { "h\(1000 + $0)" })
+        let answer = try await call(hub, "GET", "/?$skip=\(count - 2)")
+        #expect(try HubEntry.read(feed: Array(answer.body.utf8)).map(\.name) == ["h\(998 + count)", "h\(999 + count)"])
+    }
+
     @Test("the key of one hub sees that hub without keys, and makes, removes and lists none")
     func oneHubsKey() async throws {
         let hub = try await HubUnderTest(hubs: ["demo", "other"])
@@ -119,7 +143,10 @@ struct HubManagementTests {
         arguments: ["api", "Metrics", "LIVEZ"])
     func reserved(name: String) async throws {
         let hub = try await HubUnderTest()
-        #expect(try await call(hub, "PUT", "/\(name)", Self.entry()).status == 404)
+        let answer = try await call(hub, "PUT", "/\(name)", Self.entry())
+        #expect(answer.status == 400 && answer.body.hasPrefix("<Error><Code>400</Code>") && answer.body.contains("none of api,"))
+        #expect(try await call(hub, "DELETE", "/\(name)").status == 400)
+        #expect(try await call(hub, "GET", "/\(name)").status == 404)
         #expect(try await hub.registry.hubs().map(\.name.text) == ["demo"])
     }
 

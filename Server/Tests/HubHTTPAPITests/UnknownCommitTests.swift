@@ -31,6 +31,16 @@ private struct BrokenCommitStore: IntakeStore {
         try await base.earlier(idempotency, in: hub)
     }
 
+    func take(
+        _ key: TestSendKey, abandonedBefore moment: Timestamp, in hub: HubID, at now: Timestamp
+    ) async throws -> TestSendTaking {
+        try await base.take(key, abandonedBefore: moment, in: hub, at: now)
+    }
+
+    func keep(_ answer: [UInt8], for key: TestSendKey, in hub: HubID) async throws {
+        try await base.keep(answer, for: key, in: hub)
+    }
+
     func notification(key: String, in hub: HubID) async throws -> NotificationID? {
         try await base.notification(key: key, in: hub)
     }

@@ -20,7 +20,7 @@ struct InstallationCheckTests {
 
     private func refusal(_ change: (inout InstallationUpsert) -> Void) throws -> ServiceErrorCode? {
         do {
-            _ = try installation(change).checked(at: now)
+            _ = try installation(change).checked()
             return nil
         } catch let error as ServiceError {
             return error.code
@@ -29,7 +29,7 @@ struct InstallationCheckTests {
 
     @Test("a template has the name under which it stands")
     func names() throws {
-        #expect(try installation().checked(at: now).templates["t"]?.template.name == "t")
+        #expect(try installation().checked().templates["t"]?.template.name == "t")
     }
 
     @Test("what a hub does not keep is refused")
@@ -38,7 +38,8 @@ struct InstallationCheckTests {
         let many = (0..<101).map { ("t\($0)", InstallationUpsert.Template(DeviceTemplate(name: nil, body: "{}"))) }
         let changes: [(inout InstallationUpsert) -> Void] = [
             { $0.tags = [tag] }, { $0.templates["t"]?.tags = [tag] }, { $0.handle = DeviceHandle(canonical: "xyz") },
-            { $0.platform = Platform(rawValue: "template") }, { $0.userID = "" }, { $0.expiresAt = self.now },
+            { $0.platform = Platform(rawValue: "template") }, { $0.userID = "" }, { $0.userID = "a}b" }, { $0.userID = "a\n" },
+            { $0.id = RecordID("a}b")! },
             { $0.templates["t"]?.template.body = "{" }, { $0.templates["t"]?.template.body = "" },
             { $0.templates["t"]?.template.body = #"{"a":"$5 off"}"# },
             { $0.templates["t"]?.template.headers = [.init(name: "x-other", value: "1")] },
@@ -64,11 +65,10 @@ struct InstallationCheckTests {
         #expect(try refusal { $0.id = names[0] } == .conflict)
     }
 
-    @Test("a known expiry may lie in the past, a new one may not")
+    @Test("an expiry in the past is taken as it is")
     func expiry() throws {
         let past = now + .seconds(-5)
-        #expect(try installation { $0.expiresAt = past }.checked(at: now, knownExpiry: past).expiresAt == past)
-        #expect(throws: ServiceError.self) { try installation { $0.expiresAt = past }.checked(at: now, knownExpiry: nil) }
+        #expect(try installation { $0.expiresAt = past }.checked().expiresAt == past)
     }
 
     @Test("a continuation token reads back, and nothing else does")
@@ -94,6 +94,18 @@ struct InstallationCheckTests {
         #expect(code(.native(.wns), "<toast/>") == nil && code(.native(.gcm), "") == .invalidField)
         let large = String(repeating: "x", count: 65_537)
         #expect(code(.native(.gcm), large) == .payloadTooLarge && code(.template, large) == .payloadTooLarge)
+        for change: (inout PushMessage) -> Void in [
+            { $0.pushType = "nonsense" }, { $0.priority = 7 }, { $0.collapseID = "a\nb" }, { $0.topic = "a b" },
+        ] {
+            var message = PushMessage(body: Array("{}".utf8))
+            change(&message)
+            #expect(throws: ServiceError.self) { try check.accepted(message, as: .template, id: NotificationID()) }
+        }
+        var said = PushMessage(body: Array("{}".utf8), pushType: "alert", priority: 5, collapseID: "c")
+        let kept = try check.accepted(said, as: .template, id: NotificationID())
+        #expect(kept.pushType == "alert" && kept.priority == 5 && kept.collapseID == "c")
+        said.pushType = "background"
+        #expect(try check.accepted(said, as: .template, id: NotificationID()).pushType == "background")
         #expect(code(.template, #"{"a":"b","n":1,"t":true,"z":null}"#) == nil && code(.template, "{}") == nil)
         for body in ["", "[]", #"{"a":{}}"#, #"{"a":"b""#, #"{"a":"b","A":"c"}"#] {
             #expect(code(.template, body) == .malformedJSON)

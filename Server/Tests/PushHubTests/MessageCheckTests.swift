@@ -35,7 +35,8 @@ struct MessageCheckTests {
             (#"{"aps":{"content-available":1,"sound":"default"}}"#, false),
             (#"{"aps":{"content-available":1,"sound":{"name":"x"}}}"#, false),
             (#"{"aps":{"content-available":0}}"#, false), (#"{"aps":{"content-available":"1"}}"#, false), (#"{"aps":{}}"#, false),
-            (#"{"aps":[1]}"#, false), (#"{}"#, false), (#"{"content-available":1}"#, false),
+            (#"{}"#, false), (#" { "x" : [ 1.0e3 , -0.5, "\u00e9\ud83d\ude00" ] , "aps" : { } } "#, false),
+            (#"{"\u0061ps":{"content-available":1.0,"sound":""}}"#, true), (#"{"content-available":1}"#, false),
         ])
     func derivation(_ body: String, _ isSilent: Bool) throws {
         let accepted = try check(message(body))
@@ -46,28 +47,61 @@ struct MessageCheckTests {
     @Test(
         "a body that is not one JSON object is refused",
         arguments: [
-            "", "[]", "1", "null", "\"text\"", "{", #"{"aps":}"#, "{} {}", "{'a':1}",
+            #"{"aps":[1]}"#, #"{"aps":1}"#, #"{"aps":null}"#, #"{"aps":{},"aps":{}}"#, #"{"aps":{},"\u0061ps":{}}"#,
+            "{\"aps\":{\"alert\":\"a\u{1}b\"}}", "{\"aps\":{\"alert\":\"a\nb\"}}", #"{"a":"\ud83d"}"#, #"{"a":"\x"}"#,
+            #"{"a":01}"#, #"{"a":1.}"#, #"{"a":+1}"#, #"{"a":tru}"#, #"{"a":1,}"#, #"{"a":[1,]}"#, #"{"a" 1}"#, "\u{FEFF}{}",
+            #"{"aps":{"alert":"a","alert":"b"}}"#, "", "[]", "1", "null", "\"text\"", "{", #"{"aps":}"#, "{} {}", "{'a':1}",
             #"{"a":"# + String(repeating: "[", count: 2000), "\u{0}",
         ])
     func malformed(_ body: String) {
         #expect(code(message(body)) == .malformedJSON)
     }
 
-    @Test("a body may have 4096 bytes, for voip 5120")
-    func size() {
+    @Test(
+        "a body that is no JSON says where",
+        arguments: [
+            (#"{"aps":{"alert":"a"},"aps":{}}"#, 28), (#"{"aps":7}"#, 8), ("[]", 1), ("{} x", 4), (#"{"a":"b"#, 6),
+            (#"{"a":b}"#, 6),
+        ])
+    func places(_ body: String, _ byte: Int) {
+        #expect { try check(message(body)) } throws: { "\(($0 as? ServiceError)?.detail ?? "")".hasSuffix("(at byte \(byte))") }
+    }
+
+    @Test("bytes that are not UTF-8 are refused with their place, UTF-16 too")
+    func encodings() {
+        func around(_ bytes: [UInt8]) -> [UInt8] { Array(#"{"a":""#.utf8) + bytes + Array(#""}"#.utf8) }
+        let wide: [UInt8] = [UInt8(ascii: "{"), 0, UInt8(ascii: "}"), 0]
+        let bodies: [([UInt8], Int)] = [(around([0xFF]), 7), ([0xFF, 0xFE] + wide, 1), (around([0xED, 0xA0, 0x80]), 7)]
+        for (body, byte) in bodies {
+            #expect { try check(PushMessage(body: body)) } throws: { error in
+                guard let error = error as? ServiceError else { return false }
+                return error.code == .malformedJSON && error.detail?.hasSuffix("is not UTF-8 (at byte \(byte))") == true
+            }
+        }
+        #expect(code(PushMessage(body: wide)) == .malformedJSON)
+    }
+
+    @Test("a body may have what a hub takes; what APNs does not carry, 4096 bytes and for voip 5120, goes to nobody")
+    func size() throws {
         func sized(_ bytes: Int, _ type: String? = nil) -> PushMessage {
             let frame = #"{"a":""}"#.utf8.count
             return PushMessage(body: Array(#"{"a":"\#(String(repeating: "x", count: bytes - frame))"}"#.utf8), pushType: type)
         }
-        #expect(code(sized(4096)) == nil && code(sized(4097)) == .payloadTooLarge)
-        #expect(code(sized(5120, "voip")) == nil && code(sized(5121, "voip")) == .payloadTooLarge)
+        #expect(try !check(sized(4096)).isTooLarge && check(sized(4097)).isTooLarge)
+        #expect(try !check(sized(5120, "voip")).isTooLarge && check(sized(5121, "voip")).isTooLarge)
+        #expect(try check(sized(65_536)).isTooLarge && code(sized(65_537)) == .payloadTooLarge)
         #expect(code(sized(10_000_000)) == .payloadTooLarge)
+        var narrow = MessageCheck(now: now, dueAt: now, fillsCollapseID: true)
+        narrow.limits.bodyBytes = 100
+        #expect(throws: ServiceError.self) { try narrow.accepted(sized(101), id: id) }
+        #expect(try !narrow.accepted(sized(100), id: id).isTooLarge)
     }
 
     @Test("push type and priority must go together")
     func headers() {
         func with(_ type: String?, _ priority: Int?) -> PushMessage {
-            PushMessage(body: Array("{}".utf8), pushType: type, priority: priority)
+            let body = type == "background" ? #"{"aps":{"content-available":1}}"# : "{}"
+            return PushMessage(body: Array(body.utf8), pushType: type, priority: priority)
         }
         #expect(code(with("background", 10)) == .invalidField && code(with("background", 5)) == nil)
         #expect(code(with("background", 1)) == nil && code(with("alert", 10)) == nil && code(with("alert", 5)) == nil)
@@ -78,6 +112,19 @@ struct MessageCheckTests {
         // Who names no type did not choose the type that forbids it.
         silent.priority = 10
         #expect(code(silent) == nil)
+    }
+
+    @Test(
+        "a push that is called background and shows something, or does not wake the app, is refused",
+        arguments: [
+            (#"{"aps":{"content-available":1}}"#, true), (#"{"aps":{"content-available":1,"sound":""}}"#, true),
+            (#"{"aps":{"content-available":1,"alert":"x"}}"#, false), (#"{"aps":{"content-available":1,"badge":0}}"#, false),
+            (#"{"aps":{"content-available":1,"sound":"x"}}"#, false), (#"{"aps":{"alert":"x"}}"#, false), ("{}", false),
+        ])
+    func background(_ body: String, _ isTaken: Bool) {
+        var message = message(body)
+        message.pushType = "background"
+        #expect(code(message) == (isTaken ? nil : .invalidField))
     }
 
     @Test(

@@ -259,6 +259,26 @@ struct PageDecisionTests {
         #expect(decide(work, [], lease(), nil, 0).checkpoint.pending.map(\.cause) == [.unknown])
     }
 
+    @Test("what is too large for the push service, or is no handle, is settled before anything is sent")
+    func refused() {
+        let size = #"{"a":""}"#.utf8.count
+        for (bytes, type, outcome) in [(4096, "alert", nil), (4097, "alert", TargetOutcome.tooLarge), (4097, "voip", nil)] {
+            let body = Array(#"{"a":"\#(String(repeating: "x", count: bytes - size))"}"#.utf8)
+            var candidates = [1, 2].map { SlicePage.Candidate(member: member($0), isSkipped: $0 == 2) }
+            for text in ["zzz", "", "ABC", "AB CD", "AB\u{0}"] {
+                let handle = DeviceHandle(malformed: text)
+                candidates.append(.init(member: AudienceMember(handle: handle, platform: .apns, position: 3), isSkipped: false))
+            }
+            let good = AudienceMember(handle: DeviceHandle(canonical: "ABCD"), platform: .apns, position: 4)
+            candidates.append(.init(member: good, isSkipped: false))
+            let page = SlicePage(
+                state: .dispatching, message: AcceptedMessage(body: body, pushType: type, priority: 10),
+                work: .walk(.init(candidates: candidates, through: .last)), pendingCount: 0, nextPendingAt: nil)
+            let plan = PagePlan(page, lease: lease(), now: Self.now, horizon: .seconds(1))
+            #expect(plan.targets.map(\.settled) == [outcome, .skipped] + Array(repeating: .badToken, count: 5) + [outcome])
+        }
+    }
+
     @Test("one header set per topic; the message's topic wins")
     func batch() {
         var records = (1...3).map { member($0) }

@@ -24,7 +24,7 @@ struct TemplateRenderingTests {
             name: name, body: body, headers: headers.map { .init(name: $0.0, value: $0.1) }, expiry: expiry, priority: priority)
         let message = message ?? self.message()
         let properties = try TemplateProperties(json: String(decoding: message.body, as: UTF8.self))
-        return TemplateRendering(try CompiledTemplate(template, platform: .apns), properties, message)
+        return TemplateRendering(try CompiledTemplate(template, platform: .apns), properties, message, of: Self.notification)
     }
 
     private func push(_ rendering: TemplateRendering) throws -> RenderedPush {
@@ -61,6 +61,23 @@ struct TemplateRenderingTests {
         #expect(try push(render(expiry: "0", message: expiring)).expiration == 0)
         #expect(try push(render(message: expiring)).expiration == 99)
         #expect(try push(render(expiry: "$(missing)", message: expiring)).expiration == 99)
+    }
+
+    @Test("what the send says counts where the template says nothing")
+    func ofTheSend() throws {
+        let said = message { ($0.pushType, $0.priority, $0.collapseID) = ("voip", 5, "score") }
+        let plain = try push(render(message: said))
+        #expect(plain.pushType == "voip" && plain.priority == 5 && plain.collapseID == "score")
+        let headers = [("apns-push-type", "alert"), ("apns-priority", "10"), ("apns-collapse-id", "own")]
+        let own = try push(render(#"{"aps":{"alert":"x"}}"#, headers, message: said))
+        #expect(own.pushType == "alert" && own.priority == 10 && own.collapseID == "own")
+        #expect(try push(render(priority: "1", message: said)).priority == 1)
+        let silent = #"{"aps":{"content-available":1}}"#
+        // A chosen collapse id is for silent pushes as well, and 10 is lowered for them.
+        let chosen = try push(render(silent, message: message { ($0.priority, $0.collapseID) = (10, "score") }))
+        #expect(chosen.pushType == "background" && chosen.priority == 5 && chosen.collapseID == "score")
+        #expect(try render(message: message { $0.pushType = "background" }) == .failed(.invalidFormat))
+        #expect(try push(render(silent, message: message { $0.pushType = "background" })).pushType == "background")
     }
 
     @Test("a background push never has priority 10")
@@ -105,12 +122,12 @@ struct TemplateRenderingTests {
         page.templates = [
             TemplateID(1): DeviceTemplate(name: "a", body: "{}"), TemplateID(2): DeviceTemplate(name: "b", body: "{"),
         ]
-        let first = filling.fill(page)
+        let first = filling.fill(page, of: Self.notification)
         #expect(first.count == 2 && first[TemplateID(2)] == .failed(.invalidFormat))
         // Another content under a known id is not looked at: the id stands for the content.
         page.templates = [TemplateID(1): DeviceTemplate(name: "a", body: #"{"x":1}"#)]
-        #expect(filling.fill(page)[TemplateID(1)] == first[TemplateID(1)])
+        #expect(filling.fill(page, of: Self.notification)[TemplateID(1)] == first[TemplateID(1)])
         page.message.format = .native(.apns)
-        #expect(filling.fill(page).isEmpty)
+        #expect(filling.fill(page, of: Self.notification).isEmpty)
     }
 }

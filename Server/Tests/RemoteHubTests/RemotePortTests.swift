@@ -153,7 +153,7 @@ struct RemotePortTests {
                     .init(name: "Success", count: 3), .init(name: "ExpiredChannel", count: 2),
                     .init(name: "WrongToken", count: 1),
                     .init(name: "BadChannel", count: 1), .init(name: "Throttled", count: 4),
-                ]), OutcomeCounts(.wns, [.init(name: "Skipped", count: 5), .init(name: "NoTargets", count: 0)]),
+                ]), OutcomeCounts(.wns, [.init(name: "Skipped", count: 5), .init(name: "NoTargets", count: 1)]),
         ]
         let details = NotificationDetails(
             id: ScriptedRemote.queuedID, state: .completed, enqueueTime: Timestamp(milliseconds: 1000),

@@ -45,6 +45,21 @@ struct DispatcherTests {
         #expect(end.outcomes == [.accepted: 1, .skipped: 4] && bench.transport.count(.accepted) == 1)
     }
 
+    @Test("of however many records with one handle those that the send means are one push, wherever they stand")
+    func manyTwins() async throws {
+        let bench = try await HubBench()
+        let numbers = (0..<203).sorted { SliceKey(of: RecordID("device-\($0)")!) < SliceKey(of: RecordID("device-\($1)")!) }
+        for (place, number) in numbers.enumerated() {
+            try await bench.register(number, tags: place < 200 ? ["x"] : ["t"], handle: 77)
+        }
+        let end = try await bench.settle(try await bench.send(to: "t"), bench.dispatcher())
+        #expect(end.outcomes == [.accepted: 1, .skipped: 2] && bench.transport.count(.accepted) == 1)
+        let all = try await bench.settle(try await bench.send(), bench.dispatcher())
+        #expect(all.outcomes == [.accepted: 1, .skipped: 202])
+        let most = try await bench.settle(try await bench.send(to: "!t"), bench.dispatcher { $0.window = 7 })
+        #expect(most.outcomes == [.accepted: 1, .skipped: 199])
+    }
+
     @Test("a record created after the send was due is not in it")
     func later() async throws {
         let bench = try await HubBench()

@@ -1,4 +1,5 @@
 import Foundation
+import PushHub
 import RichPushModel
 import SQLStorage
 import SQLiteDatabase
@@ -99,6 +100,27 @@ struct UpgradeTests {
         #expect(twins == ["twin-1", "twin-2"])
         let sends = try await old.rows("SELECT DISTINCT format, is_direct FROM notifications")
         #expect(sends.map(\.values) == [[.text("apns"), .integer(0)]])
+    }
+
+    @Test("who has a name that no tag could hold before is found by it, and when it goes nothing is left")
+    func addresses() async throws {
+        let old = try await Old(schema: 5)
+        try await SchemaMigrator(Array(Migration.all.prefix(8))).migrate(old.database, at: Timestamp(seconds: 9))
+        try await old.database.write {
+            try $0.script("UPDATE devices SET user_id = 'auth0|42', record_id = 'a,b' WHERE record_id = 'twin-1'")
+            try $0.script("UPDATE devices SET kind = 'installation', tags = '' WHERE record_id = 'a,b'")
+            try $0.script("DELETE FROM device_tags WHERE slice_key = (SELECT slice_key FROM devices WHERE record_id = 'a,b')")
+        }
+        try await SchemaMigrator().migrate(old.database, at: Timestamp(seconds: 9))
+        let left = """
+            SELECT tag FROM device_tags WHERE tag IN ('$userid:{auth0|42}', '$installationid:{a,b}') ORDER BY tag
+            """
+        #expect(try await old.rows(left).map { try $0.text(0) } == ["$installationid:{a,b}", "$userid:{auth0|42}"])
+        let hub = HubID(try await old.rows("SELECT hub_id FROM devices WHERE record_id = 'a,b'")[0].integer(0))
+        let devices = SQLDeviceStore(old.database)
+        #expect(try await devices.devices(DeviceListRequest(.tag(Tag.addressedUser("auth0|42")!)), in: hub).records.count == 1)
+        #expect(try await devices.remove(RecordID("a,b")!, in: hub))
+        #expect(try await old.rows(left).isEmpty)
     }
 
     @Test("a command changes no schema: it refuses an older and a newer one, and begins an empty one")

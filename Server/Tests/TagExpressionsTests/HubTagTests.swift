@@ -106,5 +106,40 @@ struct HubTagTests {
         #expect(try RegistrationTags(texts).tags.count == 60)
     }
 
+    /// Names of users as identity providers make them, and values that are one character with the brace beside them.
+    static let names = [
+        "auth0|42", "ann+news@example.com", "EXAMPLE\\ann", "a b", "a,b", "user/1", "x{y", "'q\"", "%7D", "Ünï", " a ", "🙂",
+        "\u{301}a", "a\u{600}", "&&", "(a)||!b", "<a&b>", String(repeating: "é", count: 256),
+    ]
+
+    @Test("braces hold any name, and an expression with it means just that user", arguments: names)
+    func oddNames(_ name: String) throws {
+        let user = try #require(Tag.addressedUser(name))
+        let other = try #require(Tag.addressedUser("-" + name.dropFirst()))
+        for text in ["$UserId:{\(name)}", "$USERID:{\(name)} ", "(vip && !$userid:{\(name)}) || $UserId:{\(name)}"] {
+            let expression = try TagExpression(parsing: text, commas: .joinAlternatives)
+            #expect(expression.matches([user]) && !expression.matches([other]))
+            #expect(try TagExpression(parsing: expression.description) == expression)
+        }
+        let list = try RegistrationTags(separatedByCommas: "red, $InstallationId:{\(name)} ,$UserId:{\(name)},blue")
+        #expect(list.tags.map(\.text) == ["red", "blue"] && list.addresses.last == user && list.addresses.count == 2)
+    }
+
+    @Test(
+        "a name with a brace, a control character or more than 256 characters cannot be",
+        arguments: ["a}b", "", "a\u{0}", "a\nb", "\u{7F}", "\u{85}", "\u{FFFF}", String(repeating: "é", count: 257)])
+    func impossibleNames(_ name: String) {
+        #expect(Tag.addressedUser(name) == nil && Tag.addressedInstallation(name) == nil)
+        #expect(throws: RegistrationTagsError(.malformedAddress, at: 1)) { try RegistrationTags(["$UserId:{\(name)}"]) }
+    }
+
+    @Test("chosen tags keep their alphabet, and only what looks like one is plain to every client")
+    func plain() throws {
+        #expect(Tag("auth0|42") == nil && Tag("a b") == nil && Tag("a,b") == nil)
+        for (name, isPlain) in [("ann", true), ("a=b@c#d", true), ("auth0|42", false), ("a b", false), ("a,b", false)] {
+            #expect(try #require(Tag.addressedUser(name)).hasPlainAddress == isPlain)
+        }
+    }
+
     private func tag(_ text: String) -> TagExpression { .tag(Tag(text)!) }
 }

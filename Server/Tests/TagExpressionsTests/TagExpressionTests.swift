@@ -51,7 +51,7 @@ struct TagExpressionTests {
             ("(a b)", .expectedOperator, 1),
             ("$Other:{a}", .malformedAddress, 1), ("$UserId:{a", .malformedAddress, 1), ("a || $UserId:{}", .malformedAddress, 6),
             ("a'; DROP TABLE devices; --", .malformedTag, 1), ("a || b\u{0}", .malformedTag, 6), ("a\nb", .malformedTag, 1),
-            (String(repeating: "x", count: 121), .malformedTag, 1), ("$UserId:{a' OR 1=1}", .malformedAddress, 1),
+            (String(repeating: "x", count: 121), .malformedTag, 1), ("$UserId:{a' OR 1=1", .malformedAddress, 1),
         ])
     func errors(_ text: String, _ reason: TagExpressionError.Reason, _ position: Int) {
         #expect(throws: TagExpressionError(reason, at: position)) { try TagExpression(parsing: text) }

@@ -38,7 +38,7 @@ struct ClientCertificate: Sendable, Hashable {
             case AppleExtensions.development.oid: environments.insert(.sandbox)
             case AppleExtensions.production.oid: environments.insert(.production)
             case listOfTopics:
-                guard let listed = AppleExtensions.decodeTopics(mark.value) else { return nil }
+                guard let listed = APNsCertificateMarks.topics(in: mark.value) else { return nil }
                 topics = listed
             default: break
             }

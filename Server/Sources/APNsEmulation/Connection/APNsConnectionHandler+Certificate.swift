@@ -17,12 +17,12 @@ extension APNsConnectionHandler {
             turnAway(.badCertificateEnvironment)
         } else if rules.raisesLimitForCertificates, rules.concurrentStreams != limit.announced {
             announce(rules.concurrentStreams)
-            context?.flush()
+            flush()
         }
     }
 
     private func turnAway(_ reason: APNsReason) {
         startDraining(GoAwayForm(lastStream: .zero, debugData: Self.json(reason)), last: 0)
-        context?.flush()
+        flush()
     }
 }

@@ -19,7 +19,7 @@ extension APNsConnectionHandler {
         phase = .silent
         let last = lastStream == 0 ? HTTP2StreamID.rootStream : HTTP2StreamID(lastStream)
         write(.goAway(lastStreamID: last, errorCode: code, opaqueData: nil), on: .rootStream)
-        context?.flush()
+        flush()
         context?.close(promise: nil)
     }
 
@@ -71,7 +71,7 @@ extension APNsConnectionHandler {
         travelling.sizes[stream].map { travelling.sizes[stream] = $0 > size ? $0 - size : nil }
         guard phase != .silent, stream == .rootStream || streams[stream] != nil else { return }
         grant(size, to: stream)
-        context?.flush()
+        flush()
         unsentCredit.flushed()
     }
 

@@ -25,18 +25,24 @@ extension APNsConnectionHandler {
             refuse(stream)
         case .resetStream: reset(stream, .internalError)
         case .resetStreamWithCode(let code, _): reset(stream, HTTP2ErrorCode(networkCode: Int(code)))
-        case .closeConnection: close()
+        case .closeConnection:
+            // What was answered before is not taken back.
+            flush()
+            close()
         case .resetConnection: resetConnection()
         case .goAway(let lastStream, let reason):
             goAway(GoAwayForm(lastStream: lastStream, debugData: Self.json(reason)), answer: answer, on: stream)
         case .goAwayFrame(let form): goAway(form, answer: answer, on: stream)
         case .shutdown:
-            goAway(GoAwayForm(lastStream: .thisRequest, debugData: Self.json(.shutdown)), answer: answer, on: stream)
+            // The answer first and whole: some clients read nothing behind a GOAWAY.
+            if let answer { send(answer, on: stream) }
+            flush()
+            goAway(GoAwayForm(lastStream: .thisRequest, debugData: Self.json(.shutdown)), answer: nil, on: stream)
         case .streamLimit(let limit):
-            announce(limit)
+            order(SettingsChange(streams: limit))
             if let answer { send(answer, on: stream) }
         case .settings(let change):
-            announce(change)
+            order(change)
             if let answer { send(answer, on: stream) }
         }
     }
@@ -72,16 +78,22 @@ extension APNsConnectionHandler {
         case .goAwayInTwoSteps(let reason, let pause): startDraining(reason: reason, pause: pause)
         case .close:
             startDraining(GoAwayForm(lastStream: .zero), last: lastStream)
-            context?.flush()
+            flush()
             context?.close(promise: nil)
         case .drop: close()
         case .wedge: phase = .silent
         case .stopReading: stopReading()
-        case .announce(let change): announce(change)
+        case .announce(let change): order(change)
         case .checkIdle(let limit): endIfIdle(longerThan: limit)
         case .reset: resetConnection()
         }
-        context?.flush()
+        flush()
+    }
+
+    /// Announces settings that somebody wants, and not what became of a request.
+    private func order(_ change: SettingsChange) {
+        if let streams = change.streams { limit.command(streams) }
+        announce(change)
     }
 
     /// A connection that owes an answer is not idle.

@@ -39,7 +39,7 @@ extension APNsConnectionHandler {
     /// The second step of the graceful form.
     private func finishDraining(reason: APNsReason?) {
         startDraining(GoAwayForm(lastStream: .zero, debugData: Self.json(reason)), last: lastStream)
-        context?.flush()
+        flush()
     }
 
     /// The graceful form: first every stream is promised service, then the real last stream is named.

@@ -62,8 +62,7 @@ extension APNsConnectionHandler {
         guard let answer = core.judgeEarly(request, credentials: &credentials)?.answer else { return }
         send(answer, on: stream)
         // The library holds DATA back until a flush and would drop it with the reset.
-        context?.flush()
-        unsentCredit.flushed()
+        flush()
         write(.rstStream(.noError), on: stream)
     }
 
@@ -86,6 +85,7 @@ extension APNsConnectionHandler {
     func send(_ answer: APNsAnswer, on stream: HTTP2StreamID) {
         guard let open = streams[stream] else { return }
         forget(stream)
+        limit.ended()
         let rules = core.rules
         let body = open.head.method == "HEAD" ? nil : answer.body
         write(.headers(.init(headers: headers(of: answer, rules: rules), endStream: body == nil)), on: stream)
@@ -124,6 +124,9 @@ extension APNsConnectionHandler {
         if isTokenError, rules.wedgesAfterTokenError { phase = .silent }
         guard let budget = rules.errorBudget, (400..<500).contains(answer.status), answer.status != 410 else { return }
         errors += answer.reason == .badDeviceToken ? rules.badDeviceTokenWeight : 1
-        if errors >= budget { startDraining(GoAwayForm(lastStream: .zero), last: lastStream) }
+        guard errors >= budget else { return }
+        // The body of the answer waits in the library until a flush, and GOAWAY does not.
+        flush()
+        startDraining(GoAwayForm(lastStream: .zero), last: lastStream)
     }
 }

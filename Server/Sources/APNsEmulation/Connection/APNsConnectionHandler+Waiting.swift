@@ -20,7 +20,7 @@ extension APNsConnectionHandler {
         delayed[stream] = after(delay) { handler in
             guard handler.phase != .silent else { return }
             handler.send(answer, on: stream)
-            handler.context?.flush()
+            handler.flush()
             handler.closeIfDrained()
         }
     }

@@ -97,8 +97,7 @@ final class APNsConnectionHandler: ChannelInboundHandler {
 
     func channelReadComplete(context: ChannelHandlerContext) {
         lastActivity = core.clock.uptime
-        context.flush()
-        unsentCredit.flushed()
+        flush()
         context.fireChannelReadComplete()
     }
 
@@ -144,6 +143,13 @@ final class APNsConnectionHandler: ChannelInboundHandler {
         closing = nil
         pausing?.cancel()
         pausing = nil
+    }
+
+    /// Lets go what was written. What the client may do counts from here.
+    func flush() {
+        context?.flush()
+        unsentCredit.flushed()
+        limit.flushed()
     }
 
     func write(_ payload: HTTP2Frame.FramePayload, on stream: HTTP2StreamID) {

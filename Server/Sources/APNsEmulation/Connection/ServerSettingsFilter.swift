@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Sits below HTTP/2: takes the entry off SETTINGS frames that only the library was to see, notices the library's GOAWAY, and
+/// Sits below HTTP/2: takes the entries off SETTINGS frames that only the library was to see, notices the library's GOAWAY, and
 /// sends those that the library must not know of.
 final class ServerSettingsFilter: ChannelOutboundHandler {
     typealias OutboundIn = IOData
@@ -62,22 +62,30 @@ final class ServerSettingsFilter: ChannelOutboundHandler {
             else { return }
             let length = Int(high) << 8 | Int(low)
             if type == 7 { hasSentGoAway = true }
-            if type == 4, length > 0, dropLastEntry(&buffer, frameAt: position, length: length) { return }
+            if type == 4, length > 0, dropHiddenEntries(&buffer, frameAt: position, length: length) { return }
             position += Self.headerSize
             rest = length
         }
     }
 
-    /// Shortens a SETTINGS frame that fills the end of the buffer by its last entry, if that is the one to hide.
-    private func dropLastEntry(_ buffer: inout ByteBuffer, frameAt position: Int, length: Int) -> Bool {
-        let last = position + Self.headerSize + length - Self.entrySize
-        guard last + Self.entrySize == buffer.writerIndex, buffer.getInteger(at: last, as: UInt16.self) == 3,
-            buffer.getInteger(at: last + 2, as: UInt32.self) == UInt32(ServerSettings.unreachableStreams)
-        else { return false }
-        let shortened = length - Self.entrySize
+    /// Shortens a SETTINGS frame that fills the end of the buffer by the entries at its end that are to be hidden.
+    private func dropHiddenEntries(_ buffer: inout ByteBuffer, frameAt position: Int, length: Int) -> Bool {
+        let start = position + Self.headerSize
+        guard start + length == buffer.writerIndex else { return false }
+        var shortened = length
+        while shortened >= Self.entrySize, isHidden(buffer, entryAt: start + shortened - Self.entrySize) {
+            shortened -= Self.entrySize
+        }
+        guard shortened < length else { return false }
         buffer.setInteger(UInt16(shortened >> 8), at: position)
         buffer.setInteger(UInt8(truncatingIfNeeded: shortened), at: position + 2)
-        buffer.moveWriterIndex(to: last)
+        buffer.moveWriterIndex(to: start + shortened)
         return true
+    }
+
+    private func isHidden(_ buffer: ByteBuffer, entryAt position: Int) -> Bool {
+        let identifier = buffer.getInteger(at: position, as: UInt16.self)
+        let value = buffer.getInteger(at: position + 2, as: UInt32.self)
+        return ServerSettings.hidden.contains { $0.identifier == identifier && $0.value == value }
     }
 }

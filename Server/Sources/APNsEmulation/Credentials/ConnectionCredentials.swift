@@ -14,7 +14,8 @@ struct ConnectionCredentials: Sendable {
 
     /// The provider token of a key that is in use.
     struct Current: Sendable, Hashable {
-        var authorization: String
+        /// The token without its scheme, which may be spelled in several ways.
+        var token: String
         var issuedAt: Int64
         /// When it took the place of another one of its key; `nil` for the first.
         var changedAt: Duration?
@@ -56,14 +57,14 @@ struct ConnectionCredentials: Sendable {
     func current(of key: Credential.Key) -> Current? { current[KeyName(key)] }
 
     /// The token passed every check of credentials: it is the one of its key in use now.
-    mutating func adopt(_ authorization: String, of key: Credential.Key, issuedAt: Int64, uptime: Duration) {
+    mutating func adopt(_ token: String, of key: Credential.Key, issuedAt: Int64, uptime: Duration) {
         let name = KeyName(key)
         guard let known = current[name] else {
-            current[name] = Current(authorization: authorization, issuedAt: issuedAt)
+            current[name] = Current(token: token, issuedAt: issuedAt)
             return
         }
-        guard known.authorization != authorization else { return }
-        current[name] = Current(authorization: authorization, issuedAt: issuedAt, changedAt: uptime)
+        guard known.token != token else { return }
+        current[name] = Current(token: token, issuedAt: issuedAt, changedAt: uptime)
     }
 
     /// A push was accepted: the first one binds the connection.

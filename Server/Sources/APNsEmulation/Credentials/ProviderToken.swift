@@ -25,7 +25,8 @@ struct ProviderToken: Sendable, Hashable {
         var iat: IssuedAt
     }
 
-    /// A number or a numeric string: Apple's sample and the main Swift client send a string.
+    /// A number, also one with a fraction (RFC 7519, 2), or a numeric string: Apple's sample and the main Swift client send a string,
+    /// a well-known Python client the time as it is.
     private struct IssuedAt: Decodable {
         var seconds: Int64
 
@@ -33,6 +34,8 @@ struct ProviderToken: Sendable, Hashable {
             let container = try decoder.singleValueContainer()
             if let number = try? container.decode(Int64.self) {
                 seconds = number
+            } else if let number = try? container.decode(Double.self), let whole = Int64(exactly: number.rounded(.down)) {
+                seconds = whole
             } else if let number = Int64(try container.decode(String.self)) {
                 seconds = number
             } else {

@@ -25,8 +25,15 @@ struct RegisteredKey: Sendable {
             throw LocalAPNsError.badPublicKey(keyID: keyID, cause: "\(type(of: error))")
         }
         self.environment = environment
+        for topic in topics ?? [] { _ = try Self.checkedBundleID(topic) }
         self.topics = topics
-        self.relatedKeyID = relatedKeyID
+        self.relatedKeyID = try relatedKeyID.map(Self.checkedIdentifier)
+    }
+
+    /// An app's own topic.
+    static func checkedBundleID(_ text: String) throws -> String {
+        guard APNsText.isTopic(text), TopicName(text).suffix.isEmpty else { throw LocalAPNsError.badBundleID(text) }
+        return text
     }
 
     /// Team and key ids are ten letters and digits (APNs reference 2.1).

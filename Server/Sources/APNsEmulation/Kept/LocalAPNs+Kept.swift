@@ -49,9 +49,9 @@ extension ServiceState {
 
     fileprivate mutating func restore(_ kept: KeptState) throws {
         for app in kept.apps {
-            guard APNsText.isTopic(app.bundleID) else { throw LocalAPNsError.badKeptState("an app has no bundle id") }
+            let bundleID = try RegisteredKey.checkedBundleID(app.bundleID)
             let team = try RegisteredKey.checkedIdentifier(app.teamID)
-            registry.register(bundleID: app.bundleID, teamID: team, allowsBroadcasts: app.broadcasts)
+            registry.register(bundleID: bundleID, teamID: team, allowsBroadcasts: app.broadcasts)
         }
         for key in kept.keys {
             let environment = key.environment.map(APNsEnvironment.init(rawValue:))

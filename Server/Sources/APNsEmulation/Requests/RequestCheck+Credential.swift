@@ -41,7 +41,8 @@ extension RequestCheck {
         if key.teamID != binding.teamID { return APNsRefusal(403, .invalidProviderToken) }
         switch (binding.topicKeyID, key.topics) {
         case (nil, nil): return nil
-        case (let bound?, .some) where key.keyID == bound || key.keyID == binding.relatedKeyID: return nil
+        case (let bound?, .some) where key.keyID == bound || key.keyID == binding.relatedKeyID || key.relatedKeyID == bound:
+            return nil
         default: return APNsRefusal(403, .unrelatedKeyIDInToken)
         }
     }
@@ -61,7 +62,7 @@ extension RequestCheck {
     /// less than the interval apart. Another key that the connection allows has a token of its own. A fleet that shares one token and refreshes it by age meets neither.
     static let tokenUpdates = RequestCheck(.tokenUpdates) { evidence in
         guard let current = evidence.currentToken, let issuedAt = evidence.signed?.issuedAt,
-            current.authorization != evidence.request.head.authorization
+            current.token != Credential.bearerToken(evidence.request.head.authorization)
         else { return nil }
         let interval = evidence.rules.providerTokenInterval
         if let changedAt = current.changedAt, evidence.uptime - changedAt < .seconds(interval) {

@@ -58,16 +58,18 @@ struct DeviceTokenTable: Sendable {
         invalidate(token, reason: .unregistered, at: moment)
     }
 
-    /// The token is dead since `moment`, and answered so from the uptime `toldAt` on.
+    /// The token is dead since `moment`, and answered so from the uptime `toldAt` on. Returns whether there is such a token.
+    @discardableResult
     mutating func invalidate(
         _ token: String, reason: LocalAPNs.DeadTokenReason, at moment: Timestamp, toldAt: Duration? = nil
-    ) {
+    ) -> Bool {
         let token = token.lowercased()
-        guard let entry = entries[token] else { return }
+        guard let entry = entries[token] else { return false }
         entries[token]?.toldAt = toldAt
         entries[token]?.life = reason == .expired ? .expired(since: moment) : .unregistered(since: moment)
         let registration = Registration(device: entry.device, topic: entry.topic)
         if living[registration] == token { living[registration] = nil }
+        return true
     }
 
     /// Every token that was ever issued.

@@ -16,8 +16,10 @@ extension EmulatorCore {
             state.record(evidence, verdict: verdict)
             return (verdict, credentialsPassed, state.registry.appSequence)
         }
-        if usedToken, case .signed(let key, let issuedAt) = credential, let authorization = request.head.authorization {
-            credentials.adopt(authorization, of: key, issuedAt: issuedAt, uptime: uptime)
+        if usedToken, case .signed(let key, let issuedAt) = credential,
+            let token = Credential.bearerToken(request.head.authorization)
+        {
+            credentials.adopt(token, of: key, issuedAt: issuedAt, uptime: uptime)
             if let status = verdict.answer?.status, (200..<300).contains(status) {
                 credentials.bind(to: key, appSequence: appSequence)
             }

@@ -15,7 +15,11 @@ extension ServiceState {
         tokens.countRequest(token)
         if let refusal { return Verdict(answer: blank.refused(refusal)) }
         let fault = faults.next(for: token)
-        if let refusal = fault?.refusal { return Verdict(answer: blank.refused(refusal), fault: fault) }
+        if var refusal = fault?.refusal {
+            // APNs reference 4: 410 says since when.
+            if refusal.status == 410 { refusal.timestamp = evidence.now.milliseconds }
+            return Verdict(answer: blank.refused(refusal), fault: fault)
+        }
         guard fault?.processesRequest ?? true else { return Verdict(fault: fault) }
         let answer = perform(evidence, answer: blank)
         return Verdict(answer: fault?.answersRequest ?? true ? answer : nil, fault: fault)

@@ -8,7 +8,8 @@ public struct APNsClientLimits: Sendable, Hashable {
     /// drains, and its caller waits; as many batches may. A single push, or a batch too many, ends at once as not sent (queue full),
     /// and so does a call when so many are handed over faster than the event loop takes them.
     public var queuedPushes: Int
-    /// How often one push is sent again after it was provably not processed.
+    /// How often one push is sent again after a connection refused it that answers nothing else. What a connection refuses while it
+    /// goes on answering, and what was not processed when one ended, is sent again until its deadline.
     public var resends: Int
 
     /// Creates limits; each is at least 1, but for `resends`, which is at least 0.

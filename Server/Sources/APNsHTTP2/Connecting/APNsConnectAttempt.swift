@@ -33,7 +33,7 @@ final class APNsConnectAttempt {
             of: target?.host ?? connector.configuration.endpoint.host,
             port: target?.port ?? connector.configuration.endpoint.port, on: loop
         ).hop(to: loop).assumeIsolated().whenComplete { result in
-            self.addresses = (try? result.get()) ?? []
+            self.addresses = AddressFamilies.alternating((try? result.get()) ?? []) { $0.protocol == .inet6 }
             self.obey(self.addresses.isEmpty ? self.race.exhausted() : .attempt)
         }
         return promise.futureResult

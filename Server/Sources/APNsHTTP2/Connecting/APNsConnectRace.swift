@@ -1,7 +1,7 @@
 import NIOCore
 
-/// The attempts that make one connection, in the manner of RFC 8305: a second address is tried beside the first only when
-/// the first is slow, and the first that answers wins. A value without I/O.
+/// The attempts that make one connection, in the manner of RFC 8305: another address is tried beside the first only when that is
+/// slow, and a third beside both; the first that answers wins. A value without I/O.
 struct APNsConnectRace<Address: Hashable> {
     /// What to do now.
     enum Instruction: Equatable {
@@ -37,7 +37,7 @@ struct APNsConnectRace<Address: Hashable> {
     }
 
     /// The latest attempt has been running for long enough to try another one beside it.
-    func isSlow() -> Instruction { mayAttempt && running.count < 2 ? .attempt : .none }
+    func isSlow() -> Instruction { mayAttempt && running.count < 3 ? .attempt : .none }
 
     mutating func succeeded(_ address: Address) -> Instruction {
         running.remove(address)

@@ -9,6 +9,8 @@ enum APNsProxyFault: Error, Hashable, Sendable, CustomStringConvertible {
     case noAnswer
     /// It closed the connection before it answered.
     case closed
+    /// The tunnel stands, and TLS cannot begin in it.
+    case unusable
 
     var description: String {
         switch self {
@@ -17,6 +19,7 @@ enum APNsProxyFault: Error, Hashable, Sendable, CustomStringConvertible {
         case .malformed: "the proxy did not answer in HTTP/1"
         case .noAnswer: "the proxy did not answer in time"
         case .closed: "the proxy closed the connection"
+        case .unusable: "TLS cannot begin in the proxy's tunnel; is the server's name valid?"
         }
     }
 }

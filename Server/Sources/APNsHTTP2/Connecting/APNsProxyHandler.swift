@@ -90,7 +90,13 @@ final class APNsProxyHandler: ChannelInboundHandler, RemovableChannelHandler {
     private func stand(_ context: ChannelHandlerContext) {
         isOver = true
         deadline?.cancel()
-        do { try opened(context.channel) } catch { return context.close(promise: nil) }
+        do {
+            try opened(context.channel)
+        } catch {
+            // Nobody above has seen the channel, so nobody else would tell.
+            isOver = false
+            return fail(.unusable, context)
+        }
         if head.readableBytes > 0 {
             context.fireChannelRead(wrapInboundOut(head))
             context.fireChannelReadComplete()

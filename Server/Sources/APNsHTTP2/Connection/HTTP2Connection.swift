@@ -37,6 +37,8 @@ struct HTTP2Connection<Ticket> {
     var receivedUncredited = 0
     /// Whether any request was answered yet, which ends the warm-up. A reset is no answer (APNs reference 1.4, rule 2).
     private(set) var hasAnswer = false
+    /// When a request was last answered.
+    private var lastAnswer = NIODeadline.uptimeNanoseconds(0)
     /// Streams above this were not processed; lowered by each GOAWAY.
     var lastProcessed: UInt32 = .max
     var probe = HTTP2Probe()
@@ -90,8 +92,12 @@ struct HTTP2Connection<Ticket> {
     /// Requests were answered.
     mutating func noteAnswer() {
         hasAnswer = true
+        lastAnswer = probe.lastRead
         noteEnd()
     }
+
+    /// Whether the server has answered a request a moment ago: then it refuses others for a reason that passes.
+    func answersRequests(at now: NIODeadline) -> Bool { hasAnswer && now - lastAnswer < .seconds(1) }
 
     /// The server ended a request, in whatever way: it is not stuck.
     mutating func noteEnd() { probe.owingSince = streams.count > 0 ? probe.lastRead : nil }

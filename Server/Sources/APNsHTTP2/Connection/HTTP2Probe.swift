@@ -7,8 +7,6 @@ struct HTTP2Probe {
     /// Since when requests wait and none is answered, or pushes wait that this connection cannot take though it is idle. A request
     /// that was given up at its deadline goes on to count, since nothing shows that the connection is well.
     var owingSince: NIODeadline?
-    /// Whether the unanswered PING only measures: then it does not matter as long as anything else is heard.
-    var isMeasurement = false
     /// The content of the last PING; counts up.
     var value: UInt64 = 0
     /// When the round trip was last measured, or the connection was begun.
@@ -40,7 +38,6 @@ extension HTTP2Connection {
             sendProbe(at: now)
         } else if now - probe.measuredAt > limits.measurementInterval {
             sendProbe(at: now)
-            probe.isMeasurement = true
         }
     }
 
@@ -56,8 +53,8 @@ extension HTTP2Connection {
 
     /// Looks after the connection: an unanswered PING ends it, open streams and long silence cause one.
     mutating func watch(at now: NIODeadline) -> Watch {
-        if let sentAt = probe.sentAt, probe.isMeasurement, probe.lastRead > sentAt, now >= sentAt + limits.pingAnswer {
-            // Not answered, but alive.
+        if let sentAt = probe.sentAt, probe.lastRead > sentAt, now >= sentAt + limits.pingAnswer {
+            // Not answered, but something else was heard: alive, and asked again when it falls silent.
             probe.sentAt = nil
         }
         if let sentAt = probe.sentAt {
@@ -92,7 +89,6 @@ extension HTTP2Connection {
     private mutating func sendProbe(at now: NIODeadline) {
         probe.value += 1
         probe.sentAt = now
-        probe.isMeasurement = false
         output.writeHTTP2Ping(probe.value, isAcknowledgement: false)
     }
 }

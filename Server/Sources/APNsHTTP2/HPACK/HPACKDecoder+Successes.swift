@@ -113,6 +113,8 @@ extension HPACKDecoder {
         guard entry >= 0 else { return nil }
         if let previous, previous.isIndexing {
             // The newest entry will be the field before, and it may push others out.
+            // One that is larger than the table empties it instead (RFC 7541, 4.4), which the general way looks after.
+            guard previous.size <= table.maximumSize else { return nil }
             if entry == 0 { return previous.name }
             entry -= 1
             guard table.keeps(entry, besides: previous.size) else { return nil }

@@ -38,15 +38,19 @@ extension APNsConnectionPool {
         for submission in ended { submission.resume(on: executor) }
     }
 
-    /// Puts pushes that were provably not processed back to the front of the queue, as often as is allowed. In the order in which
-    /// they come back, however many reports of one turn that takes.
-    func sendAgain(_ tickets: [PushTicket]) {
+    /// Puts pushes that were provably not processed back to the front of the queue. In the order in which they come back, however many
+    /// reports of one turn that takes.
+    ///
+    /// - Parameter isFree: whether something else than a count keeps this from going on for ever and in haste: the connection has
+    ///   ended, and the next ones are paced, or it goes on answering others. A push that stands behind refused ones is refused with them
+    ///   each time the limit falls (APNs reference 1.4), and that is no reason to give it up before its deadline.
+    func sendAgain(_ tickets: [PushTicket], isFree: Bool = false) {
         for var ticket in tickets {
-            guard ticket.resends < configuration.resends, !state.isStopping else {
+            guard isFree || ticket.resends < configuration.resends, !state.isStopping else {
                 resolve(ticket, .notSent(.refusedStream))
                 continue
             }
-            ticket.resends += 1
+            if !isFree { ticket.resends += 1 }
             counters.resends += 1
             returned.append(ticket)
         }
@@ -92,6 +96,8 @@ extension APNsConnectionPool {
         sweep = nil
         let now = eventLoop.now
         end(.deadline) { $0.deadline <= now }
+        // What came back meanwhile, from a connection that broke under the resets, has a deadline too.
+        queueReturned()
         var earliest = admission.earliestDeadline
         queue.forEach { earliest = min(earliest, $0.deadline) }
         for (_, handler) in handlers { handler.connection.forEachTicket { earliest = min(earliest, $0.deadline) } }

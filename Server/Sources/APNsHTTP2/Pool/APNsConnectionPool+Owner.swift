@@ -25,9 +25,9 @@ extension APNsConnectionPool: APNsConnectionOwner {
         switch end {
         case .answered(let outcome):
             if case .rejected(let rejection) = outcome { return obey(rejection, of: ticket, stream: stream, on: id) }
-            state.answered(id, at: eventLoop.now)
+            state.answered(id, isOfUse: true, at: eventLoop.now)
             resolve(ticket, outcome)
-        case .refused: sendAgain([ticket])
+        case .refused: sendAgain([ticket], isFree: handler(id)?.connection.answersRequests(at: eventLoop.now) ?? false)
         case .lost(let failure):
             if failure == .streamReset { counters.resets += 1 }
             resolve(ticket, .unknown(failure))
@@ -40,7 +40,7 @@ extension APNsConnectionPool: APNsConnectionOwner {
 
     func connection(_ id: Int, accepted successes: [HTTP2Success<PushTicket>]) {
         rollout.answered(id, count: successes.count)
-        state.answered(id, at: eventLoop.now)
+        state.answered(id, isOfUse: true, at: eventLoop.now)
         let isObserved = configuration.connection.observer != nil
         for success in successes {
             let ticket = success.ticket
@@ -67,16 +67,16 @@ extension APNsConnectionPool: APNsConnectionOwner {
                 ])
         }
         if let reason = goAway.reason { counters.lastGoAwayReason = reason }
-        let wasOfUse = state.phase(of: id) == .ready(hasAnswered: true)
+        let wasOfUse = state.isOfUse(id)
         let isFirst = state.phase(of: id) != .draining
         state.draining(id)
-        if goAway.refusesCredential {
-            refuseCredential()
+        if goAway.refusesCredential, let reason = goAway.reason {
+            refuseCredential(because: reason)
         } else if isFirst, !wasOfUse || goAway.code != .noError {
             // The server was not content, or never let this connection be of use: replaced, but not at once.
             state.failed(.connectionClosed, at: now, chance: configuration.chance())
         }
-        sendAgain(notProcessed)
+        sendAgain(notProcessed, isFree: true)
         handler(id)?.drain(within: configuration.drain)
         schedulePump()
     }
@@ -98,7 +98,7 @@ extension APNsConnectionPool: APNsConnectionOwner {
         rollout.gone(id)
         state.closed(id, failure: failure, at: eventLoop.now, chance: configuration.chance())
         // Together, so that they keep their order.
-        sendAgain(unanswered.filter(\.isIncomplete).map(\.ticket))
+        sendAgain(unanswered.filter(\.isIncomplete).map(\.ticket), isFree: true)
         for (ticket, isIncomplete) in unanswered where !isIncomplete {
             resolve(ticket, .unknown(failure == .unreachable ? .connectionClosed : failure))
         }

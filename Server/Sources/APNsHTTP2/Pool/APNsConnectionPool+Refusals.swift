@@ -7,13 +7,16 @@ extension APNsConnectionPool {
     func obey(_ rejection: APNsRejection, of ticket: PushTicket, stream: UInt32, on id: Int) {
         let now = eventLoop.now
         switch RefusalConsequence(rejection) {
-        case .none: state.answered(id, at: now)
+        case .none: state.answered(id, isOfUse: rejection.status == 410, at: now)
+        case .renewBinding:
+            if renewBindings(id, because: rejection), moveOn(ticket) { return }
+            state.answered(id, isOfUse: false, at: now)
         case .leave: leave(id, because: rejection, pausing: true)
         case .moveOn:
             // A connection that never was of use would be followed by the next one at once, and so on.
-            leave(id, because: rejection, pausing: state.phase(of: id) != .ready(hasAnswered: true))
+            leave(id, because: rejection, pausing: !state.isOfUse(id))
             if moveOn(ticket) { return }
-        case .closePool: refuseCredential()
+        case .closePool: refuseCredential(because: rejection.reason)
         case .renewToken:
             if renewToken(rejection, of: ticket, stream: stream, on: id) { return }
         case .keepOldToken:
@@ -42,8 +45,12 @@ extension APNsConnectionPool {
     }
 
     /// APNs wants nothing of this credential: all connections take no more pushes, and what waits ends (APNs reference 1.8).
-    func refuseCredential() {
-        state.credentialRefused(at: eventLoop.now)
+    func refuseCredential(because reason: APNsReason) {
+        if state.credentialRefused(at: eventLoop.now) {
+            logger.error(
+                "APNs refuses the credential: pushes end unsent until one more connection is tried",
+                metadata: ["apns.reason": "\(reason.isKnown ? reason.rawValue : "unknown")"])
+        }
         // Draining may close a connection before it returns, so the list is taken as it is now.
         for (id, handler) in Array(handlers) where state.phase(of: id) != .draining {
             rollout.gone(id)
@@ -51,6 +58,17 @@ extension APNsConnectionPool {
             handler.drain(within: configuration.drain)
         }
         schedulePump()
+    }
+
+    /// Leaves the connections that may not know a topic because they are older than its app. Returns whether that is why this push was
+    /// refused, as far as one can know.
+    private func renewBindings(_ id: Int, because rejection: APNsRejection) -> Bool {
+        let now = eventLoop.now
+        guard state.mayKnowTopicAnew(id, at: now) else { return false }
+        for member in state.phases where member.boundAt.map({ $0 < now }) ?? false {
+            leave(member.id, because: rejection, pausing: false)
+        }
+        return true
     }
 
     /// Sends a push once more on another connection. Returns whether that is still allowed.
@@ -74,7 +92,7 @@ extension APNsConnectionPool {
             if isFirst { reportYoungToken(rejection, cache) }
             return false
         }
-        rollout.forgetPrevious()
+        rollout.refuse(generation)
         guard ticket.resends < configuration.resends else { return false }
         sendAgain([ticket])
         return true

@@ -171,7 +171,10 @@ final class APNsConnectionPool {
         let wanted = demand.wanted(backlog: queue.count * demand.meanSize)
         switch state.decide(waitingSince: queue.waitingSince, wanted: wanted, at: eventLoop.now) {
         case .none: break
-        case .connect(let id): connect(id)
+        case .connect(let id):
+            connect(id)
+            // And when it is to be asked next.
+            decide()
         case .wait(let until): wake(at: until)
         case .failQueue(let failure): failQueue(failure)
         }

@@ -31,7 +31,7 @@ struct APNsPoolConfiguration {
         connection.host = configuration.endpoint.host
         connection.port = configuration.endpoint.port
         connection.waitsForTLS = configuration.transport != .cleartext
-        connection.handshakeLimit = TimeAmount(clamping: timing.connect + timing.handshake)
+        connection.handshakeLimit = TimeAmount(clamping: timing.handshake)
         connection.idleLimit = TimeAmount(clamping: timing.idle)
         if case .token(let cache) = configuration.credential { tokens = cache }
         queuedPushes = limits.queuedPushes

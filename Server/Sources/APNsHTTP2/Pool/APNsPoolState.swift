@@ -10,6 +10,17 @@ struct APNsPoolState {
         case draining
     }
 
+    /// A connection of the pool.
+    struct Member {
+        let id: Int
+        var phase: Phase
+        /// When it was asked for.
+        let begun: NIODeadline
+        /// When APNs took the first push on it, which binds it to what the team has at that moment (APNs reference 2.3). Absent for a
+        /// connection that was of no use yet: a refusal shows nothing.
+        var boundAt: NIODeadline?
+    }
+
     /// What to do now.
     enum Instruction: Equatable {
         case none
@@ -24,12 +35,20 @@ struct APNsPoolState {
     let maximumConnections: Int
     let queueBeforeScaling: TimeAmount
     let credentialPause: TimeAmount
-    private(set) var phases: [(id: Int, phase: Phase)] = []
+    private(set) var phases: [Member] = []
     private(set) var pacing: ReconnectPacing
     private(set) var isStopping = false
+    /// After this long without an answer another connection is tried beside one that is coming.
+    static let slowStart: TimeAmount = .seconds(3)
+    /// How long connections have stood before they are left for a topic that they may not know, and how long that is not done again.
+    static let bindingAge: TimeAmount = .minutes(1)
+    static let renewalPause: TimeAmount = .minutes(20)
+
     /// Why the last attempt failed; cleared by the next answer.
     private(set) var lastFailure: APNsFailure?
     private var refusedUntil: NIODeadline?
+    /// When the connections were last left because they might not know a new app.
+    private var renewedAt: NIODeadline?
     private var lastGrowth = NIODeadline.uptimeNanoseconds(0)
     private var nextID = 1
     private var step = 1
@@ -63,44 +82,80 @@ struct APNsPoolState {
             self.refusedUntil = nil
         }
         guard occupied < maximumConnections else { return .none }
-        let coming = count { $0 == .connecting || $0 == .ready(hasAnswered: false) }
-        let isMeasured = wanted.map { occupied > coming && occupied < $0 } ?? false
+        let coming = comingConnections(at: now)
+        let counted = occupied - coming.slow
+        // One beside what hangs, and not one after the other: then it is not the address or the middlebox.
+        if coming.slow > 1 || coming.slow == 1 && coming.promising > 0 { return .none }
+        let isMeasured = wanted.map { counted > coming.promising && counted < $0 } ?? false
         // One at a time, unless it was measured that more are needed: the one that is coming will show it.
-        guard coming == 0 || isMeasured else { return .none }
+        if coming.promising > 0, !isMeasured { return .wait(until: coming.patienceEnd) }
         // As many as the load needs are there: they get the time to work off what waits.
-        if let wanted, occupied >= wanted, occupied > 0 { return .none }
+        if let wanted, counted >= wanted, counted > 0 { return .none }
         // Time before the latest connection was of use does not count: it was spent on making that connection.
-        let scalingFrom = occupied == 0 || isMeasured ? now : max(waitingSince, lastGrowth) + queueBeforeScaling
+        let scalingFrom = counted == 0 || isMeasured ? now : max(waitingSince, lastGrowth) + queueBeforeScaling
         let earliest = max(scalingFrom, pacing.nextAttempt)
         guard now >= earliest else { return .wait(until: earliest) }
         pacing.attempted(at: now)
         let id = nextID
         nextID += step
-        phases.append((id, .connecting))
+        phases.append(Member(id: id, phase: .connecting, begun: now))
         return .connect(id)
+    }
+
+    /// The connections on which nothing was answered yet. One that hangs, in a middlebox or at an address of no use, does not hold up
+    /// the others: it is slow, and counts no longer.
+    private func comingConnections(at now: NIODeadline) -> (promising: Int, slow: Int, patienceEnd: NIODeadline) {
+        var coming = (promising: 0, slow: 0, patienceEnd: NIODeadline.distantFuture)
+        for member in phases where member.phase == .connecting || member.phase == .ready(hasAnswered: false) {
+            let end = member.begun + Self.slowStart
+            if now < end {
+                coming.promising += 1
+                coming.patienceEnd = min(coming.patienceEnd, end)
+            } else {
+                coming.slow += 1
+            }
+        }
+        return coming
     }
 
     mutating func ready(_ id: Int) { set(id, .ready(hasAnswered: false)) }
 
-    /// A request was answered on the connection.
-    mutating func answered(_ id: Int, at now: NIODeadline) {
-        guard phase(of: id) == .ready(hasAnswered: false) else { return }
-        lastGrowth = now
-        set(id, .ready(hasAnswered: true))
+    /// A request was answered on the connection, which ends its warm-up.
+    ///
+    /// - Parameter isOfUse: whether the answer shows that APNs wants to hear from this client. A refusal does not: a client that is
+    ///   thrown out for its refused pushes, and came back at once each time, would look like an attack (APNs reference 1.8).
+    mutating func answered(_ id: Int, isOfUse: Bool, at now: NIODeadline) {
+        guard let index = phases.firstIndex(where: { $0.id == id }) else { return }
+        if phases[index].phase == .ready(hasAnswered: false) {
+            lastGrowth = now
+            phases[index].phase = .ready(hasAnswered: true)
+            lastFailure = nil
+        }
+        guard isOfUse, phases[index].boundAt == nil else { return }
+        phases[index].boundAt = now
         pacing.succeeded()
-        lastFailure = nil
     }
 
+    /// Whether APNs took a push on the connection.
+    func isOfUse(_ id: Int) -> Bool { phases.contains { $0.id == id && $0.boundAt != nil } }
+
     /// Takes no more pushes there; a replacement may be made at once.
-    mutating func draining(_ id: Int) { set(id, .draining) }
+    mutating func draining(_ id: Int) {
+        guard let index = phases.firstIndex(where: { $0.id == id }) else { return }
+        if phases[index].phase != .draining { noteEnd(of: phases[index]) }
+        phases[index].phase = .draining
+    }
 
     /// A connection is gone. One that was of no use makes the next attempt wait.
     mutating func closed(_ id: Int, failure: APNsFailure, at now: NIODeadline, chance: Double) {
         guard let index = phases.firstIndex(where: { $0.id == id }) else { return }
-        switch phases.remove(at: index).phase {
-        case .connecting, .ready(hasAnswered: false): failed(failure, at: now, chance: chance)
-        case .ready(hasAnswered: true), .draining: break
-        }
+        let member = phases.remove(at: index)
+        guard member.phase != .draining else { return }
+        if member.boundAt == nil { failed(failure, at: now, chance: chance) } else { noteEnd(of: member) }
+    }
+
+    private mutating func noteEnd(of member: Member) {
+        if member.boundAt != nil { pacing.endedEarly(begun: member.begun) }
     }
 
     /// The server asked for a pause, or something failed that connecting again at once would only repeat.
@@ -109,10 +164,24 @@ struct APNsPoolState {
         pacing.failed(at: now, chance: chance)
     }
 
-    /// APNs refuses the credential: no reconnecting in a loop (APNs reference 1.7).
-    mutating func credentialRefused(at now: NIODeadline) {
+    /// APNs refuses the credential: no reconnecting in a loop (APNs reference 1.7). Returns whether that is news.
+    mutating func credentialRefused(at now: NIODeadline) -> Bool {
+        defer { refusedUntil = now + credentialPause }
         lastFailure = .credentialRefused
-        refusedUntil = now + credentialPause
+        return refusedUntil == nil
+    }
+
+    /// APNs refuses a topic on a connection. Returns whether a new one may know it: an app that was added to the team later is unknown
+    /// where another push came before (APNs reference 2.3).
+    ///
+    /// That costs connections and is seldom the reason, so it is tried for connections that have stood for a while, and not often.
+    mutating func mayKnowTopicAnew(_ id: Int, at now: NIODeadline) -> Bool {
+        guard let boundAt = phases.first(where: { $0.id == id })?.boundAt else { return false }
+        // It is left already, and this is one of the answers that it owed.
+        if let renewedAt, boundAt < renewedAt { return true }
+        guard now - boundAt >= Self.bindingAge, renewedAt.map({ now - $0 >= Self.renewalPause }) ?? true else { return false }
+        renewedAt = now
+        return true
     }
 
     mutating func stop() { isStopping = true }

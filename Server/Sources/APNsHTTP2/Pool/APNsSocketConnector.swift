@@ -57,7 +57,10 @@ final class APNsSocketConnector: APNsConnector {
         let key = ObjectIdentifier(channel)
         live[key] = Live(handler: handler, address: address)
         channel.closeFuture.assumeIsolated().whenComplete { [weak self, weak handler] _ in
-            self?.closed(key, wasOfUse: handler?.connection.hasAnswer ?? true)
+            guard let self else { return }
+            // A proxy has done its part when the other side spoke, whatever that said.
+            let wasOfUse = handler.map { configuration.proxy == nil ? $0.connection.hasAnswer : $0.connection.hasHeardServer }
+            closed(key, wasOfUse: wasOfUse ?? true)
         }
         guard let proxy = configuration.proxy else { return try Self.add(handler, to: channel, configuration) }
         let tunnel = APNsProxyHandler(
@@ -79,6 +82,7 @@ final class APNsSocketConnector: APNsConnector {
 
     /// The addresses whose server asked for the end of a connection are left alone for a while.
     private func noteGoAways() {
+        guard configuration.proxy == nil else { return }
         let now = eventLoop.now
         for (key, entry) in live where !entry.isNotedAsLeft && entry.handler?.connection.wasToldToLeave == true {
             book.saidGoAway(entry.address, at: now)
@@ -89,7 +93,7 @@ final class APNsSocketConnector: APNsConnector {
     private func closed(_ key: ObjectIdentifier, wasOfUse: Bool) {
         guard let entry = live.removeValue(forKey: key) else { return }
         book.closed(entry.address)
-        if entry.handler?.connection.wasToldToLeave == true, !entry.isNotedAsLeft {
+        if configuration.proxy == nil, entry.handler?.connection.wasToldToLeave == true, !entry.isNotedAsLeft {
             book.saidGoAway(entry.address, at: eventLoop.now)
         }
         if wasOfUse { book.succeeded(entry.address) } else { book.failed(entry.address, at: eventLoop.now) }
@@ -99,4 +103,7 @@ final class APNsSocketConnector: APNsConnector {
 extension HTTP2Connection {
     /// Whether the server sent GOAWAY.
     var wasToldToLeave: Bool { lastProcessed != .max }
+
+    /// Whether the server has taken our SETTINGS.
+    var hasHeardServer: Bool { probe.roundTrip != nil }
 }

@@ -14,6 +14,8 @@ struct ProviderTokenRollout {
     /// The connection that goes first, and how many answers are still of the old token's requests or decide.
     private var pioneer: (id: Int, owed: Int)?
     private var previous: APNsAuthorization?
+    /// The newest generation that APNs refused as too old. It may be known before the newer token is offered.
+    private var refused: UInt64 = 0
     private(set) var current: APNsAuthorization?
     private var end = NIODeadline.uptimeNanoseconds(0)
     /// Until when the tokens are good.
@@ -25,7 +27,7 @@ struct ProviderTokenRollout {
     /// Takes the newest token, and how old it is already.
     mutating func offer(_ newest: APNsAuthorization, age: TimeAmount = .zero, at now: NIODeadline) {
         guard current?.generation != newest.generation else { return }
-        previous = current
+        previous = current.flatMap { $0.generation > refused ? $0 : nil }
         previousGoodUntil = currentGoodUntil
         current = newest
         currentGoodUntil = now + max(.zero, Self.goodAge - age)
@@ -54,7 +56,8 @@ struct ProviderTokenRollout {
             self.heldUntil = nil
             end = now + Self.limit
         }
-        guard now < end, carried != 0 else { return current }
+        // One that missed a whole token goes to the newest at once: two changes close together are what APNs punishes.
+        guard now < end, carried == previous.generation else { return current }
         guard pioneer == nil else { return previous }
         pioneer = (id, inFlight + 1)
         return current
@@ -72,9 +75,11 @@ struct ProviderTokenRollout {
         if pioneer?.id == id { pioneer = nil }
     }
 
-    /// The old token is refused: nobody may use it any more.
-    mutating func forgetPrevious() {
-        previous = nil
+    /// APNs refuses the token of this generation as too old: nobody may begin with it any more, nor stay with it when there is another.
+    mutating func refuse(_ generation: UInt64) {
+        refused = max(refused, generation)
+        guard let previous, previous.generation <= refused else { return }
+        self.previous = nil
         heldUntil = nil
     }
 }

@@ -7,6 +7,8 @@ struct ReconnectPacing {
     let maximumBackOff: TimeAmount
     private(set) var failures = 0
     private(set) var nextAttempt = NIODeadline.uptimeNanoseconds(0)
+    /// The end of the pause after the latest failure.
+    private var pauseEnd = NIODeadline.uptimeNanoseconds(0)
 
     init(pace: TimeAmount, initialBackOff: TimeAmount, maximumBackOff: TimeAmount) {
         self.pace = pace
@@ -16,16 +18,23 @@ struct ReconnectPacing {
 
     mutating func attempted(at now: NIODeadline) { nextAttempt = max(nextAttempt, now + pace) }
 
-    /// A connection proved useful: a request was answered on it.
+    /// A connection proved useful: APNs took a push on it.
     mutating func succeeded() { failures = 0 }
 
+    /// A connection that was of use ended soon after it began: the next one does not begin sooner than the first pause allows, or a
+    /// service that ends every connection after a push would see ten new ones a second.
+    mutating func endedEarly(begun: NIODeadline) { nextAttempt = max(nextAttempt, begun + initialBackOff) }
+
     /// An attempt failed, or a connection ended without having been of use. `chance` between 0 and 1 is the jitter, which
-    /// takes away up to half of the pause.
+    /// takes away up to half of the pause. What fails during the pause counts no further: connections that end together tell of one
+    /// trouble, however many they are.
     mutating func failed(at now: NIODeadline, chance: Double) {
+        guard now >= pauseEnd else { return }
         let doubled = initialBackOff.nanoseconds << Int64(min(failures, 16))
         let pause = min(max(doubled, 0), maximumBackOff.nanoseconds)
         failures += 1
         let jittered = Double(pause) * (1 - 0.5 * min(max(chance, 0), 1))
-        nextAttempt = max(nextAttempt, now + .nanoseconds(Int64(jittered)))
+        pauseEnd = now + .nanoseconds(Int64(jittered))
+        nextAttempt = max(nextAttempt, pauseEnd)
     }
 }

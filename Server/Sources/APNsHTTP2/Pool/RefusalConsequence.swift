@@ -10,6 +10,8 @@ enum RefusalConsequence {
     /// The connection is at its end, the push is not: a new connection, and the push once more there. A refusal proves that it was
     /// not taken, so that cannot duplicate.
     case moveOn
+    /// A topic that a connection may not know because its app is newer: other connections, and the push once more there.
+    case renewBinding
     /// No connection with this credential will be of use: none is kept, and none made for a while.
     case closePool
     /// The provider token is too old, and the connection is spoilt (APNs reference 2.1).
@@ -19,6 +21,9 @@ enum RefusalConsequence {
 
     private static let byReason: [APNsReason: RefusalConsequence] = [
         .serviceUnavailable: .leave, .shutdown: .moveOn, .idleTimeout: .moveOn, .unrelatedKeyIDInToken: .moveOn,
+        .topicDisallowed: .renewBinding,
+        // About an action, and in an answer about this one; only GOAWAY says it of the whole connection.
+        .forbidden: .none,
         .expiredProviderToken: .renewToken, .tooManyProviderTokenUpdates: .keepOldToken,
     ]
 

@@ -42,7 +42,7 @@ final class APNsResponse {
 extension APNsRequest {
     static func broadcast(_ broadcast: APNsBroadcast) -> APNsRequest {
         var fields = [
-            Field(name: "apns-channel-id", value: broadcast.channel.rawValue, indexing: .indexed),
+            Field(name: "apns-channel-id", value: broadcast.channel.rawValue),
             Field(name: "apns-expiration", value: String(broadcast.expiration), indexing: .nameOnly),
             Field(name: "apns-priority", value: String(broadcast.priority), indexing: .indexed),
             Field(name: "apns-push-type", value: broadcast.pushType.rawValue, indexing: .indexed),

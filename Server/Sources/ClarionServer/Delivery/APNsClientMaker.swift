@@ -26,6 +26,12 @@ struct APNsClientMaker: Sendable {
     /// The way out for a hub with a credential of its own.
     func transport(_ credential: HubAPNsCredential) throws -> HubTransports.Made {
         let environment: APNsEnvironment = credential.environment == .sandbox ? .sandbox : .production
+        guard environment == .sandbox || settings.apns.mayServeProduction else {
+            throw ServiceError(
+                .notReady,
+                "apns-host is not Apple's and the credential is for production; give the hub one for the sandbox, or set allow-local-apns: true if it is meant"
+            )
+        }
         let topic: String
         let client: APNsClient
         switch credential.identity {
@@ -33,7 +39,7 @@ struct APNsClientMaker: Sendable {
             topic = credential.topic ?? ""
             client = try self.client(.token(tokens(key: key, keyID: keyID, teamID: teamID)), environment)
         case .certificate:
-            let certificate = try HubCertificate(credential)
+            let certificate = try HubCertificate(credential, at: SystemClock().now)
             topic = certificate.topic
             client = try self.client(.certificate(chain: certificate.chainPEM, privateKey: certificate.keyPEM), environment)
         }

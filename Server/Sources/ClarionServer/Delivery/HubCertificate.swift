@@ -1,5 +1,7 @@
+import APNsProtocol
 import NIOSSL
 import PushHub
+import RichPushModel
 import ServiceErrors
 import X509
 
@@ -18,8 +20,8 @@ struct HubCertificate {
     /// The bundle id: as given, else as the certificate names it.
     let topic: String
 
-    /// Throws `invalidField` with what is wrong; nothing of the certificate or key is in it.
-    init(_ credential: HubAPNsCredential) throws(ServiceError) {
+    /// Throws `invalidField` with what is wrong; nothing of the key is in it.
+    init(_ credential: HubAPNsCredential, at now: Timestamp) throws(ServiceError) {
         guard case .certificate(let data, let password) = credential.identity else {
             throw ServiceError(.invalidField, "the credential is no certificate")
         }
@@ -38,8 +40,37 @@ struct HubCertificate {
         }.joined()
         keyPEM = parts.keyPEM
         self.topic = topic
+        try Self.check(certificate, topic: topic, environment: credential.environment, at: now)
         try checkPair()
     }
+
+    /// What APNs would refuse each push for (APNs reference 2.4): another app, another environment, or an end that has come.
+    private static func check(
+        _ certificate: Certificate, topic: String, environment: HubAPNsCredential.Environment, at now: Timestamp
+    ) throws(ServiceError) {
+        let marks = certificate.extensions
+        if let listed = marks.first(where: { $0.oid == topicsMark.oid }).flatMap({ APNsCertificateMarks.topics(in: $0.value) }),
+            !listed.contains(topic)
+        {
+            throw ServiceError(.invalidField, "the certificate is for \(listed.joined(separator: ", ")), not for \(topic)")
+        }
+        let sandbox = marks.contains { $0.oid == sandboxMark.oid }
+        let production = marks.contains { $0.oid == productionMark.oid }
+        if sandbox != production, sandbox != (environment == .sandbox) {
+            throw ServiceError(
+                .invalidField, "the certificate is for the \(sandbox ? "sandbox" : "production") environment alone")
+        }
+        if certificate.notValidAfter.timeIntervalSince1970 < Double(now.seconds) {
+            throw ServiceError(.invalidField, "the certificate has ended; get a new one from Apple")
+        }
+    }
+
+    private static let sandboxMark = Certificate.Extension(
+        oid: [1, 2, 840, 113_635, 100, 6, 3, 1], critical: false, value: [])
+    private static let productionMark = Certificate.Extension(
+        oid: [1, 2, 840, 113_635, 100, 6, 3, 2], critical: false, value: [])
+    private static let topicsMark = Certificate.Extension(
+        oid: [1, 2, 840, 113_635, 100, 6, 3, 6], critical: false, value: [])
 
     /// Certificate and key belong together, or TLS would fail at the first push.
     private func checkPair() throws(ServiceError) {

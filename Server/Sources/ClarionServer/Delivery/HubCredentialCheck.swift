@@ -1,12 +1,13 @@
 import APNsProtocol
 import NIOSSL
 import PushHub
+import RichPushModel
 import ServiceErrors
 
 /// Looks at a credential before it is stored, so that a mistake is the owner's answer now and not a send that does not leave.
 public enum HubCredentialCheck {
     /// Throws `invalidField` with what is wrong; nothing of the credential is in it.
-    public static func check(_ credential: HubAPNsCredential) throws(ServiceError) {
+    public static func check(_ credential: HubAPNsCredential, at now: Timestamp = SystemClock().now) throws(ServiceError) {
         switch credential.identity {
         case .token(let key, let keyID, let teamID):
             guard credential.topic?.isEmpty == false else {
@@ -17,7 +18,7 @@ public enum HubCredentialCheck {
             } catch {
                 throw ServiceError(.invalidField, "the signing key: \(error)")
             }
-        case .certificate: _ = try HubCertificate(credential)
+        case .certificate: _ = try HubCertificate(credential, at: now)
         }
     }
 }

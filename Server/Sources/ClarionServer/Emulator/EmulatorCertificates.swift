@@ -3,7 +3,7 @@ import APNsProtocol
 import RichPushModel
 import ServiceErrors
 
-/// Client certificates for a local APNs whose folder exists or is made now.
+/// Client certificates for a local APNs that has run here before.
 public enum EmulatorCertificates {
     /// Writes certificate and key into one PEM file and returns the serial number. The environments are `sandbox`, `production`
     /// or both.
@@ -14,6 +14,9 @@ public enum EmulatorCertificates {
         let known = environments.compactMap(APNsEnvironment.init(rawValue:))
         guard known.count == environments.count else {
             throw ServiceError(.invalidField, "an environment is 'sandbox' or 'production'")
+        }
+        guard EmulatorFolder.isOne(directory) else {
+            throw ServiceError(.notFound, "\(directory) is no folder of a local APNs: start `clarion emulator` with it first")
         }
         return try EmulatorFolder(path: directory, now: now).writeClientCertificate(
             ClientCertificateRequest(bundleID: bundleID, environments: Set(known), furtherTopics: furtherTopics), to: path,

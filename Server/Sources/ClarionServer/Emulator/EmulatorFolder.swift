@@ -26,6 +26,9 @@ struct EmulatorFolder: Sendable {
 
     private let path: String
 
+    /// Whether a local APNs has run with this folder.
+    static func isOne(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path + "/authority.pem") }
+
     /// Where the local APNs of an environment keeps what it knows.
     func statePath(of environment: String) -> String { "\(path)/state-\(environment).json" }
 
@@ -55,7 +58,8 @@ struct EmulatorFolder: Sendable {
             }
             let authority = try LocalCertificateAuthority.create(now: now)
             try write(authority.privateKeyPEM, to: keyPath)
-            try write(authority.certificatePEM, to: certificatePath)
+            // Whoever connects from this machine has to trust it.
+            try write(authority.certificatePEM, to: certificatePath, permissions: 0o644)
             return authority
         } catch let error as LocalAPNsError {
             throw ServiceError(.notReady, "\(error) Remove \(certificatePath) and \(keyPath) to get a new authority.")
@@ -91,9 +95,9 @@ struct EmulatorFolder: Sendable {
         }
     }
 
-    private static func write(_ text: String, to path: String) throws {
+    private static func write(_ text: String, to path: String, permissions: Int = 0o600) throws {
         let isWritten = FileManager.default.createFile(
-            atPath: path, contents: Data(text.utf8), attributes: [.posixPermissions: 0o600])
+            atPath: path, contents: Data(text.utf8), attributes: [.posixPermissions: permissions])
         guard isWritten else { throw ServiceError(.storageUnavailable, "\(path) cannot be written") }
     }
 }

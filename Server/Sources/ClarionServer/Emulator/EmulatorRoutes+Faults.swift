@@ -7,9 +7,19 @@ import ServiceErrors
 /// Faults, rules and what is done to connections.
 extension EmulatorRoutes {
     /// `POST /connections`: something that happens to every connection now.
-    struct ConnectionAction: Codable {
+    struct ConnectionAction: AdministrationBody {
+        static let kinds = FieldsByKind(
+            kindField: "action", shared: [],
+            own: [
+                "goAway": ["reason", "unlisted", "pauseMilliseconds"], "reset": [], "drop": [], "wedge": [], "blackHole": [],
+                "limit": ["streams"], "settings": ["streams", "initialWindowSize", "maximumFrameSize"],
+            ])
+        static let fields = kinds.all
+
         var action: String
         var reason: String?
+        /// Whether the reason may be one that Apple does not document.
+        var unlisted: Bool?
         /// Between the two steps of a graceful GOAWAY.
         var pauseMilliseconds: Int?
         var streams: Int?
@@ -19,13 +29,15 @@ extension EmulatorRoutes {
     }
 
     /// `POST /provider-tokens/expire`: tokens minted before this second count as expired; without it none do.
-    struct Expiry: Codable {
+    struct Expiry: AdministrationBody {
+        static let fields: Set<String> = ["issuedBefore"]
+
         var issuedBefore: Int64?
     }
 
     func addFaultRoutes(to router: some RouterMethods<ServiceRequestContext>) {
         router.post("/faults") { request, _ in
-            try await request.readJSON(FaultDocument.self).inject(into: apns)
+            try FaultDocument.read(await request.jsonBytes()).inject(into: apns)
             return Response(status: .noContent)
         }
         router.delete("/faults") { _, _ in
@@ -33,11 +45,14 @@ extension EmulatorRoutes {
             return Response(status: .noContent)
         }
         router.post("/connections") { request, _ in
-            try act(try await request.readJSON(ConnectionAction.self))
+            let bytes = try await request.jsonBytes()
+            let action = try JSONFields.decode(ConnectionAction.self, from: bytes, known: ConnectionAction.fields)
+            try ConnectionAction.kinds.check(action.action, in: bytes)
+            try act(action)
             return Response(status: .noContent)
         }
         router.post("/provider-tokens/expire") { request, _ in
-            apns.expireProviderTokens(issuedBefore: try await request.readJSON(Expiry.self).issuedBefore)
+            apns.expireProviderTokens(issuedBefore: try await request.readStrictly(Expiry.self).issuedBefore)
             return Response(status: .noContent)
         }
         router.get("/rules") { _, _ in
@@ -51,7 +66,9 @@ extension EmulatorRoutes {
                 var changed = rules
                 for (name, value) in values.sorted(by: { $0.key < $1.key }) {
                     guard let known = RuleSwitch.byName[name] else {
-                        throw ServiceError(.invalidField, "no rule has this name; GET /rules lists them")
+                        let meant = Spelling.nearest(to: name, among: RuleSwitch.byName.keys.sorted())
+                        let hint = meant.map { "did you mean \($0)?" } ?? "GET /rules lists them"
+                        throw ServiceError(.invalidField, "no rule has this name; \(hint)")
                     }
                     try known.set(value, in: &changed)
                 }
@@ -62,7 +79,7 @@ extension EmulatorRoutes {
     }
 
     private func act(_ action: ConnectionAction) throws {
-        let reason = action.reason.map(APNsReason.init(rawValue:))
+        let reason = try action.reason.map { try ReasonWord.reason($0, isUnlisted: action.unlisted ?? false) }
         switch action.action {
         case "goAway":
             if let pause = action.pauseMilliseconds {

@@ -13,14 +13,18 @@ struct EmulatorRoutes: Sendable {
     var isListed: @Sendable (String) -> Bool = { _ in false }
 
     /// `PUT /apps/{bundleID}`.
-    struct App: Codable {
+    struct App: AdministrationBody {
+        static let fields: Set<String> = ["teamId", "broadcasts"]
+
         var teamId: String
         /// The broadcast capability; off when it is left out.
         var broadcasts: Bool?
     }
 
     /// `PUT /keys/{keyID}`.
-    struct Key: Codable {
+    struct Key: AdministrationBody {
+        static let fields: Set<String> = ["teamId", "publicKey", "environment", "topics", "relatedKeyId"]
+
         var teamId: String
         var publicKey: String
         /// `sandbox` or `production` for a key of one environment.
@@ -31,7 +35,9 @@ struct EmulatorRoutes: Sendable {
     }
 
     /// `POST /devices/{device}/tokens`: a token for an app; `rotate` retires the one before.
-    struct TokenRequest: Codable {
+    struct TokenRequest: AdministrationBody {
+        static let fields: Set<String> = ["topic", "rotate"]
+
         var topic: String
         var rotate: Bool?
     }
@@ -41,7 +47,9 @@ struct EmulatorRoutes: Sendable {
     }
 
     /// `POST /certificates`: a client certificate for an app, signed by the local authority.
-    struct CertificateRequest: Codable {
+    struct CertificateRequest: AdministrationBody {
+        static let fields: Set<String> = ["bundleId", "environments", "furtherTopics", "validSeconds"]
+
         var bundleId: String
         /// `sandbox`, `production` or both, which is what it is when left out.
         var environments: [String]?
@@ -58,9 +66,9 @@ struct EmulatorRoutes: Sendable {
 
     /// - Parameter path: the group that they stand in; `/production` for the second environment.
     func addRoutes(to router: some RouterMethods<ServiceRequestContext>, under path: RouterPath = "") {
-        let router = router.group(path).add(middleware: CrossSiteGuard())
+        let router = router.group(path).add(middleware: CrossSiteGuard()).add(middleware: NoStrayQuery())
         router.put("/apps/{bundleID}") { request, context in
-            let app = try await request.readJSON(App.self)
+            let app = try await request.readStrictly(App.self)
             let bundleID = try name("bundleID", context)
             try checked {
                 try apns.registerApp(bundleID: bundleID, teamID: app.teamId, broadcasts: app.broadcasts ?? false)
@@ -68,7 +76,7 @@ struct EmulatorRoutes: Sendable {
             return Response(status: .noContent)
         }
         router.put("/keys/{keyID}") { request, context in
-            let key = try await request.readJSON(Key.self)
+            let key = try await request.readStrictly(Key.self)
             let environment = try key.environment.map(parseEnvironment)
             try checked {
                 try apns.registerKey(
@@ -78,7 +86,7 @@ struct EmulatorRoutes: Sendable {
             return Response(status: .noContent)
         }
         router.post("/certificates") { request, _ in
-            let wanted = try await request.readJSON(CertificateRequest.self)
+            let wanted = try await request.readStrictly(CertificateRequest.self)
             return try Response.json(try issue(wanted), status: .created)
         }
         router.delete("/certificates/{serialNumber}") { _, context in
@@ -98,7 +106,12 @@ struct EmulatorRoutes: Sendable {
     private func issue(_ wanted: CertificateRequest) throws -> CertificateAnswer {
         let now = SystemClock().now
         var request = ClientCertificateRequest(bundleID: wanted.bundleId, furtherTopics: wanted.furtherTopics ?? [])
-        if let names = wanted.environments { request.environments = Set(try names.map(parseEnvironment)) }
+        if let names = wanted.environments {
+            guard !names.isEmpty else {
+                throw ServiceError(.invalidField, "field 'environments': expected sandbox, production or both")
+            }
+            request.environments = Set(try names.map(parseEnvironment))
+        }
         request.notBefore = now - .seconds(2 * 86_400)
         request.notAfter = wanted.validSeconds.map { now + .seconds(min(max($0, -86_400), 10 * 366 * 86_400)) }
         let issued = try checked { try apns.issueClientCertificate(request) }
@@ -115,20 +128,28 @@ struct EmulatorRoutes: Sendable {
 
     private func addDeviceRoutes(to router: some RouterMethods<ServiceRequestContext>) {
         router.post("/devices/{device}/tokens") { request, context in
-            let wanted = try await request.readJSON(TokenRequest.self)
+            let wanted = try await request.readStrictly(TokenRequest.self)
             let device = try name("device", context)
-            guard !wanted.topic.isEmpty else { throw ServiceError(.invalidField, "field 'topic': expected a bundle id") }
+            guard apns.knowsApp(ofTopic: wanted.topic) else {
+                throw ServiceError(
+                    .invalidField, "field 'topic': no app of this bundle id is known; PUT /apps/{bundle id} makes one known")
+            }
             let token =
                 wanted.rotate == true
                 ? apns.rotateToken(device: device, topic: wanted.topic) : apns.issueToken(device: device, topic: wanted.topic)
             return try Response.json(TokenAnswer(token: token))
         }
         router.delete("/tokens/{token}") { request, context in
-            let query = request.uri.queryParameters
-            let reason: LocalAPNs.DeadTokenReason = query["reason"] == "expired" ? .expired : .unregistered
-            let delay = query["noticedAfterSeconds"].flatMap { Int64($0) } ?? 0
+            let query = try QueryParameters(of: request, allowed: ["reason", "noticedAfterSeconds"])
+            let reasons: [String: LocalAPNs.DeadTokenReason] = ["expired": .expired, "unregistered": .unregistered]
+            guard let reason = reasons[query["reason"] ?? "unregistered"] else {
+                throw ServiceError(.invalidField, "query parameter 'reason': expected unregistered or expired")
+            }
+            let delay = try query.number("noticedAfterSeconds", in: 0...1_000_000_000) ?? 0
             let token = try name("token", context, limit: 512)
-            apns.invalidate(token: token, reason: reason, at: SystemClock().now, noticedAfter: .seconds(delay))
+            guard apns.invalidate(token: token, reason: reason, at: SystemClock().now, noticedAfter: .seconds(delay)) else {
+                throw ServiceError(.notFound, "token: no device token like this was issued here")
+            }
             return Response(status: .noContent)
         }
         router.get("/devices/{device}/pushes") { _, context in

@@ -1,13 +1,27 @@
 import APNsEmulation
 import APNsProtocol
+import HTTPService
 import ServiceErrors
 
 /// `POST /faults`: what goes wrong, and for which of the requests that pass every check.
-struct FaultDocument: Codable, Sendable {
+struct FaultDocument: AdministrationBody {
+    static let kinds = FieldsByKind(
+        kindField: "kind", shared: ["count", "after", "every", "token"],
+        own: [
+            "status": ["status", "reason", "unlisted"], "delay": ["milliseconds"], "noAnswer": [], "blackHole": [],
+            "wedge": ["processed"], "refuseStream": [], "resetStream": ["code", "processed"],
+            "goAway": ["lastStream", "lastStreamId", "reason", "unlisted", "text", "code", "times", "leavesConnectionOpen"],
+            "shutdown": [], "streamLimit": ["streams"], "settings": ["streams", "initialWindowSize", "maximumFrameSize"],
+            "closeConnection": ["processed"], "resetConnection": ["processed"],
+        ])
+    static let fields = kinds.all
+
     /// The kind of fault; `status` when it is left out.
     var kind: String?
     var status: Int?
     var reason: String?
+    /// Whether the reason may be one that Apple does not document.
+    var unlisted: Bool?
     /// For `delay`.
     var milliseconds: Int?
     /// Whether the struck request is delivered all the same; true when it is left out.
@@ -35,6 +49,22 @@ struct FaultDocument: Codable, Sendable {
     var every: Int?
     var token: String?
 
+    /// Reads the body of a request. Throws `malformed-json` and `invalid-field`, also for a field that this kind does not use.
+    static func read(_ bytes: [UInt8]) throws -> FaultDocument {
+        let document = try JSONFields.decode(FaultDocument.self, from: bytes, known: fields)
+        try kinds.check(document.kind ?? "status", in: bytes)
+        let rivals: [(String, String, Bool)] = [
+            ("every", "count", document.every != nil && document.count != nil),
+            ("every", "after", document.every != nil && document.after != nil),
+            ("lastStreamId", "lastStream", document.lastStreamId != nil && document.lastStream != nil),
+            ("text", "reason", document.text != nil && document.reason != nil),
+        ]
+        for case (let field, let other, true) in rivals {
+            throw ServiceError(.invalidField, "fields '\(field)' and '\(other)': one of the two")
+        }
+        return document
+    }
+
     /// The fault. Throws `invalid-field`.
     func fault() throws -> InjectedFault {
         let processed = processed ?? true
@@ -57,14 +87,14 @@ struct FaultDocument: Codable, Sendable {
             return .settings(try settings.change())
         case "closeConnection": return .closeConnection(processed: processed)
         case "resetConnection": return .resetConnection(processed: processed)
-        default: throw ServiceError(.invalidField, "field 'kind': no fault of this name; see Documentation/LocalAPNs.md")
+        default: throw ServiceError(.invalidField, "field 'kind': no fault of this name")
         }
     }
 
     private func statusFault() throws -> InjectedFault {
         let status = try Self.within(status, 400...599, "status")
-        guard let reason, !reason.isEmpty else { throw ServiceError(.invalidField, "field 'reason': expected a word of APNs") }
-        return .status(status, APNsReason(rawValue: reason))
+        guard let reason else { throw ServiceError(.invalidField, "field 'reason' is missing") }
+        return .status(status, try ReasonWord.reason(reason, isUnlisted: unlisted ?? false))
     }
 
     private func goAwayForm() throws -> GoAwayForm {
@@ -81,7 +111,8 @@ struct FaultDocument: Codable, Sendable {
             }
             position = known
         }
-        let quoted = reason.map { #"{"reason":"\#($0.filter { $0.isLetter || $0.isNumber })"}"# }
+        let word = try reason.map { try ReasonWord.reason($0, isUnlisted: unlisted ?? false).rawValue }
+        let quoted = word.map { #"{"reason":"\#($0.filter { $0.isLetter || $0.isNumber })"}"# }
         return GoAwayForm(
             lastStream: position, code: UInt32(try Self.within(code ?? 0, 0...Int(UInt32.max), "code")),
             debugData: String((text ?? quoted ?? "").prefix(4_096)), times: try Self.within(times ?? 1, 1...100, "times"),
@@ -99,6 +130,9 @@ struct FaultDocument: Codable, Sendable {
     /// Injects it. Throws `invalid-field`.
     func inject(into apns: LocalAPNs) throws {
         let fault = try fault()
+        if let token, !apns.knowsToken(token) {
+            throw ServiceError(.invalidField, "field 'token': no device token like this was issued here")
+        }
         if let every {
             apns.inject(fault, everyRequests: try Self.within(every, 1...1_000_000_000, "every"), token: token)
         } else {

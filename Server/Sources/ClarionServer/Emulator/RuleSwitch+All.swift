@@ -30,7 +30,7 @@ extension RuleSwitch {
         .flag("wedgesAfterTokenError", \.wedgesAfterTokenError),
         .choice("expiredCertificate", \.expiredCertificate),
         .choice("certificateEnvironment", \.certificateEnvironment),
-        .reason("certificateTopicReason", \.certificateTopicReason),
+        .reason("certificateTopicReason", \.certificateTopicReason, among: [.badTopic, .topicDisallowed]),
     ]
 
     private static let requests: [RuleSwitch] = [

@@ -90,17 +90,24 @@ struct RuleSwitch: Sendable {
             }, form: "milliseconds from 0 to 86400000, or null")
     }
 
-    static func reason(_ name: String, _ path: any Path<APNsReason>) -> RuleSwitch {
-        RuleSwitch(
+    static func reason(
+        _ name: String, _ path: any Path<APNsReason>, among allowed: Set<APNsReason> = APNsReason.documented
+    ) -> RuleSwitch {
+        let words = allowed.count < 5 ? allowed.map(\.rawValue).sorted().joined(separator: " or ") : "a reason of Apple's table"
+        return RuleSwitch(
             name: name, read: { .word($0[keyPath: path].rawValue) },
             write: { rules, value in
-                guard case .word(let word) = value, (1...64).contains(word.utf8.count) else { return false }
-                rules[keyPath: path] = APNsReason(rawValue: word)
+                guard case .word(let word) = value else { return false }
+                let reason = APNsReason(rawValue: word)
+                guard allowed.contains(reason) else { return false }
+                rules[keyPath: path] = reason
                 return true
-            }, form: "a reason of APNs")
+            }, form: words)
     }
 
-    static func choice<Choice: RawRepresentable<String> & SendableMetatype>(_ name: String, _ path: any Path<Choice>)
+    static func choice<Choice: RawRepresentable<String> & CaseIterable & SendableMetatype>(
+        _ name: String, _ path: any Path<Choice>
+    )
         -> RuleSwitch
     {
         RuleSwitch(
@@ -109,7 +116,7 @@ struct RuleSwitch: Sendable {
                 guard case .word(let word) = value, let choice = Choice(rawValue: word) else { return false }
                 rules[keyPath: path] = choice
                 return true
-            }, form: "one of the words in Documentation/LocalAPNs.md")
+            }, form: Choice.allCases.map(\.rawValue).joined(separator: " or "))
     }
 
     static func rate(_ name: String, _ path: any Path<EmulationRules.DeviceRate?>) -> RuleSwitch {
@@ -121,7 +128,8 @@ struct RuleSwitch: Sendable {
             write: { rules, value in
                 switch value {
                 case .none: rules[keyPath: path] = nil
-                case .rate(let count, let seconds): rules[keyPath: path] = .init(count: count, seconds: seconds)
+                case .rate(let count, let seconds) where count > 0 && seconds > 0:
+                    rules[keyPath: path] = .init(count: count, seconds: seconds)
                 default: return false
                 }
                 return true

@@ -11,11 +11,14 @@ enum RuleValue: Codable, Hashable, Sendable {
     }
 
     init(from decoder: any Decoder) throws {
-        if let rate = try? decoder.container(keyedBy: Key.self) {
-            self = .rate(count: try rate.decode(Int.self, forKey: .count), seconds: try rate.decode(Int.self, forKey: .seconds))
+        let value = try decoder.singleValueContainer()
+        if let rate = try? value.decode([String: Int].self) {
+            guard let count = rate["count"], let seconds = rate["seconds"], rate.count == 2 else {
+                throw DecodingError.dataCorruptedError(in: value, debugDescription: "expected count and seconds")
+            }
+            self = .rate(count: count, seconds: seconds)
             return
         }
-        let value = try decoder.singleValueContainer()
         if value.decodeNil() {
             self = .none
         } else if let flag = try? value.decode(Bool.self) {

@@ -38,9 +38,6 @@ struct NodeStorage: Sendable {
     /// The files of jobs; only a server has them open.
     let containers: DiskContainerStore?
 
-    /// All files of jobs and of feedback together, in bytes.
-    static let containerLimit: Int64 = 8 << 30
-
     /// Opens the storage, creating the data directory if it is absent. The server brings the schema up to date; a command
     /// refuses one that is not, unless there is none yet.
     ///
@@ -81,7 +78,8 @@ struct NodeStorage: Sendable {
         contents = try NodeContents(settings, isAlone: isAlone, clock: clock)
         containers =
             isServer
-            ? try DiskContainerStore(root: settings.dataDirectory + "/containers", maximumBytes: Self.containerLimit) : nil
+            ? try DiskContainerStore(
+                root: settings.dataDirectory + "/containers", maximumBytes: settings.hubBounds.fileSpace) : nil
     }
 
     private static func clock(

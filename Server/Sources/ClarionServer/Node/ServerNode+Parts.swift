@@ -30,6 +30,7 @@ extension ServerNode {
         // A node sends only while its lease outlasts the deadline of a push, so a lease has to hold for more than two. Others wait
         // for its end when a node is gone, so not for much longer.
         dispatch.leaseDuration = settings.pushDeadline * 2 + .seconds(20)
+        dispatch.retryHorizon = settings.hubBounds.retryHorizon
         // Less than the whole, so that the connections to Apple can still end in order.
         dispatch.drainDeadline = settings.shutdownDeadline * 4 / 5
         return dispatch
@@ -46,23 +47,26 @@ extension ServerNode {
             signal: signal, logger: logger)
     }
 
-    static func hubSettings(_ hub: HubRecord) -> NotificationHub.Settings {
-        var settings = NotificationHub.Settings()
-        settings.registrationTTL = hub.details.registrationLifetime
-        return settings
+    /// How a hub of this node behaves; without a record as one that nobody changed.
+    static func hubSettings(_ settings: Settings, _ hub: HubRecord? = nil) -> NotificationHub.Settings {
+        var result = NotificationHub.Settings()
+        result.scheduleHorizon = settings.hubBounds.scheduleHorizon
+        result.limits = settings.hubBounds.ofHub
+        result.registrationTTL = hub?.details.registrationLifetime
+        return result
     }
 
     /// Imports and exports; `nil` where their files are not open.
     static func jobs(
         _ storage: NodeStorage, _ clock: any ServiceClock, _ logger: Logger,
-        _ makeHub: @escaping @Sendable (HubID, NotificationHub.Settings) -> NotificationHub
+        _ makeHub: @escaping @Sendable (HubRecord) -> NotificationHub
     ) -> HubJobs? {
         guard let containers = storage.containers else { return nil }
         let hubs = storage.hubStore
         return HubJobs(
             store: storage.jobStore, containers: containers, devices: storage.hubStores.devices,
             format: RegistrationFileFormat(),
-            hub: { id in try await hubs.record(of: id).map { makeHub(id, hubSettings($0)) } }, clock: clock, logger: logger)
+            hub: { id in try await hubs.record(of: id).map(makeHub) }, clock: clock, logger: logger)
     }
 
     static func backendSettings(_ settings: Settings) -> BackendSettings {

@@ -127,10 +127,12 @@ extension ServerNode {
     private func hubOptions() -> HubHTTPOptions {
         let publicHost = settings.listening.publicURL.flatMap { URLComponents(string: $0)?.host }
         var hub = HubHTTPOptions(
-            clock: options.clock, publicHosts: [publicHost].compactMap(\.self), origin: linkOrigin,
+            clock: options.clock, limits: settings.hubBounds.ofRequests, publicHosts: [publicHost].compactMap(\.self),
+            origin: linkOrigin,
             protectedTagPrefixes: settings.notifications.protectedTagPrefixes,
             sendsPerSecond: settings.notifications.hubSendsPerSecond, writesPerSecond: settings.notifications.hubWritesPerSecond,
-            transport: delivery.transport, files: jobs.map { HubFiles(jobs: $0, signer: storage.signer) })
+            transport: delivery.transport,
+            files: jobs.map { HubFiles(jobs: $0, signer: storage.signer, fileLimit: settings.hubBounds.jobFileBytes) })
         hub.startPage = StartPage(links: options.links).response
         return hub
     }
@@ -148,7 +150,8 @@ extension ServerNode {
     private func serviceOptions() -> ServiceOptions {
         var service = ServiceOptions(clock: options.clock, metrics: options.metrics)
         // Every route has its own limit below this one: contents, and the files of imports.
-        service.maximumBodyBytes = max(BackendHTTPOptions.bodyLimit(contentLimit: settings.contentLimit), 101 << 20)
+        let largestFile = Int(clamping: settings.hubBounds.jobFileBytes) + 1 << 20
+        service.maximumBodyBytes = max(BackendHTTPOptions.bodyLimit(contentLimit: settings.contentLimit), largestFile, 128 << 20)
         // A page of another site could point a name of its own at this machine; only names of this machine get an answer.
         let names = settings.listening.tls?.names ?? []
         if isForThisMachineAlone { service.allowedHosts = Set(names.map { $0.lowercased() }) }

@@ -78,11 +78,10 @@ public struct ServerNode: Sendable {
             NotificationHub(
                 id: id, stores: stores, clock: clock, settings: settings, signal: signal, observer: observer, logger: logger)
         }
-        hub = makeHub(storage.hub, NotificationHub.Settings())
-        hubs = HubDirectory(catalog: catalog, registry: storage.hubs) { found in
-            makeHub(found.id, Self.hubSettings(found.record))
-        }
-        jobs = Self.jobs(storage, clock, logger, makeHub)
+        hub = makeHub(storage.hub, Self.hubSettings(settings))
+        let makeServed: @Sendable (HubRecord) -> NotificationHub = { makeHub($0.id, Self.hubSettings(settings, $0)) }
+        hubs = HubDirectory(catalog: catalog, registry: storage.hubs) { makeServed($0.record) }
+        jobs = Self.jobs(storage, clock, logger, makeServed)
         dispatcher = Dispatcher(
             queue: storage.sliceQueue, transport: delivery.transport, clock: options.clock,
             settings: Self.dispatchSettings(settings, options, storage.identity), signal: signal, observer: observer,

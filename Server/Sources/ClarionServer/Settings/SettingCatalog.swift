@@ -249,6 +249,5 @@ enum SettingCatalog {
             remoteHubConnectionString.declaration, remoteHubName.declaration, remoteHubTrustRootsPath.declaration,
             protectedTagPrefixes.declaration,
             neutralText.declaration, defaultPicturePath.declaration,
-            pushDeadline.declaration, shutdownDeadline.declaration,
-        ]
+        ] + hubLimits + [pushDeadline.declaration, shutdownDeadline.declaration]
 }

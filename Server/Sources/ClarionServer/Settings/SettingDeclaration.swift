@@ -38,5 +38,6 @@ enum SettingSection: String, CaseIterable, Sendable {
     case logging = "Logging"
     case apns = "Apple's push service"
     case notifications = "Notifications"
+    case hubLimits = "Limits of the hub protocol"
     case endings = "Deadlines"
 }

@@ -10,7 +10,7 @@ extension SettingSource {
                 continue
             }
             guard let declaration = byFlag[name] else {
-                complain(.commandLine(name), SettingSpelling.unknown(name, among: byFlag.keys.sorted()))
+                complain(.commandLine(name), Spelling.unknown(name, among: byFlag.keys.sorted()))
                 if parts.count == 1, rest.first?.hasPrefix("--") == false { rest.removeFirst() }
                 continue
             }

@@ -17,7 +17,7 @@ extension SettingSource {
                 !Self.clientVariables.contains(name)
             else { continue }
             guard let known = byName[name] else {
-                complain(.environment(name), SettingSpelling.unknown(name, among: byName.keys.sorted()))
+                complain(.environment(name), Spelling.unknown(name, among: byName.keys.sorted()))
                 continue
             }
             add(known.declaration, name: name, value: value, isFile: known.isFile, readText: readText)

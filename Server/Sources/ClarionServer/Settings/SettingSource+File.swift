@@ -22,7 +22,7 @@ extension SettingSource {
         let origin = SettingOrigin.file(path: path, line: key.mark?.line)
         guard let name = key.scalar?.string else { return complain(origin, "a key must be a word") }
         guard let declaration = declarations[name] else {
-            return complain(origin, "\(name) " + SettingSpelling.unknown(name, among: declarations.keys.sorted()))
+            return complain(origin, "\(name) " + Spelling.unknown(name, among: declarations.keys.sorted()))
         }
         switch value {
         case .scalar(let scalar) where Self.isEmpty(scalar):

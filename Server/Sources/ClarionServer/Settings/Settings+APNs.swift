@@ -6,9 +6,9 @@ extension Settings.APNs {
         proxy = resolver.value(SettingCatalog.apnsProxy)
         trustRootsPath = resolver.value(SettingCatalog.apnsTrustRootsPath)
         if let trustRootsPath { resolver.checkTrustRoots(trustRootsPath, for: SettingCatalog.apnsTrustRootsPath) }
-        let allowsLocal = resolver.value(SettingCatalog.allowLocalAPNs)
+        allowsLocalHost = resolver.value(SettingCatalog.allowLocalAPNs)
         credential = Settings.Credential(from: &resolver)
-        if let host, environment == .production, !host.lowercased().hasSuffix(".push.apple.com"), !allowsLocal {
+        if environment == .production, !mayServeProduction {
             resolver.complain(
                 SettingCatalog.apnsHost,
                 "is not Apple's and the environment is production; set apns-environment: sandbox, or allow-local-apns: true if it is meant"
@@ -18,6 +18,12 @@ extension Settings.APNs {
             resolver.complain(SettingCatalog.apnsTrustRootsPath, "is for another host than Apple's; set apns-host as well")
         }
     }
+}
+
+extension Settings.APNs {
+    /// Whether what is for production may be sent to the host: a slip must not show a real audience's pushes to a simulation, or
+    /// take a simulation's answers for theirs.
+    var mayServeProduction: Bool { allowsLocalHost || host.map { $0.lowercased().hasSuffix(".push.apple.com") } ?? true }
 }
 
 extension Settings.Credential {

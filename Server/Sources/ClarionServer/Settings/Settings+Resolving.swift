@@ -25,6 +25,7 @@ extension Settings {
             level: resolver.value(SettingCatalog.logLevel), format: resolver.value(SettingCatalog.logFormat))
         apns = APNs(from: &resolver)
         notifications = Notifications(from: &resolver)
+        hubBounds = HubBounds(from: &resolver)
         remoteHub = RemoteHub(from: &resolver)
         pushDeadline = resolver.value(SettingCatalog.pushDeadline)
         shutdownDeadline = resolver.value(SettingCatalog.shutdownDeadline)

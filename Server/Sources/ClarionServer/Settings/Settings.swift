@@ -29,6 +29,7 @@ public struct Settings: Hashable, Sendable {
     public var logging: Logging
     public var apns: APNs
     public var notifications: Notifications
+    public var hubBounds = HubBounds()
     /// The hub that the app backend sends through in place of this node's own; absent means this node's.
     public var remoteHub: RemoteHub?
     /// How long one push may take.
@@ -105,6 +106,8 @@ public struct Settings: Hashable, Sendable {
         /// In place of Apple's host; absent means Apple's.
         public var host: String?
         public var port: Int
+        /// Whether pushes for production may go to a host that is not Apple's.
+        public var allowsLocalHost = false
         /// The way out of the network; absent means a direct one.
         public var proxy: APNsProxy?
         /// A PEM file with the certificates that vouch for `host`.

@@ -101,23 +101,34 @@ public struct ServiceResponder: HTTPResponder {
         _ context: ServiceRequestContext, _ progress: BodyProgress, request: Request,
         handler: @escaping @Sendable (ServiceRequestContext) async throws -> Response
     ) async throws -> Response {
-        try await withThrowingTaskGroup(of: Response?.self) { group in
-            group.addTask { try await handler(context) }
+        try await withThrowingTaskGroup(of: Turn.self) { group in
+            group.addTask { .answered(try await handler(context)) }
             group.addTask {
-                try await deadlines.wait(for: context.deadline)
-                return nil
+                do { try await deadlines.wait(for: context.deadline) } catch { return .cancelled }
+                return .passed
             }
             defer { group.cancelAll() }
-            if let response = try await group.next() ?? nil { return response }
+            var turn = try await group.next()
+            // The handler was cancelled with its deadline. What it has done all the same is told.
+            if case .cancelled = turn { turn = try await group.next() }
+            if case .answered(let response) = turn { return response }
             guard progress.hasEnded || !Self.announcesBody(request) else {
                 throw ServiceError(.requestTimeout, "the body did not arrive in time")
             }
             // The handler is waited for anyway. What it has done all the same is told: a client that hears of an unknown outcome does
             // it again.
             group.cancelAll()
-            if case .success(let response?)? = await group.nextResult() { return response }
+            if case .success(.answered(let response))? = await group.nextResult() { return response }
             throw ServiceError(.outcomeUnknown, "the answer took too long")
         }
+    }
+
+    /// What ends first.
+    private enum Turn {
+        case answered(Response)
+        case passed
+        /// The request as a whole was given up.
+        case cancelled
     }
 
     /// Whether the answer leaves an unread body behind, so that the connection can serve no other request.

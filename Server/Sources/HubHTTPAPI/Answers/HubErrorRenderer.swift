@@ -21,7 +21,12 @@ struct HubErrorRenderer: ErrorRenderer {
     /// point 14): clients expect it, and the one that takes any other refusal for final until the app's next start works again
     /// once the right is given. Never with `Retry-After`, which would make it throttling to .NET.
     func status(of error: ServiceError, entry: ErrorTableEntry) -> HTTPResponse.Status {
-        error.code == .idempotencyMismatch ? .conflict : entry.status
+        switch error.code {
+        case .idempotencyMismatch: .conflict
+        // A request for another host: two clients would take 403 for throttling and try again.
+        case .crossSite: .badRequest
+        default: entry.status
+        }
     }
 
     /// The number that .NET looks for in the detail; those of tokens stand there already.

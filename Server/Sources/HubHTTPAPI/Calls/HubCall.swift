@@ -12,6 +12,7 @@ struct HubCall: Sendable {
     let request: Request
     let context: ServiceRequestContext
     let route: HubRoute
+    let query: HubProtocol.QueryParameters
     /// Absent for the list of hubs and for a hub that does not exist.
     let served: ServedHub?
     let grant: AccessGrant
@@ -21,7 +22,6 @@ struct HubCall: Sendable {
 
     var now: Timestamp { options.clock.now }
     var limits: HubLimits { options.limits }
-    var query: HubProtocol.QueryParameters { HubProtocol.QueryParameters(request.uri.query) }
 
     /// The hub. Throws `not-found` with the words that clients know.
     func hub() throws(ServiceError) -> NotificationHub {
@@ -57,8 +57,20 @@ struct HubCall: Sendable {
 
     /// Whether a collection of exactly one header has to be left out: the JavaScript client throws at one (Azure reference 2.1).
     /// An application may put its own name before the client's, and in a browser the client has a header of its own for it.
-    var omitsSingleHeader: Bool {
-        ["User-Agent", "x-ms-useragent"].contains { headers[$0]?.contains("azsdk-js") ?? false }
+    var omitsSingleHeader: Bool { isCalled("azsdk-js") }
+
+    /// Whether the client drops every tag of a record one of whose tags it takes for a mistake (Azure reference 0, point 3).
+    var omitsOddAddresses: Bool { isCalled("api-origin=DotNetSdk") }
+
+    /// Whether the client has the word in one of the names that it gives itself. By bytes: this is asked with every answer.
+    private func isCalled(_ word: StaticString) -> Bool {
+        let word = UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount)
+        return [HTTPField.Name.userAgent, .microsoftUserAgent].contains { name in
+            guard var name = request.headers[name] else { return false }
+            return name.withUTF8 { bytes in
+                bytes.indices.dropLast(max(0, word.count - 1)).contains { bytes[$0...].starts(with: word) }
+            }
+        }
     }
 
     func body(limit: Int) async throws -> [UInt8] { try await request.readBody(limit: limit) }

@@ -5,18 +5,19 @@ import RichPushModel
 /// The name under which the same send, sent again by a client that heard nothing, is one send (Azure reference 0, point 17).
 enum RepeatKey {
     /// The client's own word for the request together with what it asks for: the same word with another content is another
-    /// send. Without a word it is a random name, which tells this server alone what became of the commit.
+    /// send. Without a word it is a random name, which tells this server alone what became of the commit; a test send then has none.
     ///
     /// Headers count as they came: what a date on a 12-hour clock means depends on the moment at which it is read.
-    static func key(of call: HubCall, _ headers: SendHeaders, _ body: [UInt8], _ handles: [String]?) -> String {
-        guard let request = headers.requestID else { return "hub:" + RegistrationName.random() }
+    static func key(of call: HubCall, _ headers: SendHeaders, _ body: [UInt8], _ handles: [String]?) -> String? {
+        let isTest = call.route.operation == .send && call.query.isTest
+        guard let request = headers.requestID else { return isTest ? nil : "hub:" + RegistrationName.random() }
         var hash = SHA256()
         let words = [request, call.route.operation.rawValue] + said(in: call.headers) + (handles ?? [])
         for field in words.map({ Array($0.utf8) }) + [body] {
             hash.update(data: Array("\(field.count):".utf8))
             hash.update(data: field)
         }
-        return "hub:" + hash.finalize().map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        return (isTest ? "test:" : "hub:") + hash.finalize().map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
     /// The headers that say what is to be sent, without those of the transport, which may differ in a repeat.

@@ -34,7 +34,7 @@ struct ContainerLinks {
         let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
         let target = rest[authority.endIndex...].prefix { $0 != "#" }
         let path = target.prefix { $0 != "?" }
-        guard isOurs(authority), let found = ContainerPath(path), found.container != nil else {
+        guard isOurs(authority), let found = try? ContainerPath(path), found.container != nil else {
             throw ServiceError(
                 .invalidField,
                 "\(element) is not a container of this server; POST to /\(ContainerPath.root)/{hub} makes one")

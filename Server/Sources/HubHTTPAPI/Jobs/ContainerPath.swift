@@ -1,5 +1,6 @@
 import HTTPService
 import PushHub
+import ServiceErrors
 
 /// A path below `/$containers`: the containers of a hub, one of them, or a file in it.
 ///
@@ -13,14 +14,17 @@ struct ContainerPath: Hashable, Sendable {
     var container: ContainerName?
     var blob: BlobName?
 
-    /// Reads the path of a request or link, `nil` when it lies elsewhere or names nothing.
-    init?(_ path: some StringProtocol) {
-        guard path.utf8.count <= 1024 else { return nil }
+    /// Reads the path of a request or link. Throws `unknown-route` when it lies elsewhere, and `invalid-field` with the rule for
+    /// a name that cannot be.
+    init(_ path: some StringProtocol) throws(ServiceError) {
+        guard path.utf8.count <= 1024 else { throw ServiceError(.unknownRoute) }
         let parts = path.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false).map { String($0) }
-        guard parts.count >= 2, parts[0].isEmpty, let named = Self.hub(in: parts[1]) else { return nil }
+        guard parts.count >= 2, parts[0].isEmpty, let named = Self.hub(in: parts[1]) else { throw ServiceError(.unknownRoute) }
         var rest = parts.count < 3 ? [] : Self.segments(parts[2], atMost: named.isEmpty ? 3 : 2)
         if named.isEmpty {
-            guard !rest.isEmpty, let hub = QueryParameters.decoded(rest.removeFirst()), !hub.isEmpty else { return nil }
+            guard !rest.isEmpty, let hub = QueryParameters.decoded(rest.removeFirst()), !hub.isEmpty else {
+                throw ServiceError(.unknownRoute)
+            }
             self.hub = hub
         } else {
             hub = named
@@ -28,10 +32,17 @@ struct ContainerPath: Hashable, Sendable {
         // A final slash names the same.
         if rest.last == "" { rest.removeLast() }
         guard let first = rest.first else { return }
-        guard let container = ContainerName(first) else { return nil }
+        guard let container = ContainerName(first) else {
+            throw ServiceError(.invalidField, "the name of a container has 3 to 63 lower-case letters, digits and hyphens")
+        }
         self.container = container
         guard rest.count > 1 else { return }
-        guard let blob = QueryParameters.decoded(rest[1]).flatMap(BlobName.init) else { return nil }
+        guard let blob = QueryParameters.decoded(rest[1]).flatMap(BlobName.init) else {
+            throw ServiceError(
+                .invalidField,
+                "the name of a file has 1 to 200 letters and digits of ASCII and . _ - ~ + = @ ( ) , in parts with / between them"
+            )
+        }
         self.blob = blob
     }
 
@@ -41,6 +52,10 @@ struct ContainerPath: Hashable, Sendable {
 
     /// Whether a path lies below `/$containers` or `/$containers.{hub}`.
     static func matches(_ path: String) -> Bool {
+        // Nearly every path is none, and tells it by one byte.
+        guard let first = path.utf8.dropFirst().first, first == UInt8(ascii: "$") || first == UInt8(ascii: "%") else {
+            return false
+        }
         let parts = path.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
         return parts.dropFirst().first.map { hub(in: String($0)) != nil } ?? false
     }

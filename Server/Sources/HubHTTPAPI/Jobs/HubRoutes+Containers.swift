@@ -10,14 +10,15 @@ import SharedAccess
 
 /// The containers of this node, in the form of a blob store: what a client of jobs puts in and takes out with its signed link.
 extension HubRoutes {
-    /// The label of a path below `/$containers`, `nil` when there is nothing.
+    /// The label of a path below `/$containers`, `nil` where there are no files.
     func containerTemplate(_ path: String) -> String? {
         guard options.files != nil else { return nil }
-        return ContainerPath(path)?.template
+        return (try? ContainerPath(path))?.template ?? "/$containers/*"
     }
 
     func answerContainer(_ request: Request, _ context: ServiceRequestContext) async throws -> Response {
-        guard let files = options.files, let path = ContainerPath(request.uri.path) else { throw ServiceError(.unknownRoute) }
+        guard let files = options.files else { throw ServiceError(.unknownRoute) }
+        let path = try ContainerPath(request.uri.path)
         let query = HubProtocol.QueryParameters(request.uri.query)
         guard path.container != nil else { return try await makeContainer(request, path, files, context) }
         let links = try await links(request, path, files)

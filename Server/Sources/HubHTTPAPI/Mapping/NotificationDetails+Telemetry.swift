@@ -49,18 +49,20 @@ extension NotificationTelemetry {
 
     fileprivate var outcomeCounts: [OutcomeCounts] {
         var counts = platformOutcomes.compactMap { platform, outcomes in
-            OutcomeCounts.Service(platform).map { OutcomeCounts($0, Self.named(outcomes, isFinal: state.isFinal)) }
+            OutcomeCounts.Service(platform).map { OutcomeCounts($0, Self.named(outcomes)) }
         }
         counts.removeAll { $0.outcomes.isEmpty }
-        return counts
+        guard counts.isEmpty, state == .completed else { return counts }
+        // A send that ended and had nobody says so, once (Azure reference 8.3, item 10); one of templates where Apple's count.
+        let service = platformOutcomes.keys.compactMap { OutcomeCounts.Service($0) }.first ?? .apns
+        return [OutcomeCounts(service, [OutcomeCounts.Outcome(name: "NoTargets", count: 1)])]
     }
 
-    /// Counts by the protocol's names. A send that ended and had nobody says so.
-    private static func named(_ outcomes: [TargetOutcome: Int], isFinal: Bool) -> [OutcomeCounts.Outcome] {
-        let found = TargetOutcome.allCases.compactMap { outcome in
+    /// Counts by the protocol's names.
+    private static func named(_ outcomes: [TargetOutcome: Int]) -> [OutcomeCounts.Outcome] {
+        TargetOutcome.allCases.compactMap { outcome in
             outcomes[outcome].flatMap { $0 > 0 ? OutcomeCounts.Outcome(name: outcome.wireName, count: $0) : nil }
         }
-        return found.isEmpty && isFinal ? [OutcomeCounts.Outcome(name: "NoTargets", count: 0)] : found
     }
 }
 

@@ -26,7 +26,7 @@ extension RegistrationDescription {
     }
 
     /// The description of a stored record: of the type that was registered.
-    init(_ record: DeviceRecord) {
+    init(_ record: DeviceRecord, omitsOddAddresses: Bool = false) {
         let type =
             record.details[Detail.type].flatMap(RegistrationPlatform.init(rawValue:)) ?? RegistrationPlatform(record.platform)
         let platform = type ?? .apple
@@ -35,7 +35,8 @@ extension RegistrationDescription {
             details: record.details.filter { platform.detailElements.contains($0.key) },
             template: record.template.map { RegistrationTemplate($0, messageType: record.details[Detail.messageType]) },
             registrationID: record.id.text, etag: String(record.version), expirationTime: record.expiresAt,
-            tags: WireTags.all(of: record), pushVariables: PushVariables.text(record.pushVariables))
+            tags: WireTags.all(of: record, omitsOddAddresses: omitsOddAddresses),
+            pushVariables: PushVariables.text(record.pushVariables))
     }
 }
 
@@ -55,8 +56,10 @@ extension RegistrationTemplate {
 }
 
 extension RegistrationEntry {
-    /// The entry of a stored record.
-    init(_ record: DeviceRecord) {
-        self.init(RegistrationDescription(record), published: record.createdAt, updated: record.registeredAt)
+    /// The entry of a stored record, for the client of a call.
+    init(_ record: DeviceRecord, for call: HubCall) {
+        self.init(
+            RegistrationDescription(record, omitsOddAddresses: call.omitsOddAddresses), published: record.createdAt,
+            updated: record.registeredAt)
     }
 }

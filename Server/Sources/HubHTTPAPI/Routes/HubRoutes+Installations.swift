@@ -49,7 +49,7 @@ extension HubRoutes {
                 // What only this product's own clients say stays.
                 changed.environment = content.environment
                 changed.topic = content.topic
-                changed.confirmsHandle = false
+                changed.confirmsHandle = patch.setsChannel
                 // Also the handle of an installation that carries a person's tag: who moves it receives for that person.
                 try call.checkTags(changed.allTags)
                 content = changed

@@ -80,7 +80,8 @@ extension HubRoutes {
             authority: call.request.head.authority, fallback: call.options.publicHosts.first ?? "localhost", route: route,
             apiVersion: call.query.apiVersion)
         let feed = RegistrationEntry.feed(
-            records.map { RegistrationEntry($0) }, at: location, updated: call.now, omitsSingleHeader: call.omitsSingleHeader)
+            records.map { RegistrationEntry($0, for: call) }, at: location, updated: call.now,
+            omitsSingleHeader: call.omitsSingleHeader)
         return HubAnswer.body(feed, as: HubAnswer.feed, call.route.operation, headers: headers)
     }
 }

@@ -7,7 +7,7 @@ import SharedAccess
 
 /// Hubs as such, as the namespace managers of two clients use them (Azure reference 2.13).
 extension HubRoutes {
-    /// The most hubs of a list; there is no paging in the protocol that its clients use.
+    /// The most hubs of a list: `$top` and `$skip` are all there is of paging (Azure reference 2.13).
     private static let maximumList = 10_000
 
     func answerManagement(_ call: HubCall) async throws -> Response {
@@ -49,15 +49,19 @@ extension HubRoutes {
     }
 
     private func list(_ call: HubCall) async throws -> Response {
+        var limits = call.limits
+        limits.pageSize = Self.maximumList
+        let query = try ListQuery(call.query, limits: limits)
         var entries: [HubEntry] = []
-        var last: HubName?
+        var (left, last) = (query.skip, HubName?.none)
         repeat {
             let page = try await directory.registry.hubs(after: last)
-            for record in page {
+            for record in page.dropFirst(left).prefix(query.top - entries.count) {
                 entries.append(HubEntry(record, rules: try await directory.registry.rules(of: record.name), showsKeys: true))
             }
+            left -= min(left, page.count)
             last = page.count == HubRegistry.maximumPage ? page.last?.name : nil
-        } while last != nil && entries.count < Self.maximumList
+        } while last != nil && entries.count < query.top
         return HubAnswer.body(HubEntry.feed(entries, at: call.location, updated: call.now), as: HubAnswer.feed, .hubs)
     }
 

@@ -51,7 +51,8 @@ extension HubRoutes {
     private static func entry(_ record: DeviceRecord, _ call: HubCall) -> Response {
         let location = call.location
         return HubAnswer.body(
-            RegistrationEntry(record).answer(at: location, omitsSingleHeader: call.omitsSingleHeader), as: HubAnswer.entry,
+            RegistrationEntry(record, for: call).answer(at: location, omitsSingleHeader: call.omitsSingleHeader),
+            as: HubAnswer.entry,
             call.route.operation,
             headers: [.eTag: IfMatch.header(of: record.version), .contentLocation: location.member(record.id.text)])
     }

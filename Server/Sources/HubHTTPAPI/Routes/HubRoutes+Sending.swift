@@ -72,13 +72,8 @@ extension HubRoutes {
         guard let platform = headers.format.platform else {
             throw ServiceError(.invalidHeader, "a template send goes to registrations, not to device handles")
         }
-        return .handles(
-            try handles.enumerated().map { index, text in
-                guard let handle = DeviceHandle(text, platform: platform) else {
-                    throw ServiceError(.invalidField, "device handle \(index + 1) is not one of platform \(platform.rawValue)")
-                }
-                return handle
-            })
+        // One that is none is counted by the hub, as at Azure's service: it keeps nobody else from the push.
+        return .handles(handles.map { DeviceHandle($0, platform: platform) ?? DeviceHandle(malformed: $0) })
     }
 }
 
@@ -90,6 +85,10 @@ extension HubRoutes {
         let id: NotificationID
         do {
             id = try await hub.send(command).id
+        } catch let error as ServiceError where error.code == .notFound {
+            // The hub was removed, by another process perhaps; there may be one with its name already.
+            directory.catalog.forget()
+            throw error
         } catch let error as ServiceError where error.code == .outcomeUnknown || error.code == .idempotencyMismatch {
             // The key stands for the whole content: what differs in a repeat is only what an expiry means at that moment.
             guard let key = command.idempotencyKey, let stored = try await hub.notification(idempotencyKey: key) else {

@@ -55,7 +55,7 @@ extension InstallationDocument {
                 continue
             }
             let special = Tag.addressing(tag)
-            let own = [Tag.addressing("$InstallationId:{\(installationID)}"), userID.flatMap(Tag.addressedUser)]
+            let own = [Tag.addressedInstallation(installationID), userID.flatMap(Tag.addressedUser)]
             guard let special, own.contains(special) else {
                 throw HubRequestFault(at: "tags[\(index)]", "the tag names another installation or user")
             }
@@ -79,8 +79,9 @@ extension InstallationDocument {
         guard identifier.utf8.count <= limits.identifierBytes else {
             throw HubRequestFault(at: place, "it has more than \(limits.identifierBytes) bytes")
         }
-        guard !identifier.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else {
-            throw HubRequestFault(at: place, "it has control characters")
+        // Whom no tag expression can name, no send could reach.
+        guard Tag.addressedUser(identifier) != nil else {
+            throw HubRequestFault(at: place, "it has 1 to 256 characters, none of them } or a control character")
         }
         if place == "installationId", identifier.contains(where: { "/?# ".contains($0) }) {
             throw HubRequestFault(at: place, "it has none of / ? # and blanks")

@@ -19,7 +19,8 @@ public struct InstallationDocument: Hashable, Sendable {
     public var expirationTime: Timestamp?
     /// Tags of the whole installation, without the special ones that the server adds.
     public var tags: [String]
-    /// Values that templates may use besides the properties of a send; written in the order of their names.
+    /// Kept for the client that wrote them; templates are filled from the properties of a send alone. Written in the order of
+    /// their names.
     public var pushVariables: [String: String]
     public var templates: [InstallationTemplate]
     public var secondaryTiles: [SecondaryTile]

@@ -74,6 +74,9 @@ public struct InstallationPatch: Hashable, Sendable {
 }
 
 extension InstallationPatch {
+    /// Whether it says where the installation is reached, be it as before: then the channel is good now.
+    public var setsChannel: Bool { operations.contains { $0.op != .remove && PatchPath($0.path) == .pushChannel } }
+
     /// The installation with every operation applied; the argument stays as it was when one fails. The fault names the operation,
     /// counted from 1, and its path.
     public func applied(

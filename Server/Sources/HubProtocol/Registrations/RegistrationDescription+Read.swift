@@ -33,12 +33,7 @@ extension RegistrationDescription {
         registrationID = element.value("RegistrationId")
         etag = element.value("ETag")
         expirationTime = try DateText.expiry("ExpirationTime", in: element)
-        tags = element.value("Tags").map(Self.tags) ?? []
+        tags = element.value("Tags").map(Tag.texts) ?? []
         pushVariables = element.value("PushVariables")
-    }
-
-    /// Splits on commas, without the blanks around and without empty tags (Azure reference 3.1).
-    static func tags(_ text: String) -> [String] {
-        text.split(separator: ",").map { String($0).trimmingXMLSpace() }.filter { !$0.isEmpty }
     }
 }

@@ -6,7 +6,7 @@ public struct HubLimits: Hashable, Sendable {
     /// The largest number of handles in one direct batch.
     public var batchHandles = 1000
     /// The largest body of a direct batch: the notification, the handles, and room for the parts' headers.
-    public var batchBytes = 64 * 1024 + 1000 * 4100 + 8 * 1024
+    public var batchBytes: Int { notificationBytes + batchHandles * (handleBytes + 4) + 8 * 1024 }
     /// The longest device handle or push channel; for web and Windows channels it is a URL.
     public var handleBytes = 4096
     /// The largest number of tags of a registration or an installation.

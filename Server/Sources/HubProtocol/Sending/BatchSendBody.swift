@@ -4,7 +4,7 @@ public struct BatchSendBody: Hashable, Sendable {
     public var notification: [UInt8]
     /// The content type of the notification's part.
     public var contentType: String?
-    /// The handles in their order; none is empty.
+    /// The handles in their order, as they came: what is none of its platform may be among them, an empty text too.
     public var handles: [String]
 
     private static let boundary = "nh-batch-multipart-boundary"
@@ -55,8 +55,8 @@ public struct BatchSendBody: Hashable, Sendable {
         var handles: [String] = []
         handles.reserveCapacity(elements.count)
         for (index, element) in elements.enumerated() {
-            guard case .string(let handle) = element, (1...limits.handleBytes).contains(handle.utf8.count) else {
-                throw HubRequestFault(at: "devices[\(index)]", "a text of 1 to \(limits.handleBytes) bytes is expected")
+            guard case .string(let handle) = element, handle.utf8.count <= limits.handleBytes else {
+                throw HubRequestFault(at: "devices[\(index)]", "a text of at most \(limits.handleBytes) bytes is expected")
             }
             handles.append(handle)
         }

@@ -11,6 +11,17 @@ extension SendHeaders {
             deviceHandle: try Self.deviceHandle(headers, limits), scheduleTime: try Self.scheduleTime(headers),
             apple: try AppleSendHeaders(headers, now: now), platformHeaders: try Self.platformHeaders(headers, limits),
             requestID: Self.requestID(headers))
+        try checkWindowsType()
+    }
+
+    /// Without it the push service knows nothing to do with the body (Azure reference 2.7).
+    private func checkWindowsType() throws(HubRequestFault) {
+        guard format == .windows else { return }
+        let type = platformHeaders.first { $0.name.lowercased() == "x-wns-type" }?.value.lowercased()
+        guard let type, ["wns/toast", "wns/tile", "wns/badge", "wns/raw"].contains(type) else {
+            throw HubRequestFault(
+                at: "X-WNS-Type", "it is wns/toast, wns/tile, wns/badge or wns/raw, and a windows send needs it")
+        }
     }
 
     private static func format(

@@ -53,7 +53,7 @@ extension NotificationDetails {
         details.endTime = try root.moment("EndTime")
         details.body = root.child("NotificationBody")?.text
         details.tags = root.value("Tags")
-        details.targetPlatforms = root.value("TargetPlatforms").map(RegistrationDescription.tags) ?? []
+        details.targetPlatforms = root.value("TargetPlatforms").map(Tag.texts) ?? []
         details.errorDetailsURL = root.value("PnsErrorDetailsUri")
         for service in OutcomeCounts.Service.allCases {
             guard let element = root.child(service.rawValue) else { continue }

@@ -5,7 +5,11 @@ struct XMLWriter {
     /// Whether line ends inside values are written as character references, so that the document stays one line of a file.
     private let isSingleLine: Bool
 
-    init(isSingleLine: Bool = false) { self.isSingleLine = isSingleLine }
+    init(isSingleLine: Bool = false) {
+        self.isSingleLine = isSingleLine
+        // What one registration takes.
+        text.reserveCapacity(1_280)
+    }
 
     /// A start tag; attributes in the given order.
     mutating func open(_ name: String, _ attributes: KeyValuePairs<String, String> = [:]) {
@@ -13,7 +17,11 @@ struct XMLWriter {
     }
 
     /// An end tag.
-    mutating func close(_ name: String) { text += "</\(name)>" }
+    mutating func close(_ name: String) {
+        text += "</"
+        text += name
+        text += ">"
+    }
 
     /// An element without content, `<name …/>`.
     mutating func empty(_ name: String, _ attributes: KeyValuePairs<String, String> = [:]) { tag(name, attributes, end: "/>") }
@@ -48,9 +56,13 @@ struct XMLWriter {
     mutating func raw(_ markup: String) { text += markup }
 
     private mutating func tag(_ name: String, _ attributes: KeyValuePairs<String, String>, end: String) {
-        text += "<\(name)"
+        // Piece by piece: a text that is only put together to be added costs more than all of them.
+        text += "<"
+        text += name
         for (attribute, value) in attributes {
-            text += " \(attribute)=\""
+            text += " "
+            text += attribute
+            text += "=\""
             escape(value, isAttribute: true)
             text += "\""
         }

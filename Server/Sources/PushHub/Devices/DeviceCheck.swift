@@ -5,11 +5,11 @@ import ServiceErrors
 /// What registrations and installations have in common to be checked. Everything throws `ServiceError` (`invalid-field`).
 enum DeviceCheck {
     /// The tags without repeats: the first spelling of each stays.
-    static func tags(_ tags: [Tag]) throws -> [Tag] {
+    static func tags(_ tags: [Tag], _ limits: NotificationHub.Limits) throws -> [Tag] {
         var seen: Set<Tag> = []
         let unique = tags.filter { seen.insert($0).inserted }
-        guard unique.count <= DeviceRecord.maximumTags else {
-            throw ServiceError(.invalidField, "a device has at most \(DeviceRecord.maximumTags) tags")
+        guard unique.count <= limits.tags else {
+            throw ServiceError(.invalidField, "a device has at most \(limits.tags) tags")
         }
         // The server adds these two itself; a client that could set them could receive for others.
         guard !unique.contains(where: { $0.text.hasPrefix("$") }) else {
@@ -21,6 +21,13 @@ enum DeviceCheck {
     static func id(_ id: RecordID) throws {
         if id.isDerived {
             throw ServiceError(.conflict, "this record belongs to an installation; change the installation instead")
+        }
+    }
+
+    static func installationID(_ id: RecordID) throws {
+        try self.id(id)
+        guard Tag.addressedInstallation(id.text) != nil else {
+            throw ServiceError(.invalidField, "the id of an installation has no }")
         }
     }
 
@@ -41,8 +48,9 @@ enum DeviceCheck {
             throw ServiceError(.invalidField, "the environment of a device is sandbox or production")
         }
         if let topic { try HeaderText.checkTopic(topic) }
-        if let userID, !(1...256).contains(userID.utf8.count) {
-            throw ServiceError(.invalidField, "a user id has 1 to 256 bytes")
+        // Whom no tag expression can name, no send could reach.
+        if let userID, userID.utf8.count > 256 || Tag.addressedUser(userID) == nil {
+            throw ServiceError(.invalidField, "a user id has 1 to 256 bytes, none of them } or a control character")
         }
     }
 

@@ -1,9 +1,6 @@
 import RichPushModel
 
 extension DeviceRecord {
-    /// The most tags a client may give a record (Azure reference 3.1).
-    public static let maximumTags = 60
-
     /// The installation that the record is, or belongs to.
     public var installation: RecordID? { kind == .installation ? parent ?? id : nil }
 
@@ -24,7 +21,7 @@ extension DeviceRecord {
     /// What expressions see: the record's own tags and those that address it (Azure reference 3.1).
     public var matchingTags: Set<Tag> {
         var all = Set(tags)
-        if kind == .installation, let tag = Tag.addressing("$InstallationId:{\((parent ?? id).text)}") { all.insert(tag) }
+        if kind == .installation, let tag = Tag.addressedInstallation((parent ?? id).text) { all.insert(tag) }
         if kind == .installation, let userID, let tag = Tag.addressedUser(userID) { all.insert(tag) }
         return all
     }

@@ -3,10 +3,10 @@ import ServiceErrors
 
 extension DeviceUpsert {
     /// Checks the request; throws `ServiceError` (`invalid-field`) for what a hub does not keep.
-    func checked(at now: Timestamp) throws -> DeviceUpsert {
+    func checked(at now: Timestamp, limits: NotificationHub.Limits = NotificationHub.Limits()) throws -> DeviceUpsert {
         var request = self
-        request.tags = try DeviceCheck.tags(tags)
-        try DeviceCheck.id(id)
+        request.tags = try DeviceCheck.tags(tags, limits)
+        if kind == .installation { try DeviceCheck.installationID(id) } else { try DeviceCheck.id(id) }
         try request.checkHandle()
         try DeviceCheck.platform(platform)
         try DeviceCheck.words(environment: environment, topic: topic, userID: userID)

@@ -45,6 +45,9 @@ public struct AudienceMember: Hashable, Sendable {
             registeredAt: Timestamp(milliseconds: .min), version: 0)
     }
 
+    /// Whether this is a text of a direct send that is no handle of its platform; records have true ones.
+    var isMalformed: Bool { record == nil && DeviceHandle(handle.text, platform: platform) == nil }
+
     /// A record; `nil` for one without a handle.
     public init?(_ record: DeviceRecord, template: TemplateID? = nil) {
         guard let handle = record.handle else { return nil }

@@ -43,7 +43,19 @@ struct PagePlan: Hashable {
         case .retries(let due):
             targets = due.map { Self.target($0, isOver: now >= deadlines.deadline(firstAt: $0.target.firstAt)) }
         }
-        if page.message.format == .template { fill(templates, now) }
+        if page.message.format == .template { fill(templates, now) } else { refuse(page.message) }
+    }
+
+    /// Settles whom the push service would refuse for sure, so that it is not asked.
+    private mutating func refuse(_ message: AcceptedMessage) {
+        for index in targets.indices where targets[index].settled == nil {
+            // A handle first: who has none gets nothing, of any size.
+            if targets[index].member?.isMalformed == true {
+                targets[index].settled = .badToken
+            } else if message.isTooLarge {
+                targets[index].settled = .tooLarge
+            }
+        }
     }
 
     /// Settles whom no push can be made for; the others share one push for each template.

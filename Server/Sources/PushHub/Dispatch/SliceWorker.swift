@@ -63,7 +63,7 @@ struct SliceWorker: Sendable {
     private func dispatch(_ page: SlicePage, _ hold: inout Hold) async throws -> SliceCheckpoint {
         let whole = PagePlan(
             page, lease: hold.lease, now: clock.now, horizon: settings.retryHorizon, isOutOfReach: hold.isOutOfReach,
-            templates: hold.templates.fill(page))
+            templates: hold.templates.fill(page, of: hold.lease.id.notification))
         guard let plan = paced(whole, page.pushesPerSecond, hold) else {
             // Another slice of the send was faster; nothing was done, and the next look at the pace says how long to wait.
             return SliceCheckpoint(

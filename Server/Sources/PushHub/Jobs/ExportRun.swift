@@ -21,14 +21,15 @@ struct ExportRun {
             var lines = ""
             let registrations = page.records.filter { $0.kind == .registration }
             for record in registrations { lines += jobs.format.line(for: record) }
+            // Committed before it is written, as imports do: who has lost the lease learns it before it touches the file, which by
+            // then is another's.
             progress.pendingOutput = lines
-            try await files.write(&progress)
             progress.succeeded += Int64(registrations.count)
             progress.done += Int64(page.records.count)
             progress.cursor = page.next ?? .last
-            let isOver = page.next == nil
-            guard try await commit(progress, isOver: isOver) else { return false }
-            if isOver { return true }
+            guard try await commit(progress, isOver: false) else { return false }
+            try await files.write(&progress)
+            if page.next == nil { return try await commit(progress, isOver: true) }
         }
     }
 

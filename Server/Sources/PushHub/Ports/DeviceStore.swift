@@ -19,11 +19,15 @@ public protocol DeviceStore: Sendable {
     func devices(_ request: DeviceListRequest, in hub: HubID) async throws -> DevicePage
 
     /// Creates or replaces an installation: its native record and those derived from it, in one transaction. Derived records
-    /// that stay keep their slice keys; all have the same version, registration time and expiry.
+    /// that stay keep their slice keys; all have the same version, registration time and expiry. `conflict` for the id of a
+    /// registration.
     func put(_ installation: InstallationUpsert, in hub: HubID, at now: Timestamp) async throws -> DeviceInstallation
 
     /// The installation, or `nil`; a record of another kind is none.
     func installation(_ id: RecordID, in hub: HubID) async throws -> DeviceInstallation?
+
+    /// Removes an installation and all that belongs to it; whether there was one. A record of another kind is none and stays.
+    func removeInstallation(_ id: RecordID, in hub: HubID) async throws -> Bool
 
     /// Reads an installation, asks what it is to become and stores that, all in one transaction. The closure may run more
     /// than once and does nothing else. `nil` when there is no such installation; what the closure throws undoes all.

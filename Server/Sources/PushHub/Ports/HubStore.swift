@@ -20,7 +20,8 @@ public protocol HubStore: Sendable {
     /// At most `limit` hubs in the order of their names, from the one after `name` on.
     func records(after name: HubName?, limit: Int) async throws -> [HubRecord]
 
-    /// Changes a hub and counts its version up; `nil` when there is none.
+    /// Changes a hub and counts its version up; `nil` when there is none. With a new credential, what waits after a failure is
+    /// due as soon as every process has read it, at the latest.
     func update(_ id: HubID, with change: StoredHubChange, at now: Timestamp) async throws -> HubRecord?
 
     /// The rules of a hub by name, or those of all hubs.

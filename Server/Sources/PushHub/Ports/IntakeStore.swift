@@ -13,7 +13,8 @@ public protocol IntakeStore: Sendable {
     /// The id that is kept under this key; `nil` for a new key.
     func notification(key: String, in hub: HubID) async throws -> NotificationID?
 
-    /// Stores notification, slices and idempotency key in one transaction; from then on the send is kept.
+    /// Stores notification, slices and idempotency key in one transaction; from then on the send is kept. `not-found` for a hub
+    /// that was removed.
     func accept(_ send: AcceptedSend) async throws -> IntakeAnswer
 
     /// Ends a send that has not ended; whether there was one. Slices that nobody works on go at once; a worker notices
@@ -23,6 +24,14 @@ public protocol IntakeStore: Sendable {
     /// The same for the send that was accepted under a key; returns its id if there was one to end. A new key is closed in the
     /// same transaction: what comes under it later is a `mismatch`.
     func cancel(key: String, in hub: HubID, at now: Timestamp) async throws -> NotificationID?
+
+    /// Takes a key for a test send, of which nothing is kept but its answer. A key that was taken before `abandoned` and got no
+    /// answer is taken anew: who had it is gone.
+    func take(_ key: TestSendKey, abandonedBefore moment: Timestamp, in hub: HubID, at now: Timestamp) async throws
+        -> TestSendTaking
+
+    /// Keeps the answer of the test send that has the key.
+    func keep(_ answer: [UInt8], for key: TestSendKey, in hub: HubID) async throws
 }
 
 /// What storage says to a send.

@@ -8,6 +8,7 @@ struct MessageCheck {
     let dueAt: Timestamp
     /// Whether an alert without a collapse id gets one from its notification.
     let fillsCollapseID: Bool
+    var limits = NotificationHub.Limits()
 
     /// Push types that APNs knows (APNs reference 3.3).
     static let pushTypes: Set<String> = [
@@ -27,8 +28,8 @@ struct MessageCheck {
     }
 
     private func accepted(_ message: PushMessage, _ id: NotificationID) throws -> AcceptedMessage {
+        try checkSize(message)
         let pushType = try pushType(of: message)
-        try checkSize(message, pushType)
         try checkExpiry(message)
         if let topic = message.topic { try HeaderText.checkTopic(topic) }
         if let collapseID = message.collapseID { try HeaderText.checkCollapseID(collapseID) }
@@ -41,8 +42,7 @@ struct MessageCheck {
     /// For a push service that this version has no way to: kept as it came.
     private func acceptedElsewhere(_ message: PushMessage, _ format: SendFormat) throws -> AcceptedMessage {
         guard !message.body.isEmpty else { throw ServiceError(.invalidField, "the body of the push is empty") }
-        let limit = Self.maximumBody
-        guard message.body.count <= limit else { throw Self.tooLarge(message.body.count, limit: limit) }
+        try checkSize(message)
         try checkExpiry(message)
         return AcceptedMessage(
             body: message.body, pushType: "", priority: 0, format: format, expiresAt: message.expiresAt)
@@ -50,9 +50,7 @@ struct MessageCheck {
 
     /// The properties of a template send. What its templates make of them is judged one by one when they are filled.
     private func acceptedProperties(_ message: PushMessage, _ id: NotificationID) throws -> AcceptedMessage {
-        guard message.body.count <= Self.maximumBody else {
-            throw Self.tooLarge(message.body.count, limit: Self.maximumBody)
-        }
+        try checkSize(message)
         guard let text = String(validating: message.body, as: UTF8.self) else {
             throw ServiceError(.malformedJSON, "the template properties are not UTF-8")
         }
@@ -63,44 +61,57 @@ struct MessageCheck {
         }
         try checkExpiry(message)
         if let topic = message.topic { try HeaderText.checkTopic(topic) }
+        if let collapseID = message.collapseID { try HeaderText.checkCollapseID(collapseID) }
+        if let pushType = message.pushType { try Self.check(pushType: pushType) }
+        if let priority = message.priority { try Self.check(priority: priority) }
         return AcceptedMessage(
-            body: message.body, pushType: "", priority: 0, format: .template, collapseID: fillsCollapseID ? id.text : nil,
-            expiresAt: message.expiresAt, topic: message.topic)
+            body: message.body, pushType: message.pushType ?? "", priority: message.priority ?? 0, format: .template,
+            collapseID: message.collapseID ?? (fillsCollapseID ? id.text : nil), expiresAt: message.expiresAt,
+            topic: message.topic)
     }
 
-    /// Bytes of what a hub takes at most (Azure reference 6.1).
-    private static let maximumBody = 65_536
-
     private func pushType(of message: PushMessage) throws -> String {
-        // Size first: nothing larger than a push can be is parsed.
-        guard message.body.count <= 5120 else { throw Self.tooLarge(message.body.count, limit: 4096) }
         let body = try PushBody(message.body)
         guard let given = message.pushType else { return body.isSilent ? "background" : "alert" }
-        guard Self.pushTypes.contains(given) else {
-            throw ServiceError(.invalidField, "the push type is not one that APNs knows")
+        try Self.check(pushType: given)
+        // APNs reference 3.3.
+        guard given != "background" || body.isSilent else {
+            throw ServiceError(
+                .invalidField, "a background push has content-available 1 in its aps, and no alert, sound or badge")
         }
         return given
     }
 
-    /// 4,096 bytes, for `voip` 5,120 (APNs reference 3.2).
-    private func checkSize(_ message: PushMessage, _ pushType: String) throws {
-        let limit = pushType == "voip" ? 5120 : 4096
-        guard message.body.count <= limit else { throw Self.tooLarge(message.body.count, limit: limit) }
+    /// What a push service does not carry is an outcome, as at Azure's service (Azure reference 6.1); here it is what a hub takes.
+    private func checkSize(_ message: PushMessage) throws {
+        guard message.body.count <= limits.bodyBytes else {
+            throw ServiceError(
+                .payloadTooLarge, "the body has \(message.body.count) bytes; a hub takes at most \(limits.bodyBytes)")
+        }
     }
 
-    private static func tooLarge(_ size: Int, limit: Int) -> ServiceError {
-        ServiceError(.payloadTooLarge, "the body has \(size) bytes; this push type carries at most \(limit)")
-    }
+    /// Bytes that APNs carries at most (APNs reference 3.2).
+    static func largestBody(ofType pushType: String) -> Int { pushType == "voip" ? 5120 : 4096 }
 
     private func priority(of message: PushMessage, _ pushType: String) throws -> Int {
         let priority = message.priority ?? (pushType == "background" ? 5 : 10)
-        guard [1, 5, 10].contains(priority) else { throw ServiceError(.invalidField, "the priority is 10, 5 or 1") }
+        try Self.check(priority: priority)
         if pushType == "background", priority == 10 {
             // Who names no type means a silent push as it was before there were types: the priority was lowered then.
             guard message.pushType != nil else { return 5 }
             throw ServiceError(.invalidField, "a background push cannot have priority 10 (use 5 or 1)")
         }
         return priority
+    }
+
+    private static func check(pushType: String) throws(ServiceError) {
+        guard pushTypes.contains(pushType) else {
+            throw ServiceError(.invalidField, "the push type is not one that APNs knows")
+        }
+    }
+
+    private static func check(priority: Int) throws(ServiceError) {
+        guard [1, 5, 10].contains(priority) else { throw ServiceError(.invalidField, "the priority is 10, 5 or 1") }
     }
 
     private func checkExpiry(_ message: PushMessage) throws {

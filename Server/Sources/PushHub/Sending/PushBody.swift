@@ -1,48 +1,27 @@
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 import ServiceErrors
 
 /// What the hub has to know of a body for APNs; the bytes themselves go out untouched.
-struct PushBody: Decodable {
-    /// Whether the body asks for a wake-up and shows, plays and counts nothing: `content-available` 1 and no *non-empty*
-    /// alert, sound or badge. (The tutorial's own body carries `"sound":""`.)
-    let isSilent: Bool
+struct PushBody: Hashable {
+    /// Whether the body asks for a wake-up: `content-available` 1.
+    let wakes: Bool
+    /// Whether it shows, plays or counts something: an alert, a sound or a badge that is not empty. (The tutorial's own body
+    /// carries `"sound":""`.)
+    let isPerceptible: Bool
 
-    /// Reads a body. Throws `malformed-json` unless it is one JSON object.
-    init(_ bytes: [UInt8]) throws {
-        do {
-            self = try JSONDecoder().decode(PushBody.self, from: Data(bytes))
-        } catch {
-            throw ServiceError(.malformedJSON, "the body of a push must be one JSON object")
+    /// Whether it is a background push.
+    var isSilent: Bool { wakes && !isPerceptible }
+
+    /// Reads a body. Throws `malformed-json` with the place unless it is one JSON object in UTF-8 with at most one `aps`, which is
+    /// an object.
+    init(_ bytes: [UInt8]) throws(ServiceError) {
+        var reader = PushBodyReader(bytes)
+        let aps = try reader.aps() ?? [:]
+        wakes = aps["content-available"] == .one
+        isPerceptible = ["alert", "sound", "badge"].contains { name in
+            switch aps[name] {
+            case nil, .null, .text(isEmpty: true), .object(isEmpty: true): false
+            case .text, .object, .one, .other: true
+            }
         }
-    }
-
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: Key.self)
-        guard let aps = try? container.nestedContainer(keyedBy: Key.self, forKey: Key("aps")) else {
-            isSilent = false
-            return
-        }
-        let wakes = (try? aps.decode(Int.self, forKey: Key("content-available"))) == 1
-        isSilent = wakes && !["alert", "sound", "badge"].contains { Self.isFilled(aps, Key($0)) }
-    }
-
-    private static func isFilled(_ container: KeyedDecodingContainer<Key>, _ key: Key) -> Bool {
-        guard container.contains(key), (try? container.decodeNil(forKey: key)) != true else { return false }
-        if let text = try? container.decode(String.self, forKey: key) { return !text.isEmpty }
-        if let inner = try? container.nestedContainer(keyedBy: Key.self, forKey: key) { return !inner.allKeys.isEmpty }
-        return true
-    }
-
-    private struct Key: CodingKey {
-        let stringValue: String
-        var intValue: Int? { nil }
-
-        init(_ text: String) { stringValue = text }
-        init?(stringValue: String) { self.init(stringValue) }
-        init?(intValue: Int) { nil }
     }
 }

@@ -2,7 +2,8 @@ import RichPushModel
 
 /// What is pushed: the bytes for the push service and the headers that go with them. The same for the whole audience.
 public struct PushMessage: Hashable, Sendable {
-    /// The body exactly as the push service gets it; at most 4,096 bytes for APNs (APNs reference 3.2).
+    /// The body exactly as the push service gets it. What is larger than APNs carries, 4,096 bytes (APNs reference 3.2), is taken
+    /// and counts as too large for every target.
     public var body: [UInt8]
     /// `alert`, `background`, … (APNs reference 3.3); absent means: derived from the body at intake.
     public var pushType: String?

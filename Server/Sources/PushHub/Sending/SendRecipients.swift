@@ -6,11 +6,8 @@ public enum SendRecipients: Hashable, Sendable {
     case everyone
     /// The devices that match.
     case matching(TagExpression)
-    /// These handles, registered or not (direct sends): 1 to 1,000. One that stands there more than once counts once.
+    /// These handles, registered or not (direct sends). One that stands there more than once counts once.
     case handles([DeviceHandle])
-
-    /// The most handles of a direct send (Azure reference 6.1).
-    public static let maximumHandles = 1_000
 
     /// Everyone, or who matches.
     public init(_ audience: TagExpression?) { self = audience.map(SendRecipients.matching) ?? .everyone }

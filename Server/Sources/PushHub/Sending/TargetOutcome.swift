@@ -4,11 +4,12 @@ public enum TargetOutcome: String, Sendable, CaseIterable {
     case accepted
     /// The push service says the device is gone; the record was forgotten.
     case gone
-    /// The push service says the token is malformed or of the other environment; the record was parked.
+    /// The push service says the token is malformed or of the other environment; the record was parked. Or a direct send named
+    /// what is no token.
     case badToken = "bad-token"
     /// The push service refused this push for another reason.
     case rejected
-    /// What a template made of the send is larger than the push service takes.
+    /// The push, or what a template made of the send, is larger than the push service takes.
     case tooLarge = "too-large"
     /// What a template made of the send is nothing that the push service takes.
     case invalidFormat = "invalid-format"

@@ -35,7 +35,7 @@ enum AudienceStatements {
 
     private static let columns = """
         d.slice_key, d.record_id, d.kind, d.platform, d.handle, d.environment, d.topic, d.registered_at, d.version, d.parent, \
-        d.shares_handle, d.template_id
+        d.shares_handle, d.template_id, d.form
         """
 
     /// Read after those only where there is something to compare.
@@ -93,7 +93,7 @@ enum AudienceStatements {
         }
         let epoch = Timestamp(milliseconds: 0)
         return DeviceRecord(
-            id: id, kind: kind, handle: nil, tags: DeviceRow.tags(try row.text(12)), userID: try row.optionalText(13),
+            id: id, kind: kind, handle: nil, tags: DeviceRow.tags(try row.text(13)), userID: try row.optionalText(14),
             createdAt: epoch, registeredAt: epoch, sliceKey: .last, parent: try row.optionalText(9).flatMap(RecordID.init)
         ).matchingTags
     }

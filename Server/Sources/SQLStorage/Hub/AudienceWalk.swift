@@ -20,7 +20,6 @@ struct AudienceWalk {
 
     private let send: Send
     private let plan: TagExpression.Plan
-    private let filter: AudienceFilter
     /// What the tags of a record have to match; absent where the index has answered that.
     private let rest: TagExpression?
     private let connection: any SQLConnection
@@ -28,11 +27,25 @@ struct AudienceWalk {
     init(_ send: Send, _ connection: any SQLConnection) throws {
         self.send = send
         self.connection = connection
-        filter = send.filter
         let plan = try AudienceIndex.plan(send.audience, send.hub, connection)
         self.plan = plan
         rest = send.audience.flatMap { $0.isAnswered(by: plan) ? nil : $0 }
     }
+
+    /// What records that may be twins have in common.
+    private struct SharedHandle: Hashable {
+        var platform: Platform
+        var handle: DeviceHandle
+        var form: Int64
+    }
+
+    /// The shared handles that this walk has met in records that the send means, so that many records of one handle cost one look
+    /// for those before them. A walk is one page, which bounds it.
+    private final class Met {
+        var handles: Set<SharedHandle> = []
+    }
+
+    private let met = Met()
 
     /// Rows read at once.
     private static let chunk = 1_000
@@ -124,16 +137,24 @@ struct AudienceWalk {
     private func candidate(_ key: SliceKey, _ row: any SQLColumns) throws -> SlicePage.Candidate? {
         if let rest, try !rest.matches(AudienceStatements.matchingTags(row)) { return nil }
         let member = try AudienceStatements.member(key, row)
-        return .init(member: member, isSkipped: try row.integer(10) == 1 && isTwin(member))
+        return .init(member: member, isSkipped: try row.integer(10) == 1 && isTwin(member, form: try row.integer(12)))
     }
 
     /// Whether another record that the send means has the same handle and form, and a lower key.
-    private func isTwin(_ member: AudienceMember) throws -> Bool {
+    private func isTwin(_ member: AudienceMember, form: Int64) throws -> Bool {
+        let handle = SharedHandle(platform: member.platform, handle: member.handle, form: form)
+        // The walk goes up: one of them it has met already.
+        guard met.handles.insert(handle).inserted else { return true }
         let values: [SQLValue] = [
-            .integer(send.hub.number), .text(member.platform.rawValue), .text(member.handle.text), .integer(member.key.number),
+            .integer(send.hub.number), .text(member.platform.rawValue), .text(member.handle.text), .integer(form),
+            .integer(member.key.number), .integer(send.dueAt.milliseconds), .integer(send.now.milliseconds),
         ]
-        let twins = try connection.rows(Self.selectTwins, values).map(DeviceRow.init)
-        return try TemplateRows.filled(twins, in: send.hub, connection).contains { filter.means($0) }
+        var isFound = false
+        try connection.forEachRow(Self.selectTwins, values) { row in
+            guard !isFound else { return }
+            isFound = try send.audience?.matches(DeviceRow(row).record.matchingTags) ?? true
+        }
+        return isFound
     }
 
     /// `$4` and on of every statement: what a record has to be to be meant.
@@ -156,13 +177,12 @@ struct AudienceWalk {
         SELECT slice_key FROM device_tags WHERE hub_id = $1 AND tag = $5 AND slice_key > $2 AND slice_key <= $3
         ORDER BY slice_key LIMIT $4
         """)
-    /// Those before the record itself that have its handle and form.
+    /// Those before the record itself that have its handle and form and that the send may mean.
     private static let selectTwins = SQLStatement(
         composed: """
             SELECT \(DeviceRow.columns) FROM devices
-            WHERE +hub_id = $1 AND platform = $2 AND handle = $3 AND slice_key < $4
-                AND form = (SELECT form FROM devices o WHERE o.hub_id = $1 AND o.slice_key = $4)
-            ORDER BY slice_key LIMIT 100
+            WHERE +hub_id = $1 AND platform = $2 AND handle = $3 AND form = $4 AND slice_key < $5
+                AND parked_at IS NULL AND created_at <= $6 AND (expires_at IS NULL OR expires_at > $7)
             """)
 }
 

@@ -1,5 +1,6 @@
 import PushHub
 import RichPushModel
+import ServiceErrors
 
 extension SQLDeviceStore {
     public func put(_ installation: InstallationUpsert, in hub: HubID, at now: Timestamp) async throws -> DeviceInstallation {
@@ -8,6 +9,14 @@ extension SQLDeviceStore {
 
     public func installation(_ id: RecordID, in hub: HubID) async throws -> DeviceInstallation? {
         try await database.reading { try Self.read(id, hub, $0) }
+    }
+
+    public func removeInstallation(_ id: RecordID, in hub: HubID) async throws -> Bool {
+        try await database.writing { connection in
+            guard let row = try DeviceRows.find(id, in: hub, connection), row.isInstallation else { return false }
+            try DeviceRows.remove(row, in: hub, connection)
+            return true
+        }
     }
 
     public func update(
@@ -32,7 +41,8 @@ extension SQLDeviceStore {
     ) throws -> DeviceInstallation {
         let old = try DeviceRows.find(installation.id, in: hub, connection)
         var derived: [RecordID: DeviceRow] = [:]
-        if old?.isInstallation == true {
+        if let old {
+            guard old.isInstallation else { throw Self.isARegistration }
             for row in try DeviceRows.derived(from: installation.id, in: hub, connection) { derived[row.record.id] = row }
         }
         let plan = plan(installation, over: old?.record, now)
@@ -49,6 +59,9 @@ extension SQLDeviceStore {
         return DeviceInstallation(
             native: plan.parts[0].record, derived: plan.parts.dropFirst().map { ($0.record, $0.ownTags ?? []) })
     }
+
+    private static let isARegistration = ServiceError(
+        .conflict, "this is the id of a registration; an installation needs another")
 
     /// A handle that differs is confirmed; one that does not keeps what is known of it unless the caller says otherwise.
     private static func plan(_ installation: InstallationUpsert, over old: DeviceRecord?, _ now: Timestamp) -> InstallationPlan {

@@ -3,7 +3,7 @@ extension SQLHubStore {
         [
             select, insert, describe, setCredential, selectNamed, selectNumbered, selectPage, count, rewrite, selectRules,
             upsertRule,
-            deleteRule, deleteRules, remove, selectRemoved, setCleared,
+            deleteRule, deleteRules, wakeSlices, wakeTargets, remove, selectRemoved, setCleared,
         ] + clearing
 
     static let select = SQLStatement("SELECT hub_id FROM hubs WHERE name = $1")
@@ -49,6 +49,16 @@ extension SQLHubStore {
 
     static let deleteRule = SQLStatement("DELETE FROM hub_rules WHERE hub_id = $1 AND name = $2")
     static let deleteRules = SQLStatement("DELETE FROM hub_rules WHERE hub_id = $1")
+
+    /// What waits for its time or its pace has had no failure and keeps waiting.
+    static let wakeSlices = SQLStatement(
+        """
+        UPDATE slices SET ready_at = $2 WHERE hub_id = $1 AND owner IS NULL AND ready_at > $2 AND (failures > 0 OR EXISTS (
+            SELECT 1 FROM pending_targets p WHERE p.hub_id = slices.hub_id AND p.notification_id = slices.notification_id
+                AND p.slice = slices.slice AND p.cause = 'unsent'))
+        """)
+    static let wakeTargets = SQLStatement(
+        "UPDATE pending_targets SET not_before = $2 WHERE hub_id = $1 AND cause = 'unsent' AND not_before > $2")
 
     /// A name with a colon is no hub's, so the old one is free at once.
     static let remove = SQLStatement(

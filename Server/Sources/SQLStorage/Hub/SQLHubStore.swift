@@ -51,7 +51,9 @@ public struct SQLHubStore: HubStore {
             switch change.credential {
             case .keep: break
             case .remove: try connection.run(Self.setCredential, [.integer(id.number), .null])
-            case .set(let sealed): try connection.run(Self.setCredential, [.integer(id.number), .text(sealed)])
+            case .set(let sealed):
+                try connection.run(Self.setCredential, [.integer(id.number), .text(sealed)])
+                try Self.wake(id, at: now + HubCatalog.freshness, connection)
             }
             if let rules = change.rules {
                 try connection.run(Self.deleteRules, [.integer(id.number)])
@@ -64,6 +66,13 @@ public struct SQLHubStore: HubStore {
     /// Writes a row as it is. It is kept or it fails, which tells whether the database keeps writes.
     public func rewrite(_ hub: HubID) async throws {
         _ = try await database.writing { try $0.run(Self.rewrite, [.integer(hub.number)]) }
+    }
+
+    /// Makes what waits after a failure due at the moment, if it would wait longer.
+    private static func wake(_ id: HubID, at moment: Timestamp, _ connection: any SQLConnection) throws {
+        let values: [SQLValue] = [.integer(id.number), .integer(moment.milliseconds)]
+        try connection.run(wakeSlices, values)
+        try connection.run(wakeTargets, values)
     }
 
     /// Counts the version up; `false` when there is no such hub.

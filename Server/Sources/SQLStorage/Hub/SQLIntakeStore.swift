@@ -1,5 +1,6 @@
 import PushHub
 import RichPushModel
+import ServiceErrors
 import TagExpressions
 
 /// Makes sends durable.
@@ -30,6 +31,10 @@ public struct SQLIntakeStore: IntakeStore {
             {
                 return earlier
             }
+            // Who still knew a removed hub by its name would be told that its send is kept, and it would be cleared away.
+            guard try connection.row(Self.selectRemoved, [.integer(send.hub.number)]) == nil else {
+                throw ServiceError(.notFound, "No service is hosted at the specified address.")
+            }
             try connection.run(Self.insert, Self.values(send))
             for (number, range) in send.slices.ranges.enumerated() {
                 try connection.run(Self.insertSlice, Self.values(range, number, send))
@@ -57,6 +62,31 @@ public struct SQLIntakeStore: IntakeStore {
             return try Self.cancel(id, in: hub, at: now, connection) ? id : nil
         }
     }
+
+    public func take(
+        _ key: TestSendKey, abandonedBefore moment: Timestamp, in hub: HubID, at now: Timestamp
+    ) async throws -> TestSendTaking {
+        try await database.writing { connection in
+            let time = SQLValue.integer(now.milliseconds)
+            let name: [SQLValue] = [.integer(hub.number), .text(key.text)]
+            let row: [SQLValue] = name + [.bytes(Self.testKey), .text(key.id.text), time, time]
+            guard try connection.run(Self.insertKey, row) == 0 else { return .new }
+            let anew: [SQLValue] = name + [.text(key.id.text), time, .integer(moment.milliseconds)]
+            guard try connection.run(Self.takeAnew, anew) == 0 else { return .new }
+            guard let found = try connection.row(Self.selectAnswer, name) else { throw SQLFault.unexpectedColumn(0) }
+            guard let id = NotificationID(try found.text(0)) else { throw SQLFault.unexpectedColumn(0) }
+            return .taken(id: id, answer: try found.optionalBytes(1))
+        }
+    }
+
+    public func keep(_ answer: [UInt8], for key: TestSendKey, in hub: HubID) async throws {
+        _ = try await database.writing {
+            try $0.run(Self.keepAnswer, [.integer(hub.number), .text(key.text), .text(key.id.text), .bytes(answer)])
+        }
+    }
+
+    /// The digest under the key of a test send, whose key stands for its content.
+    private static let testKey: [UInt8] = [1]
 
     /// The digest of no content.
     private static let closedKey: [UInt8] = [0]
@@ -114,7 +144,11 @@ extension SQLIntakeStore {
     }
 
     static let all =
-        [insert, insertSlice, insertKey, selectKey, markCancelled, deleteFreeSlices, closeSlices, deletePending]
+        [
+            insert, insertSlice, insertKey, selectKey, markCancelled, deleteFreeSlices, closeSlices, deletePending, takeAnew,
+            selectAnswer, keepAnswer,
+            selectRemoved,
+        ]
         + AudienceIndex.all
 
     private static let insert = SQLStatement(
@@ -135,6 +169,17 @@ extension SQLIntakeStore {
         """)
     private static let selectKey = SQLStatement(
         "SELECT digest, notification_id, due_at FROM idempotency_keys WHERE hub_id = $1 AND idempotency_key = $2")
+    private static let selectRemoved = SQLStatement(
+        "SELECT hub_id FROM hubs WHERE hub_id = $1 AND removed_at IS NOT NULL")
+    private static let takeAnew = SQLStatement(
+        """
+        UPDATE idempotency_keys SET notification_id = $3, created_at = $4
+        WHERE hub_id = $1 AND idempotency_key = $2 AND answer IS NULL AND created_at < $5
+        """)
+    private static let selectAnswer = SQLStatement(
+        "SELECT notification_id, answer FROM idempotency_keys WHERE hub_id = $1 AND idempotency_key = $2")
+    private static let keepAnswer = SQLStatement(
+        "UPDATE idempotency_keys SET answer = $4 WHERE hub_id = $1 AND idempotency_key = $2 AND notification_id = $3")
     private static let markCancelled = SQLStatement(
         """
         UPDATE notifications SET state = 'cancelled', ended_at = $3

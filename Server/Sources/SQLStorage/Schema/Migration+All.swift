@@ -9,6 +9,8 @@ extension Migration {
         .hubProtocol,
         .jobs,
         .sealing,
+        .addresses,
+        .testSends,
         .nodes,
     ]
 }

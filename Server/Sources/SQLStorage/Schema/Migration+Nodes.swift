@@ -1,6 +1,6 @@
 extension Migration {
     /// The nodes that serve the database.
-    static let nodes = Migration(number: 9, name: "nodes") { dialect in
+    static let nodes = Migration(number: 11, name: "nodes") { dialect in
         let (integer, text) = (dialect.integer, dialect.text)
         return """
             CREATE TABLE nodes (

@@ -24,6 +24,8 @@ final class WireClient: Sendable {
         /// Each SETTINGS frame as (parameter, value) pairs.
         var settings: [[String]] = []
         var goAways: [(last: Int, code: HTTP2ErrorCode, data: String)] = []
+        /// Complete answers and GOAWAYs as they came.
+        var order: [String] = []
         var resets: [(stream: Int, code: HTTP2ErrorCode)] = []
     }
 

@@ -64,6 +64,7 @@ final class WireClientHandler: ChannelInboundHandler {
         case .settings(.settings(let settings)):
             observation.settings.append(settings.map { "\(Self.name($0.parameter))=\($0.value)" })
         case .goAway(let last, let code, let data):
+            observation.order.append("goAway")
             observation.goAways.append((Int(last), code, data.map { String(buffer: $0) } ?? ""))
         case .rstStream(let code): observation.resets.append((Int(frame.streamID), code))
         default: break
@@ -90,6 +91,7 @@ final class WireClientHandler: ChannelInboundHandler {
 
     private func finish(_ stream: HTTP2StreamID) {
         guard let done = pending.removeValue(forKey: stream) else { return }
+        observation.order.append(done.answer.status)
         done.promise.succeed(done.answer)
     }
 

@@ -14,25 +14,7 @@ import Testing
 @testable import ClarionServer
 
 @Suite("Administration of the local APNs over HTTP")
-struct EmulatorAdministrationTests {
-    private func withAdministration(
-        _ body: @Sendable (LocalAPNs, any TestClientProtocol) async throws -> Void
-    ) async throws {
-        let apns = try LocalAPNs(
-            configuration: LocalAPNsConfiguration(), clock: .system, group: MultiThreadedEventLoopGroup.singleton,
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        let router = ServiceRouter(options: ServiceOptions())
-        EmulatorRoutes(apns: apns).addRoutes(to: router)
-        try await Application(router: router).test(.router) { try await body(apns, $0) }
-    }
-
-    private func send(
-        _ client: any TestClientProtocol, _ method: HTTPRequest.Method, _ path: String, _ body: String? = nil
-    ) async throws -> TestResponse {
-        try await client.execute(
-            uri: path, method: method, headers: [.contentType: "application/json"], body: body.map { ByteBuffer(string: $0) })
-    }
-
+struct EmulatorAdministrationTests: AdministrationCalling {
     @Test("every rule has a switch, and what a switch reads it can write")
     func everyRule() throws {
         let properties = Mirror(reflecting: EmulationRules()).children.compactMap(\.label)
@@ -96,7 +78,7 @@ struct EmulatorAdministrationTests {
             ),
         ])
     func faults(json: String, fault: InjectedFault) throws {
-        #expect(try JSONDecoder().decode(FaultDocument.self, from: Data(json.utf8)).fault() == fault)
+        #expect(try FaultDocument.read(Array(json.utf8)).fault() == fault)
     }
 
     @Test(

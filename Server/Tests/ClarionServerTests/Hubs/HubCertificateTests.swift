@@ -12,9 +12,15 @@ import Testing
 
 @Suite("Certificates of hubs")
 struct HubCertificateTests {
-    private static func issued() throws -> (certificatePEM: String, privateKeyPEM: String) {
-        let issued = try LocalCertificateAuthority.create().issueClientCertificate(
-            ClientCertificateRequest(bundleID: "com.example.app", environments: [.sandbox]), now: SystemClock().now)
+    private static let now = SystemClock().now
+
+    private static func issued(
+        _ environments: Set<APNsEnvironment> = [.sandbox], until end: Timestamp? = nil
+    ) throws -> (certificatePEM: String, privateKeyPEM: String) {
+        var request = ClientCertificateRequest(bundleID: "com.example.app", environments: environments)
+        request.notBefore = now - .seconds(86_400)
+        request.notAfter = end
+        let issued = try LocalCertificateAuthority.create().issueClientCertificate(request, now: now)
         return (issued.certificatePEM, issued.privateKeyPEM)
     }
 
@@ -25,7 +31,7 @@ struct HubCertificateTests {
     @Test("PEM with certificate and key is taken, and names its app")
     func pem() throws {
         let issued = try Self.issued()
-        let read = try HubCertificate(credential(Array((issued.certificatePEM + "\n" + issued.privateKeyPEM).utf8)))
+        let read = try HubCertificate(credential(Array((issued.certificatePEM + "\n" + issued.privateKeyPEM).utf8)), at: Self.now)
         #expect(read.topic == "com.example.app")
         let key = try NIOSSLPrivateKey(bytes: Array(read.keyPEM.utf8), format: .pem)
         let given = try NIOSSLPrivateKey(bytes: Array(issued.privateKeyPEM.utf8), format: .pem)
@@ -39,11 +45,29 @@ struct HubCertificateTests {
             certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(issued.certificatePEM.utf8)),
             privateKey: try NIOSSLPrivateKey(bytes: Array(issued.privateKeyPEM.utf8), format: .pem))
         let data = try bundle.serialize(passphrase: "word".utf8)
-        let read = try HubCertificate(credential(data, password: "word", topic: "com.example.other"))
-        #expect(read.topic == "com.example.other")
+        let read = try HubCertificate(credential(data, password: "word", topic: "com.example.app"), at: Self.now)
+        #expect(read.topic == "com.example.app")
         #expect(try NIOSSLCertificate.fromPEMBytes(Array(read.chainPEM.utf8)).count == 1)
-        #expect(throws: ServiceError.self) { try HubCertificate(credential(data, password: "other")) }
-        #expect(throws: ServiceError.self) { try HubCertificate(credential(data)) }
+        #expect(throws: ServiceError.self) { try HubCertificate(credential(data, password: "other"), at: Self.now) }
+        #expect(throws: ServiceError.self) { try HubCertificate(credential(data), at: Self.now) }
+    }
+
+    @Test("a certificate that APNs would refuse every push for is refused when it is given, with the reason")
+    func useless() throws {
+        func detail(_ issued: (certificatePEM: String, privateKeyPEM: String), topic: String? = nil) -> String? {
+            do {
+                let text = issued.certificatePEM + "\n" + issued.privateKeyPEM
+                _ = try HubCertificate(credential(Array(text.utf8), topic: topic), at: Self.now)
+                return nil
+            } catch {
+                return error.detail
+            }
+        }
+        let other = detail(try Self.issued(), topic: "com.example.other")
+        #expect(other == "the certificate is for com.example.app, not for com.example.other")
+        #expect(detail(try Self.issued([.production]))?.contains("production environment alone") == true)
+        #expect(detail(try Self.issued(until: Self.now - .seconds(60)))?.contains("has ended") == true)
+        #expect(detail(try Self.issued([.sandbox, .production])) == nil)
     }
 
     @Test("another's key, no key, and what is no certificate are refused in words that show nothing")
@@ -54,7 +78,7 @@ struct HubCertificateTests {
             issued.certificatePEM, issued.privateKeyPEM, issued.certificatePEM + "\n" + other, "", "-----BEGIN ", "text",
         ] {
             do {
-                _ = try HubCertificate(credential(Array(text.utf8)))
+                _ = try HubCertificate(credential(Array(text.utf8)), at: Self.now)
                 Issue.record("it was taken")
             } catch {
                 #expect(error.code == .invalidField)

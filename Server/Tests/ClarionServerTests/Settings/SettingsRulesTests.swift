@@ -1,5 +1,7 @@
 import Foundation
 import Crypto
+import HubProtocol
+import PushHub
 import Testing
 
 @testable import ClarionServer
@@ -33,6 +35,42 @@ struct SettingsRulesTests {
         #expect(SettingsFixture(file: "content-quota: 1MB").problems.count == 1)
         #expect(SettingsFixture(file: "content-quota: 1MB\ncontent-limit: 1MB").problems.isEmpty)
         #expect(SettingsFixture(file: "content-limit: 2GB").problems.count == 1)
+    }
+
+    @Test("limits of the hub protocol reach those who keep them, and without a word are those of Azure's service")
+    func hubLimits() throws {
+        let plain = try #require(SettingsFixture(file: "").read().settings)
+        #expect(plain.hubBounds == Settings.HubBounds())
+        #expect(plain.hubBounds.ofRequests == HubLimits() && plain.hubBounds.ofHub == NotificationHub.Limits())
+        #expect(ServerNode.hubSettings(plain).scheduleHorizon == .seconds(7 * 86_400))
+        #expect(ServerNode.dispatchSettings(plain, NodeOptions(), nil).retryHorizon == DispatchSettings().retryHorizon)
+        let file = """
+            hub-notification-limit: 128KiB
+            hub-batch-handles: 200
+            hub-tag-limit: 70
+            hub-schedule-horizon: 30d
+            hub-retry-horizon: 2h
+            hub-page-size: 500
+            hub-test-devices: 3
+            hub-installation-limit: 1MB
+            hub-job-file-limit: 200MB
+            hub-file-space: 1GB
+            """
+        let settings = try #require(SettingsFixture(file: file).read().settings)
+        let requests = settings.hubBounds.ofRequests
+        #expect(requests.notificationBytes == 131_072 && requests.batchHandles == 200 && requests.tags == 70)
+        #expect(requests.pageSize == 500 && requests.installationBytes == 1_000_000)
+        let hub = ServerNode.hubSettings(settings)
+        #expect(hub.limits.bodyBytes == 131_072 && hub.limits.handles == 200 && hub.limits.tags == 70)
+        #expect(hub.limits.testTargets == 3 && hub.scheduleHorizon == .seconds(30 * 86_400))
+        #expect(ServerNode.dispatchSettings(settings, NodeOptions(), nil).retryHorizon == .seconds(7_200))
+        #expect(settings.hubBounds.jobFileBytes == 200_000_000 && settings.hubBounds.fileSpace == 1_000_000_000)
+        for line in [
+            "hub-notification-limit: 1KB", "hub-batch-handles: 0", "hub-tag-limit: 1001", "hub-schedule-horizon: 7",
+            "hub-page-size: 5000", "hub-job-file-limit: 10GB",
+        ] {
+            #expect(SettingsFixture(file: line).problems.count == 1, "\(line)")
+        }
     }
 
     @Test("metrics beyond this machine need to be told that it is meant")

@@ -9,10 +9,11 @@ import HummingbirdTesting
 import Logging
 import NIOConcurrencyHelpers
 import NIOCore
-import PushHub
 import RichPushModel
 import SQLStorage
 import SharedAccess
+
+@testable import PushHub
 
 /// The hub protocol over real storage in a temporary folder, called without a socket.
 final class HubUnderTest: Sendable {
@@ -34,6 +35,8 @@ final class HubUnderTest: Sendable {
     init(
         hubs names: [String] = ["demo"], start: Timestamp = Timestamp(seconds: 1_795_220_000),
         intake wrap: (any IntakeStore) -> any IntakeStore = { $0 },
+        settings changeSettings: (inout NotificationHub.Settings) -> Void = { _ in },
+        service changeService: (inout ServiceOptions) -> Void = { _ in },
         options change: (inout HubHTTPOptions) -> Void = { _ in }
     ) async throws {
         folder = NSTemporaryDirectory() + "clarion-protocol-\(UUID().uuidString)"
@@ -50,12 +53,17 @@ final class HubUnderTest: Sendable {
         try await registry.put(
             AccessRule(name: Self.rootRule, rights: Set(AccessRight.allCases), primary: Self.key(Self.rootKey)), of: nil)
         let serviceClock = clock
+        var changed = NotificationHub.Settings()
+        changeSettings(&changed)
+        let settings = changed
         let directory = HubDirectory(
             catalog: HubCatalog(store: store, box: box, clock: clock), registry: registry
-        ) { NotificationHub(id: $0.id, stores: stores, clock: serviceClock, logger: quiet) }
+        ) { NotificationHub(id: $0.id, stores: stores, clock: serviceClock, settings: settings, logger: quiet) }
         var options = HubHTTPOptions(clock: clock, transport: transport)
         change(&options)
-        let router = ServiceRouter(options: ServiceOptions(clock: clock))
+        var service = ServiceOptions(clock: clock)
+        changeService(&service)
+        let router = ServiceRouter(options: service)
         router.get("/api/notifications") { _, _ in "api" }
         router.add(HubRoutes(directory: directory, options: options))
         application = Application(responder: AddressedResponder(base: router.buildResponder()), logger: quiet)
@@ -74,6 +82,14 @@ final class HubUnderTest: Sendable {
     }
 
     private static func key(_ text: String) -> SharedAccessKey { SharedAccessKey(text) ?? .random() }
+
+    /// Works on everything that is due, as the dispatcher of a node does.
+    func dispatch() async {
+        let dispatcher = Dispatcher(
+            queue: SQLSliceQueue(database), transport: transport, clock: clock,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        while await dispatcher.pass() > 0 {}
+    }
 
     /// Sends a request as it is.
     func call(_ request: ClientRequest) async throws -> ClientAnswer {
@@ -108,15 +124,19 @@ final class HubUnderTest: Sendable {
     static func url(_ target: String) -> String { "https://\(authority)\(target)" }
 }
 
-/// A push service that takes everything.
+/// A push service that says the same to everything, at first that it takes it.
 final class AcceptingTransport: PushTransport {
     private let batches = NIOLockedValueBox<[PushBatch]>([])
+    private let outcome = NIOLockedValueBox(PushOutcome.accepted)
 
     var sent: [PushBatch] { batches.withLockedValue { $0 } }
 
+    /// What it says from now on.
+    func answer(_ outcome: PushOutcome) { self.outcome.withLockedValue { $0 = outcome } }
+
     func send(_ batch: PushBatch) async -> [PushOutcome] {
         batches.withLockedValue { $0.append(batch) }
-        return batch.targets.map { _ in .accepted }
+        return batch.targets.map { _ in outcome.withLockedValue { $0 } }
     }
 }
 

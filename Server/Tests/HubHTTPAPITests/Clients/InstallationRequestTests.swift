@@ -138,4 +138,70 @@ struct InstallationRequestTests {
         #expect(answer.status == 400 && answer.body.hasPrefix("<Error><Code>400</Code><Detail>"), "\(answer.body)")
         #expect(Set(try await read(client, "i", on: hub).tags ?? []) == ["red", "go"])
     }
+
+    @Test("a registration is no installation: putting one over it is 409, removing one leaves it", arguments: [true, false])
+    func registrations(hasTemplate: Bool) async throws {
+        let hub = try await HubUnderTest()
+        let client = HubClient.dotNet
+        let entry = client.entry(
+            hasTemplate ? "AppleTemplateRegistrationDescription" : "AppleRegistrationDescription", tags: "plain",
+            [("DeviceToken", Self.token)] + (hasTemplate ? [("BodyTemplate", "<![CDATA[{\"a\":\"$(b)\"}]]>")] : []))
+        let target = client.registration("ww3")
+        #expect(try await hub.call(client, ClientRequest("PUT", target, [client.entryType], body: entry)).status == 200)
+        let document = client.installationDocument("ww3", token: Self.token)
+        let put = try await hub.call(client, ClientRequest("PUT", client.installation("ww3"), [], body: document))
+        #expect(put.status == 409 && put.body.contains("SubCode=40900"), "\(put.body)")
+        let deleted = try await hub.call(client, ClientRequest("DELETE", client.installation("ww3")))
+        #expect(deleted.status == 204)
+        let read = try RegistrationReading.entry(try await hub.call(client, ClientRequest("GET", target)))
+        #expect(read.etag == "1" && read.tags == ["plain"])
+    }
+
+    /// How many devices a send reaches.
+    private func reached(on hub: HubUnderTest) async throws -> Int {
+        let client = HubClient.javaScript
+        let before = hub.transport.sent.flatMap(\.targets).count
+        let send = ClientRequest(
+            "POST", client.messages(), client.sendHeaders(format: "apple"), body: #"{"aps":{"alert":"x"}}"#)
+        #expect(try await hub.call(client, send).status == 201)
+        await hub.dispatch()
+        return hub.transport.sent.flatMap(\.targets).count - before
+    }
+
+    @Test(
+        "a device whose token was bad is back when its channel is put or patched, be it the same, and by no other change",
+        arguments: [
+            ("PUT", nil, true), ("PATCH", #"[{"op":"replace","path":"/pushChannel","value":"\#(token)"}]"#, true),
+            ("PATCH", #"[{"op":"add","path":"/tags","value":"more"}]"#, false),
+        ])
+    func parked(_ method: String, _ patch: String?, _ isBack: Bool) async throws {
+        let hub = try await HubUnderTest()
+        let client = HubClient.dotNet
+        let target = client.installation("i")
+        let document = client.installationDocument("i", token: Self.token)
+        #expect(try await hub.call(client, ClientRequest("PUT", target, [], body: document)).status == 200)
+        hub.transport.answer(.badToken)
+        #expect(try await reached(on: hub) == 1)
+        hub.transport.answer(.accepted)
+        #expect(try await reached(on: hub) == 0)
+        #expect(try await read(client, "i", on: hub).pushChannelExpired)
+        #expect(try await hub.call(client, ClientRequest(method, target, [], body: patch ?? document)).status == 200)
+        #expect(try await reached(on: hub) == (isBack ? 1 : 0))
+        #expect(try await read(client, "i", on: hub).pushChannelExpired != isBack)
+    }
+
+    @Test("a phone whose clock is wrong is not refused: what has expired is kept until it is swept, and gets nothing")
+    func expired() async throws {
+        let hub = try await HubUnderTest()
+        let client = HubClient.apple
+        func put(_ time: String) async throws -> Int {
+            let document = client.installationDocument("i", token: Self.token).replacing("2027-02-18T10:00+0000", with: time)
+            return try await hub.call(client, ClientRequest("PUT", client.installation("i"), [], body: document), listens: true)
+                .status
+        }
+        #expect(try await put("2001-02-18T10:00+0000") == 200)
+        #expect(try await reached(on: hub) == 0)
+        #expect(try await put("2027-02-18T10:00+0000") == 200)
+        #expect(try await reached(on: hub) == 1)
+    }
 }

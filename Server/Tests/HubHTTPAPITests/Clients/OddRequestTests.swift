@@ -235,6 +235,58 @@ struct OddRequestTests {
         }
     }
 
+    @Test("every answer has a GUID as its tracking id, and the client's own where it sent one")
+    func trackingID() async throws {
+        let hub = try await HubUnderTest()
+        for target in ["/demo/registrations?api-version=2020-06", "/demo/nothing", "/demo/registrations/none"] {
+            let answer = try await hub.call(.javaScript, ClientRequest("GET", target))
+            let id = try #require(answer.headers["trackingid"])
+            #expect(id.wholeMatch(of: /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/) != nil)
+            #expect(answer.headers["x-ms-correlation-request-id"] == id && (answer.status == 200 || answer.body.contains(id)))
+            let named = try await hub.call(.java, ClientRequest("GET", target).adding("TrackingId", "mine"))
+            #expect(named.headers["trackingid"] == "mine")
+        }
+    }
+
+    @Test(
+        "a path that is none, below a hub or where one would be, is told in the form that clients read",
+        arguments: [
+            "/demo/zzz", "//demo/registrations", "/demo/registrations//x", "/demo/registrations/a/b", "/nowhere/zzz",
+            "/demo/messages/$batch/x/y",
+        ])
+    func unknownPaths(target: String) async throws {
+        let hub = try await HubUnderTest()
+        for method in ["GET", "POST", "PUT", "DELETE"] {
+            let answer = try await hub.call(.dotNet, ClientRequest(method, target))
+            #expect(answer.status == 404 && answer.body.hasPrefix("<Error><Code>404</Code><Detail>"), "\(method) \(answer.body)")
+        }
+        let other = try await hub.call(.dotNet, ClientRequest("GET", "/api/zzz"))
+        #expect(other.status == 404 && other.headers["content-type"]?.hasPrefix("application/problem+json") == true)
+    }
+
+    @Test("a name of another host is a bad request with the sub-code of one, not a refusal that clients repeat")
+    func otherHost() async throws {
+        let hub = try await HubUnderTest(service: { $0.allowedHosts = ["push.example.test"] })
+        #expect(try await hub.call(.dotNet, ClientRequest("GET", "/demo/registrations")).status == 200)
+        var other = ClientRequest("GET", "/demo/registrations")
+        other.headers = [("Host", "evil.example")]
+        let answer = try await hub.call(other)
+        #expect(
+            answer.status == 400 && answer.body.contains("<Code>400</Code><Detail>SubCode=40000. Host is not"), "\(answer.body)")
+    }
+
+    @Test(
+        "a windows send says of what type it is",
+        arguments: [("wns/toast", 201), ("WNS/Raw", 201), (nil, 400), ("toast", 400), ("", 400)])
+    func windowsType(type: String?, status: Int) async throws {
+        let hub = try await HubUnderTest()
+        var request = ClientRequest(
+            "POST", HubClient.java.messages(), [("ServiceBusNotification-Format", "windows")], body: "<toast/>")
+        if let type { request = request.adding("X-WNS-Type", type) }
+        let answer = try await hub.call(.java, request)
+        #expect(answer.status == status && (status == 201 || answer.body.contains("X-WNS-Type")), "\(answer.body)")
+    }
+
     @Test("what a request lacks in rights, hub or route is told in the form that clients read")
     func refusals() async throws {
         let hub = try await HubUnderTest()

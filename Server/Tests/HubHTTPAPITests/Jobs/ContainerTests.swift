@@ -71,9 +71,14 @@ struct ContainerTests {
         #expect(try await bench.call(.get, "/$containers/unknown/\(ContainerName.random())/a\(query)").status == .unauthorized)
         #expect(try await bench.call(.post, JobBench.target(mine, "a"), as: .nobody).status == .methodNotAllowed)
         #expect(try await bench.call(.put, JobBench.target(mine, "a", "&comp=block"), "x", as: .nobody).status == .badRequest)
-        for bad in ["..", "a/../b", "%2e%2e/x", "a%00"] {
-            #expect(try await bench.call(.put, JobBench.target(mine, bad), "x", as: .nobody).status == .notFound)
+        for bad in ["..", "a/../b", "%2e%2e/x", "a%00", "a%20b", "%C3%9Cn%C3%AF", "a%2", String(repeating: "x", count: 201)] {
+            let answer = try await bench.call(.put, JobBench.target(mine, bad), "x", as: .nobody)
+            #expect(answer.status == .badRequest && String(buffer: answer.body).contains(". _ - ~ + = @ ( ) ,"), "\(bad)")
         }
+        let named = try await bench.call(
+            .get, path.replacing(path.split(separator: "/")[1], with: "Upper") + "/a\(query)", as: .nobody)
+        #expect(
+            named.status == .badRequest && String(buffer: named.body).contains("<Detail>SubCode=40000. the name of a container"))
         bench.clock.advance(by: .seconds(7 * 86_400))
         #expect(try await bench.call(.get, JobBench.target(mine, "a"), as: .nobody).status == .unauthorized)
     }

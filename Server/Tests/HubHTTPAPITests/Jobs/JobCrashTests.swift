@@ -76,4 +76,25 @@ struct JobCrashTests {
         let lines = try await bench.file(done, "OutputFilePath").split(separator: "\n")
         #expect(lines.count == Self.count * 9 / 10 && Set(lines).count == lines.count, "seed \(generator.seed)")
     }
+
+    @Test("a worker that stalled until another had done its export leaves that one's file alone")
+    func stalled() async throws {
+        let bench = try await JobBench()
+        let container = try await bench.makeContainer()
+        _ = try await bench.call(.put, JobBench.target(container, "in.txt"), Self.file(), as: .nobody)
+        _ = try await bench.submit(
+            .importCreateRegistrations, output: container, file: JobBench.link(container, file: "in.txt"))
+        #expect(await bench.jobs.runNext())
+        let job = try await bench.submit(.exportRegistrations, output: container)
+        // It has opened its files when it stalls, for longer than its lease.
+        let containers = StallingContainerStore(base: bench.containers) {
+            bench.clock.advance(by: .seconds(31))
+            #expect(await bench.jobs.runNext())
+        }
+        #expect(await bench.restarted(store: bench.jobStore, containers: containers).runNext())
+        let done = try await bench.job(job.id)
+        #expect(done.status == .completed)
+        let lines = try await bench.file(done, "OutputFilePath").split(separator: "\n")
+        #expect(lines.count == Self.count * 9 / 10 && Set(lines).count == lines.count)
+    }
 }

@@ -40,7 +40,7 @@ struct SendHeadersTests {
             ("nokiax", .nokiax, "nokiax"),
         ])
     func formats(_ text: String, _ format: NotificationFormat, _ platform: String) throws {
-        let read = try read([HeaderField("ServiceBusNotification-Format", text)])
+        let read = try read([HeaderField("ServiceBusNotification-Format", text), HeaderField("x-wns-type", "WNS/Toast")])
         #expect(read.format == format)
         #expect(read.format.platform?.rawValue == platform)
     }

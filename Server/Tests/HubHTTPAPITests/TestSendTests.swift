@@ -1,0 +1,53 @@
+import Testing
+
+/// Azure reference 2.10 and 0, point 17.
+@Suite("Test sends that are repeated")
+struct TestSendTests {
+    private static let token = RegistrationRequestTests.token
+    private let client = HubClient.javaScript
+
+    private func request(_ id: String?, handle: String? = nil, text: String = "Hello") -> ClientRequest {
+        let headers = client.sendHeaders(format: "apple", tags: handle == nil ? "red" : nil, handle: handle)
+        let request = ClientRequest("POST", client.messages(flag: "test"), headers, body: #"{"aps":{"alert":"\#(text)"}}"#)
+        return id.map { request.adding("x-ms-client-request-id", $0) } ?? request
+    }
+
+    private func register(on hub: HubUnderTest) async throws -> String {
+        let entry = client.entry("AppleRegistrationDescription", tags: "red", [("DeviceToken", Self.token)])
+        return try RegistrationReading.entry(
+            try await hub.call(client, ClientRequest("POST", client.registrations(), body: entry))
+        ).id
+    }
+
+    @Test("the same call is one send with one answer, to a tag and to a handle", arguments: [nil, token])
+    func once(handle: String?) async throws {
+        let hub = try await HubUnderTest()
+        let id = try await register(on: hub)
+        let first = try await hub.call(client, request("r-1", handle: handle))
+        #expect(first.status == 201 && first.body.contains("<Success>1</Success><Failure>0</Failure>"), "\(first.body)")
+        #expect(first.body.contains(id) == (handle == nil) && first.body.contains(Self.token))
+        for _ in 0..<2 {
+            let again = try await hub.call(client, request("r-1", handle: handle))
+            #expect(again.status == 201 && again.body == first.body)
+            #expect(try again.location() == first.location())
+        }
+        #expect(hub.transport.sent.count == 1)
+    }
+
+    @Test("another name, another content, no name at all, or the send itself are others")
+    func others() async throws {
+        let hub = try await HubUnderTest()
+        _ = try await register(on: hub)
+        for (count, request) in [request("r-1"), request("r-2"), request("r-1", text: "Other"), request(nil), request(nil)]
+            .enumerated()
+        {
+            #expect(try await hub.call(client, request).status == 201)
+            #expect(hub.transport.sent.count == count + 1)
+        }
+        var real = request("r-1")
+        real.target = client.messages()
+        #expect(try await hub.call(client, real).status == 201)
+        await hub.dispatch()
+        #expect(hub.transport.sent.count == 6)
+    }
+}

@@ -1,0 +1,61 @@
+import RichPushModel
+import ServiceErrors
+import Testing
+
+@testable import PushHub
+
+@Suite("Test sends of which another is still under way")
+struct TestSendWaitTests {
+    private let command = SendCommand(
+        message: PushMessage(body: Array(#"{"aps":{"alert":"x"}}"#.utf8)), audience: nil, idempotencyKey: "k")
+
+    private func waiting(_ bench: HubBench) async { while bench.clock.sleeperCount == 0 { await Task.yield() } }
+
+    @Test("the second waits for the answer of the first, and sends nothing")
+    func waits() async throws {
+        let bench = try await HubBench()
+        let record = try await bench.register(1)
+        let key = TestSendKey("k", id: NotificationID())
+        let intake = bench.store.hub.intake
+        #expect(try await intake.take(key, abandonedBefore: bench.clock.now, in: bench.hubID, at: bench.clock.now) == .new)
+        async let second = bench.hub.test(command, through: bench.transport)
+        await waiting(bench)
+        let answer = TestSendReport(
+            id: key.id,
+            results: [.init(platform: .apns, handle: HubBench.handle(1), record: record.id, outcome: .badToken, reason: "r")])
+        try await intake.keep(try TestSendRecord(answer).bytes, for: key, in: bench.hubID)
+        bench.clock.advance(by: .seconds(1))
+        #expect(try await second == answer)
+        #expect(bench.transport.batches.isEmpty)
+    }
+
+    @Test("it does not wait for ever, and what died without an answer is sent anew")
+    func givesUp() async throws {
+        let bench = try await HubBench()
+        try await bench.register(1)
+        let key = TestSendKey("k", id: NotificationID())
+        _ = try await bench.store.hub.intake.take(key, abandonedBefore: bench.clock.now, in: bench.hubID, at: bench.clock.now)
+        let second = Task { try await bench.hub.test(command, through: bench.transport) }
+        await waiting(bench)
+        bench.clock.advance(by: NotificationHub.testWait)
+        let error = await #expect(throws: ServiceError.self) { try await second.value }
+        #expect(error?.code == .overloaded && error?.retryAfter == 5)
+        #expect(bench.transport.batches.isEmpty)
+        bench.clock.advance(by: NotificationHub.testAbandoned)
+        let report = try await bench.hub.test(command, through: bench.transport)
+        #expect(report.successes == 1 && bench.transport.batches.count == 1)
+        #expect(try await bench.hub.test(command, through: bench.transport) == report)
+        #expect(bench.transport.batches.count == 1)
+    }
+
+    @Test("a device that went meanwhile is told without its handle, and nothing that is kept holds one")
+    func handles() async throws {
+        let bench = try await HubBench()
+        let record = try await bench.register(1)
+        let first = try await bench.hub.test(command, through: bench.transport)
+        #expect(try await bench.hub.removeDevice(record.id))
+        let second = try await bench.hub.test(command, through: bench.transport)
+        #expect(second.id == first.id && second.results.map(\.outcome) == [.accepted] && second.results[0].handle.text.isEmpty)
+        #expect(!String(decoding: try TestSendRecord(first).bytes, as: UTF8.self).contains(HubBench.handle(1).text))
+    }
+}
