@@ -19,7 +19,8 @@ extension NotificationHub {
         let start = clock.uptime
         while true {
             let now = clock.now
-            let taking = try await stores.intake.take(key, abandonedBefore: now - Self.testAbandoned, in: self.id, at: now)
+            let abandoned = max(now - Self.testAbandoned, settings.aloneSince ?? Timestamp(milliseconds: 0))
+            let taking = try await stores.intake.take(key, abandonedBefore: abandoned, in: self.id, at: now)
             switch taking {
             case .new:
                 let report = await run(prepared, id, through: transport)

@@ -15,6 +15,8 @@ public struct NotificationHub: Sendable {
         public var limits = Limits()
         /// How long a registration or installation that says no expiry lasts after its last change; absent means for ever.
         public var registrationTTL: Duration?
+        /// When this process began, if no other serves the database: what an earlier one had in hand is in nobody's now.
+        public var aloneSince: Timestamp?
 
         /// The defaults.
         public init() {}

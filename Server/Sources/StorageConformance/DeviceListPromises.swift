@@ -8,7 +8,7 @@ import Testing
 public enum DeviceListPromises {
     /// Every promise.
     public static let all: [StoragePromise<HubStorage>] = [
-        pages, byTag, byHandle, otherPlatforms, preconditions, removalPreconditions, samples,
+        pages, byTag, byHandle, otherPlatforms, preconditions, removalPreconditions, samples, sampledTwins,
     ]
 
     private static func fill(_ storage: HubStorage, _ count: Int) async throws {
@@ -118,6 +118,23 @@ public enum DeviceListPromises {
             _ = try await storage.devices.remove(request.id, expecting: .exists, in: Sample.hub)
         }
         #expect(missing?.code == .notFound)
+    }
+
+    private static let sampledTwins = StoragePromise<HubStorage>(
+        "of several records of one handle a sample has one, wherever it begins"
+    ) { storage in
+        for number in 0..<5 {
+            _ = try await storage.devices.upsert(
+                try Sample.device("twin\(number)", handle: 1, tags: ["all"]), in: Sample.hub, at: Sample.start)
+        }
+        for audience in [nil, "all", "all && !other"] as [String?] {
+            let expression = try audience.map { try TagExpression(parsing: $0) }
+            for _ in 1...20 {
+                let found = try await storage.devices.sample(
+                    expression, format: .native(.apns), in: Sample.hub, at: Sample.start, limit: 10)
+                #expect(found.count == 1, "\(audience ?? "everyone")")
+            }
+        }
     }
 
     private static let samples = StoragePromise<HubStorage>("a sample has only whom the send would reach, each once") { storage in

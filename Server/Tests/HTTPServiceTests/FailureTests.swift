@@ -19,6 +19,7 @@ struct FailureTests {
         router.get("/login") { _, _ -> String in throw ServiceError(.unauthenticated) }
         router.post("/body") { request, _ in String(decoding: try await request.readBody(limit: 8), as: UTF8.self) }
         router.post("/collect") { request, _ in String(buffer: try await request.body.collect(upTo: 8)) }
+        router.get("/wrong") { _, _ -> String in throw ServiceError(.invalidField, "template SECRET: no such thing") }
         router.get("/fine") { _, _ in "fine" }
     }
 
@@ -49,6 +50,15 @@ struct FailureTests {
         #expect(line.metadata["status"] == "503")
         let id = try #require(response.headers[HTTPField.Name("X-Request-Id")!])
         #expect(line.metadata["request_id"] == id && id.wholeMatch(of: /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/) != nil)
+        #expect(!line.metadata.values.contains { $0.contains("SECRET") })
+    }
+
+    @Test("of a request that is wrong quotes the caller to the caller, and not to the log")
+    func quoted() async throws {
+        let response = try await harness.call(.get, "/wrong")
+        #expect(response.status == .badRequest && response.detail == "template SECRET: no such thing")
+        let line = try #require(harness.log.lines.first)
+        #expect(line.metadata["error_code"] == "invalid-field" && line.metadata["error_detail"] == nil)
         #expect(!line.metadata.values.contains { $0.contains("SECRET") })
     }
 

@@ -22,11 +22,13 @@ final class HubBench: Sendable {
         hubID = try await store.hub.hubs.ensureHub(named: "test", at: clock.now)
     }
 
-    var hub: NotificationHub {
+    var hub: NotificationHub { hub(NotificationHub.Settings()) }
+
+    func hub(_ settings: NotificationHub.Settings) -> NotificationHub {
         let ports = store.hub
         return NotificationHub(
             id: hubID, stores: .init(devices: ports.devices, intake: ports.intake, telemetry: ports.telemetry), clock: clock,
-            logger: Self.logger)
+            settings: settings, logger: Self.logger)
     }
 
     static var logger: Logger { Logger(label: "test") { _ in SwiftLogNoOpLogHandler() } }

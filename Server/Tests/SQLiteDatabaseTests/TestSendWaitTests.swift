@@ -48,6 +48,21 @@ struct TestSendWaitTests {
         #expect(bench.transport.batches.count == 1)
     }
 
+    @Test("what an earlier process had in hand is sent anew at once by one that is alone on the database")
+    func alone() async throws {
+        let bench = try await HubBench()
+        try await bench.register(1)
+        let key = TestSendKey("k", id: NotificationID())
+        _ = try await bench.store.hub.intake.take(key, abandonedBefore: bench.clock.now, in: bench.hubID, at: bench.clock.now)
+        bench.clock.advance(by: .seconds(2))
+        var settings = NotificationHub.Settings()
+        settings.aloneSince = bench.clock.now
+        let report = try await bench.hub(settings).test(command, through: bench.transport)
+        #expect(report.successes == 1 && bench.transport.batches.count == 1)
+        #expect(try await bench.hub(settings).test(command, through: bench.transport) == report)
+        #expect(bench.transport.batches.count == 1)
+    }
+
     @Test("a device that went meanwhile is told without its handle, and nothing that is kept holds one")
     func handles() async throws {
         let bench = try await HubBench()

@@ -10,8 +10,11 @@ public enum HubCredentialCheck {
     public static func check(_ credential: HubAPNsCredential, at now: Timestamp = SystemClock().now) throws(ServiceError) {
         switch credential.identity {
         case .token(let key, let keyID, let teamID):
-            guard credential.topic?.isEmpty == false else {
+            guard let topic = credential.topic, !topic.isEmpty else {
                 throw ServiceError(.invalidField, "a signing key needs the bundle id of the app as well")
+            }
+            guard isBundleID(topic) else {
+                throw ServiceError(.invalidField, "the topic is not a bundle id such as com.example.app")
             }
             do throws(ProviderTokenKeyFault) {
                 _ = try ProviderTokenKey(pem: key, keyID: keyID, teamID: teamID)
@@ -20,5 +23,18 @@ public enum HubCredentialCheck {
             }
         case .certificate: _ = try HubCertificate(credential, at: now)
         }
+    }
+
+    /// As the setting `apns-topic` wants it.
+    private static func isBundleID(_ text: String) -> Bool {
+        (1...155).contains(text.utf8.count) && text.contains(".")
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"):
+                    true
+                default: false
+                }
+            }
     }
 }

@@ -74,8 +74,11 @@ public struct ServerNode: Sendable {
         let observer = HubObservers(observers: [PushMetrics(factory: options.metrics)] + [options.hubObserver].compactMap(\.self))
         let stores = storage.hubStores
         let clock = options.clock
-        let makeHub: @Sendable (HubID, NotificationHub.Settings) -> NotificationHub = { id, settings in
-            NotificationHub(
+        let aloneSince = settings.database == nil ? clock.now : nil
+        let makeHub: @Sendable (HubID, NotificationHub.Settings) -> NotificationHub = { id, common in
+            var settings = common
+            settings.aloneSince = aloneSince
+            return NotificationHub(
                 id: id, stores: stores, clock: clock, settings: settings, signal: signal, observer: observer, logger: logger)
         }
         hub = makeHub(storage.hub, Self.hubSettings(settings))

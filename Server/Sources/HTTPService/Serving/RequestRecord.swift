@@ -28,7 +28,8 @@ struct RequestRecord {
             return
         }
         metadata[.errorCode] = .string(failure.error.code.rawValue)
-        metadata[.errorDetail] = failure.error.detail.map { .string($0) }
+        // A 400 may quote what it was given, so that the caller finds the place; that can be a tag, a name or content.
+        if status != .badRequest { metadata[.errorDetail] = failure.error.detail.map { .string($0) } }
         metadata[.errorType] = failure.unforeseen.map { .string($0) }
         context.logger.log(level: ErrorTable.entry(for: failure.error.code).level, "Request failed", metadata: metadata)
     }

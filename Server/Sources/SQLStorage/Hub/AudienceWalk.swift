@@ -145,17 +145,33 @@ struct AudienceWalk {
         let handle = SharedHandle(platform: member.platform, handle: member.handle, form: form)
         // The walk goes up: one of them it has met already.
         guard met.handles.insert(handle).inserted else { return true }
-        let values: [SQLValue] = [
-            .integer(send.hub.number), .text(member.platform.rawValue), .text(member.handle.text), .integer(form),
-            .integer(member.key.number), .integer(send.dueAt.milliseconds), .integer(send.now.milliseconds),
-        ]
-        var isFound = false
-        try connection.forEachRow(Self.selectTwins, values) { row in
-            guard !isFound else { return }
-            isFound = try send.audience?.matches(DeviceRow(row).record.matchingTags) ?? true
+        // In pieces, and not for ever: whoever made more records of one handle than that gets a push too many.
+        let piece = send.audience == nil ? 1 : Self.twinPiece
+        var cursor = SliceKey.beforeAll
+        for _ in 0..<Self.twinPieces {
+            let values: [SQLValue] = [
+                .integer(send.hub.number), .text(member.platform.rawValue), .text(member.handle.text), .integer(form),
+                .integer(member.key.number), .integer(send.dueAt.milliseconds), .integer(send.now.milliseconds),
+                .integer(cursor.number), .integer(Int64(piece)),
+            ]
+            var isFound = false
+            var count = 0
+            try connection.forEachRow(Self.selectTwins, values) { row in
+                count += 1
+                guard !isFound else { return }
+                let record = try DeviceRow(row).record
+                cursor = record.sliceKey
+                isFound = send.audience?.matches(record.matchingTags) ?? true
+            }
+            if isFound { return true }
+            if count < piece { return false }
         }
-        return isFound
+        return false
     }
+
+    /// How many records of one handle are read at a time, and how many times, in the search for one that the send means.
+    private static let twinPiece = 500
+    private static let twinPieces = 20
 
     /// `$4` and on of every statement: what a record has to be to be meant.
     private var state: [SQLValue] {
@@ -182,7 +198,8 @@ struct AudienceWalk {
         composed: """
             SELECT \(DeviceRow.columns) FROM devices
             WHERE +hub_id = $1 AND platform = $2 AND handle = $3 AND form = $4 AND slice_key < $5
-                AND parked_at IS NULL AND created_at <= $6 AND (expires_at IS NULL OR expires_at > $7)
+                AND slice_key > $8 AND parked_at IS NULL AND created_at <= $6 AND (expires_at IS NULL OR expires_at > $7)
+            ORDER BY slice_key LIMIT $9
             """)
 }
 

@@ -39,9 +39,10 @@ extension SQLDeviceStore {
         let start = SliceKey(.random(in: .min ... .max))
         return try await database.reading { connection in
             let send = AudienceWalk.Send(hub: hub, audience: audience, format: format, dueAt: now, now: now)
-            let walk = try AudienceWalk(send, connection)
             var keys: [SliceKey] = []
             for (after, last) in [(start, SliceKey.last), (SliceKey.beforeAll, start)] where keys.count < limit {
+                // A walk goes up, and remembers whom it has met.
+                let walk = try AudienceWalk(send, connection)
                 keys += try Self.keys(walk, after: after, last: last, limit: limit - keys.count)
             }
             let rows = try keys.compactMap { try DeviceRows.find($0, in: hub, connection) }

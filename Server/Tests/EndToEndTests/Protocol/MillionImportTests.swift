@@ -10,7 +10,7 @@ import Testing
 @Suite(.serialized)
 struct MillionImportTests {
     private static let isLong = ProcessInfo.processInfo.environment["LONG_TESTS"] == "1"
-    private static let count = isLong ? 1_000_000 : 20_000
+    private static let count = isLong ? 1_000_000 : 100_000
     private static let linesPerFile = 20_000
     /// What the server may take in all, however many registrations there are. 105 MiB were seen with a million, 74 with 20,000.
     private static let memoryLimit = 200 << 20
