@@ -83,12 +83,14 @@ struct APNsPoolState {
         }
         guard occupied < maximumConnections else { return .none }
         let coming = comingConnections(at: now)
-        let counted = occupied - coming.slow
         // One beside what hangs, and not one after the other: then it is not the address or the middlebox.
-        if coming.slow > 1 || coming.slow == 1 && coming.promising > 0 { return .none }
+        let counted = occupied - min(coming.slow, 1)
         let isMeasured = wanted.map { counted > coming.promising && counted < $0 } ?? false
         // One at a time, unless it was measured that more are needed: the one that is coming will show it.
-        if coming.promising > 0, !isMeasured { return .wait(until: coming.patienceEnd) }
+        if !isMeasured {
+            guard coming.slow <= 1 else { return .none }
+            if coming.promising > 0 { return coming.slow > 0 ? .none : .wait(until: coming.patienceEnd) }
+        }
         // As many as the load needs are there: they get the time to work off what waits.
         if let wanted, counted >= wanted, counted > 0 { return .none }
         // Time before the latest connection was of use does not count: it was spent on making that connection.

@@ -24,7 +24,7 @@ public struct HubAdministration: Sendable {
 
     /// Creates a hub with the two default rules. Throws `conflict` when the name is taken.
     public func create(_ name: HubName, details: HubDetails) async throws {
-        _ = try await withStorage { try await $0.hubs.create(name, HubDefinition(details: details)) }
+        _ = try await withStorage(mayBegin: true) { try await $0.hubs.create(name, HubDefinition(details: details)) }
     }
 
     /// Every hub, by name.
@@ -91,7 +91,11 @@ public struct HubAdministration: Sendable {
         return record
     }
 
-    private func withStorage<Result: Sendable>(_ body: (NodeStorage) async throws -> Result) async throws -> Result {
-        try await NodeStorage.during(command: settings, body)
+    /// - Parameter mayBegin: whether the command makes sense where no node has ever been.
+    private func withStorage<Result: Sendable>(
+        mayBegin: Bool = false, _ body: (NodeStorage) async throws -> Result
+    ) async throws -> Result {
+        if !mayBegin { try NodeStorage.requireData(settings) }
+        return try await NodeStorage.during(command: settings, body)
     }
 }

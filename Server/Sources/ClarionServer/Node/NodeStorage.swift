@@ -92,6 +92,16 @@ struct NodeStorage: Sendable {
         return shared
     }
 
+    /// Throws `notFound` where no node has been: a command with a mistyped directory must not find an empty one there.
+    static func requireData(_ settings: Settings) throws {
+        guard settings.database == nil, !FileManager.default.fileExists(atPath: settings.dataDirectory + "/clarion.sqlite") else {
+            return
+        }
+        throw ServiceError(
+            .notFound,
+            "there is no node's data in \(settings.dataDirectory); is data-directory right? `clarion serve` begins there")
+    }
+
     /// Opens the storage for the length of a command.
     static func during<Result: Sendable>(
         command settings: Settings, _ body: (NodeStorage) async throws -> Result

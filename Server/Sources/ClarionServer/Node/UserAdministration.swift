@@ -14,7 +14,9 @@ public struct UserAdministration: Sendable {
 
     /// Adds a user. Throws `conflict` when the name is taken, with regard to case or not.
     public func add(_ name: UserName, password: SecretText, role: UserRole) async throws {
-        _ = try await withBackend { try await $0.addUser(name: name.text, password: password.reveal(), role: role) }
+        _ = try await withBackend(mayBegin: true) {
+            try await $0.addUser(name: name.text, password: password.reveal(), role: role)
+        }
     }
 
     /// Every user, by name.
@@ -55,9 +57,12 @@ public struct UserAdministration: Sendable {
     }
 
     /// A backend for the length of one command, beside a server that may be running.
+    ///
+    /// - Parameter mayBegin: whether the command makes sense where no node has ever been.
     private func withBackend<Result: Sendable>(
-        _ body: (RichPushBackend) async throws -> Result
+        mayBegin: Bool = false, _ body: (RichPushBackend) async throws -> Result
     ) async throws -> Result {
+        if !mayBegin { try NodeStorage.requireData(settings) }
         let logger = Logger(label: "clarion", factory: { _ in SwiftLogNoOpLogHandler() })
         return try await NodeStorage.during(command: settings) { storage in
             let stores = storage.backendStores

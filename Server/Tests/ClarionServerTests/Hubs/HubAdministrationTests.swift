@@ -11,11 +11,14 @@ import Testing
 
 @Suite("Hubs from the command line")
 struct HubAdministrationTests {
-    private func withHubs(_ body: (HubAdministration, Settings) async throws -> Void) async throws {
+    private func withHubs(
+        isNew: Bool = false, _ body: (HubAdministration, Settings) async throws -> Void
+    ) async throws {
         let folder = NSTemporaryDirectory() + "clarion-hubs-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: folder) }
         var settings = try #require(SettingsFixture().read().settings)
         settings.dataDirectory = folder
+        if !isNew { try await NodeStorage.during(command: settings) { _ in } }
         try await body(HubAdministration(settings: settings), settings)
     }
 
@@ -37,6 +40,20 @@ struct HubAdministrationTests {
             #expect(await code { _ = try await hubs.show(news) } == .notFound)
             let own = try #require(HubName(settings.notifications.hubName))
             #expect(await code { try await hubs.delete(own) } == .conflict)
+        }
+    }
+
+    @Test("where no node has been, commands that need one say so and make nothing, and creating a hub begins one")
+    func mistypedDirectory() async throws {
+        try await withHubs(isNew: true) { hubs, settings in
+            let news = try #require(HubName("News"))
+            #expect(await code { _ = try await hubs.list() } == .notFound)
+            #expect(await code { _ = try await hubs.show(news) } == .notFound)
+            #expect(await code { try await hubs.setAPNs(nil, of: news) } == .notFound)
+            #expect(await code { _ = try await UserAdministration(settings: settings).list() } == .notFound)
+            #expect(!FileManager.default.fileExists(atPath: settings.dataDirectory))
+            try await hubs.create(news, details: HubDetails())
+            #expect(try await hubs.list().contains { $0.name == news })
         }
     }
 
