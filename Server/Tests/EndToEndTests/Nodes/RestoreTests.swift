@@ -5,6 +5,17 @@ import Testing
 
 /// Backups as Operations.md tells to make them, brought back on another machine.
 struct RestoreTests {
+    /// What was restored sends to the devices that it knows.
+    private func goesOn(_ restored: ServerProcess, _ fleet: Fleet) async throws {
+        let answer = try await fleet.send(through: restored.address, key: "after")
+        let status = try await eventually("a send after the restoration completes") {
+            let status = try await fleet.status(of: answer, at: restored.address)
+            return status.state == "completed" ? status : nil
+        }
+        #expect(status.outcomes == ["accepted": 20])
+        #expect(await restored.terminate() == 0)
+    }
+
     @Test("SQLite: a backup that was made while the server ran brings back users, phones and contents")
     func file() async throws {
         try await TemporaryFolder.use { folder in
@@ -30,13 +41,7 @@ struct RestoreTests {
             let restored = try await ServerProcess(options)
             let fetched = try await phone.at(restored.address).call("GET", APIRoute.notification(id), body: nil, headers: [:])
             #expect(fetched.status == 200 && fetched.body == picture)
-            let answer = try await fleet.send(through: restored.address, key: "after")
-            let status = try await eventually("a send after the restoration completes") {
-                let status = try await fleet.status(of: answer, at: restored.address)
-                return status.state == "completed" ? status : nil
-            }
-            #expect(status.outcomes == ["accepted": 20])
-            #expect(await restored.terminate() == 0)
+            try await goesOn(restored, fleet)
             await fleet.apns.shutdown()
         }
     }
@@ -60,13 +65,7 @@ struct RestoreTests {
             let restored = try await fleet.start(number: 3, ["CLARION_DATABASE_URL": postgres.url(database: copy)])
             let fetched = try await phone.at(restored.address).call("GET", APIRoute.notification(id), body: nil, headers: [:])
             #expect(fetched.status == 200 && fetched.body == picture)
-            let answer = try await fleet.send(through: restored.address, key: "after")
-            let status = try await eventually("a send after the restoration completes") {
-                let status = try await fleet.status(of: answer, at: restored.address)
-                return status.state == "completed" ? status : nil
-            }
-            #expect(status.outcomes == ["accepted": 20])
-            #expect(await restored.terminate() == 0)
+            try await goesOn(restored, fleet)
             await fleet.apns.shutdown()
         }
     }
