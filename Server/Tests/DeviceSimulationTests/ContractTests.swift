@@ -15,7 +15,7 @@ struct ContractTests {
             .signIn(user: "a", password: "b"), .signOut, .sendPush(.init()), .sendPush(.init(style: .both, kind: .coupon)), .home,
             .openApp, .lock, .unlock, .terminate, .setNetwork(offline: true), .setBackgroundRefresh(on: false),
             .setPermission(.denied), .setPreviews(whenUnlocked: true), .tapNotification(id: "x"), .moreNotification(id: "x"),
-            .dismissNotification(id: "x"), .clearNotifications, .alertOK, .alertMore, .openInbox(RichID(number: 7)!),
+            .dismissNotification(id: "x"), .replyNotification(id: "x", text: "t"), .clearNotifications, .alertOK, .alertMore, .openInbox(RichID(number: 7)!),
             .closeContent,
             .openLink, .refreshInbox,
         ]

@@ -4,8 +4,8 @@ extension PhoneAction {
     /// The word in `name`.
     public enum Name: String, Sendable, Codable, CaseIterable {
         case signIn, signOut, sendPush, home, openApp, lock, unlock, terminate, setNetwork, setBackgroundRefresh, setPermission
-        case setPreviews, tapNotification, moreNotification, dismissNotification, clearNotifications, alertOK, alertMore
-        case openInbox, closeContent, openLink, refreshInbox
+        case setPreviews, tapNotification, moreNotification, dismissNotification, replyNotification, clearNotifications
+        case alertOK, alertMore, openInbox, closeContent, openLink, refreshInbox
     }
 
     /// The word of this action.
@@ -26,6 +26,7 @@ extension PhoneAction {
         case .tapNotification: .tapNotification
         case .moreNotification: .moreNotification
         case .dismissNotification: .dismissNotification
+        case .replyNotification: .replyNotification
         case .clearNotifications: .clearNotifications
         case .alertOK: .alertOK
         case .alertMore: .alertMore
@@ -39,7 +40,7 @@ extension PhoneAction {
 
 extension PhoneAction: Codable {
     private enum Key: String, CodingKey {
-        case name, user, password, style, audience, message, title, kind, offline, on, permission, whenUnlocked, id
+        case name, user, password, style, audience, message, title, kind, offline, on, permission, whenUnlocked, id, text
         case richID = "richId"
     }
 
@@ -73,6 +74,9 @@ extension PhoneAction: Codable {
         case .tapNotification: .tapNotification(id: try values.decode(String.self, forKey: .id))
         case .moreNotification: .moreNotification(id: try values.decode(String.self, forKey: .id))
         case .dismissNotification: .dismissNotification(id: try values.decode(String.self, forKey: .id))
+        case .replyNotification:
+            .replyNotification(
+                id: try values.decode(String.self, forKey: .id), text: try values.decode(String.self, forKey: .text))
         case .openInbox: .openInbox(try values.decode(RichID.self, forKey: .richID))
         default: throw DecodingError.dataCorruptedError(forKey: .name, in: values, debugDescription: "not an action")
         }
@@ -106,6 +110,9 @@ extension PhoneAction: Codable {
         case .setPreviews(let whenUnlocked): try values.encode(whenUnlocked, forKey: .whenUnlocked)
         case .tapNotification(let id), .moreNotification(let id), .dismissNotification(let id):
             try values.encode(id, forKey: .id)
+        case .replyNotification(let id, let text):
+            try values.encode(id, forKey: .id)
+            try values.encode(text, forKey: .text)
         case .openInbox(let richID): try values.encode(richID, forKey: .richID)
         default: break
         }

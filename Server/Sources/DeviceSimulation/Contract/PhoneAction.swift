@@ -24,6 +24,8 @@ public enum PhoneAction: Hashable, Sendable {
     /// Its button "More".
     case moreNotification(id: String)
     case dismissNotification(id: String)
+    /// What the user types into the field of a notification.
+    case replyNotification(id: String, text: String)
     case clearNotifications
     case alertOK
     case alertMore

@@ -7,12 +7,15 @@ extension PhoneSnapshot {
         public var name: String
         /// The model, for display only.
         public var model: String
+        /// Whom the page suggests for signing in; anybody may.
+        public var owner: String?
 
         /// Creates an identity.
-        public init(id: String, name: String, model: String) {
+        public init(id: String, name: String, model: String, owner: String? = nil) {
             self.id = id
             self.name = name
             self.model = model
+            self.owner = owner
         }
     }
 

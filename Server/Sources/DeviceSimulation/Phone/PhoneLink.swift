@@ -53,7 +53,10 @@ extension SimulatedPhone {
     func register(_ categories: [NoticeCategory]) {
         memory.categories = categories.map { category in
             SystemMemory.Category(
-                identifier: category.identifier, actions: category.actions.map { .init(id: $0.identifier, title: $0.title) },
+                identifier: category.identifier,
+                actions: category.actions.map {
+                    .init(id: $0.identifier, title: $0.title, takesText: $0.takesText ? true : nil)
+                },
                 reportsDismissal: category.reportsDismissal, hiddenPreviewText: category.hiddenPreviewText)
         }
     }

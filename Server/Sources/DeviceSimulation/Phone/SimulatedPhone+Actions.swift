@@ -2,6 +2,9 @@ import RichPushDevice
 import RichPushModel
 
 extension SimulatedPhone {
+    /// The most characters of an answer that the server takes.
+    static let replyLimit = 2_000
+
     /// Does what a person does, and returns when the phone has done it all.
     ///
     /// Throws only when there is nothing to touch; what the user would see of a failure is in the snapshot.
@@ -20,6 +23,7 @@ extension SimulatedPhone {
         case .tapNotification(let id): try await respond(to: id, .open)
         case .moreNotification(let id): try await more(id)
         case .dismissNotification(let id): try await dismiss(id)
+        case .replyNotification(let id, let text): try await reply(text, to: id)
         case .clearNotifications: removeAllNotices()
         case .alertOK: try await answerOffer(more: false)
         case .alertMore: try await answerOffer(more: true)
@@ -91,6 +95,27 @@ extension SimulatedPhone {
             throw .notPossible("The notification has no button More")
         }
         try await respond(to: id, .button(PushEnvelope.moreAction))
+    }
+
+    /// The app sends the answer in the background; the notification goes, as on a phone.
+    private func reply(_ text: String, to id: String) async throws(PhoneActionError) {
+        guard let entry = list[id] else { throw .notPossible("The notification is gone") }
+        guard let action = category(entry)?.actions.first(where: { $0.takesText == true }), let richID = entry.notice.richID
+        else {
+            throw .notPossible("The notification has no field for an answer")
+        }
+        guard text.count <= Self.replyLimit, text.contains(where: { !$0.isWhitespace }) else {
+            throw .notPossible("An answer has 1 to \(Self.replyLimit) characters")
+        }
+        removeNotices([id])
+        process.wake()
+        let engine = try await runningApp()
+        story.tell(.opened, richID, "The user answered in the notification", ["button": action.title])
+        await engine.didRespond(NoticeResponse(identifier: id, richID: richID, action: .reply(text)))
+        process.finishTask()
+        await readApp()
+        publish()
+        suspendLater()
     }
 
     /// The app hears of it, in the background, if its category asks for that.

@@ -4,7 +4,7 @@ import RichPushModel
 /// The system's notification centre.
 extension SimulatedPhone {
     /// Shows a notification, or asks the app how while the user looks at it.
-    func show(_ content: NoticeContent, identifier: String, richID: RichID?, by shower: String) async {
+    func show(_ content: NoticeContent, identifier: String, richID: RichID?, by shower: String, push: String? = nil) async {
         var options: PresentationOptions = [.banner, .list, .sound]
         if process.isActive, !view.locked, let engine {
             options = await engine.willPresent(ForegroundNotice(identifier: identifier, richID: richID, content: content))
@@ -15,7 +15,7 @@ extension SimulatedPhone {
         for gone in list.add(entry) { shelf.remove(gone.file) }
         if options.contains(.banner), !view.locked { hangBanner(entry.notice) }
         let attachment = entry.file == nil ? "no" : entry.notice.mediaType ?? "yes"
-        story.tell(.shown, richID, "The phone shows the notification", ["by": shower, "attachment": attachment])
+        story.tell(.shown, richID, "The phone shows the notification", ["by": shower, "attachment": attachment], push: push)
         publish()
     }
 

@@ -50,9 +50,9 @@ extension SimulatedPhone {
         let envelope = PushEnvelope(payload: push.payload)
         story.tell(
             .delivered, envelope?.id, "The push reached the phone",
-            ["apns-id": push.apnsID, "push-type": push.pushType, "bytes": "\(push.payload.count)"])
+            ["apns-id": push.apnsID, "push-type": push.pushType, "bytes": "\(push.payload.count)"], push: push.apnsID)
         guard push.topic == configuration.bundleID else {
-            story.tell(.held, envelope?.id, "No app on this phone has this topic", ["topic": push.topic])
+            story.tell(.held, envelope?.id, "No app on this phone has this topic", ["topic": push.topic], push: push.apnsID)
             return
         }
         if payload.hasAlert { await showAlert(push, payload, envelope) }
@@ -62,20 +62,21 @@ extension SimulatedPhone {
 
     private func showAlert(_ push: IncomingPush, _ payload: PushPayload, _ envelope: PushEnvelope?) async {
         guard memory.permission == .granted else {
-            story.tell(.held, envelope?.id, "Notifications of this app are off", [:])
+            story.tell(.held, envelope?.id, "Notifications of this app are off", [:], push: push.apnsID)
             return
         }
         let identifier = push.collapseID ?? push.apnsID
         var content = payload.notice
-        if payload.isMutable { content = await enrich(content, identifier: identifier, envelope) }
-        await show(content, identifier: identifier, richID: envelope?.id, by: "the system")
+        if payload.isMutable { content = await enrich(content, push, envelope) }
+        await show(content, identifier: identifier, richID: envelope?.id, by: "the system", push: push.apnsID)
     }
 
     /// Runs the service extension: told to end shortly before its time, and not listened to after it.
     private func enrich(
-        _ original: NoticeContent, identifier: String, _ envelope: PushEnvelope?
+        _ original: NoticeContent, _ push: IncomingPush, _ envelope: PushEnvelope?
     ) async -> NoticeContent {
-        story.tell(.woken, envelope?.id, "The system starts the service extension")
+        let identifier = push.collapseID ?? push.apnsID
+        story.tell(.woken, envelope?.id, "The system starts the service extension", push: push.apnsID)
         guard let ports = try? ports(for: .serviceExtension) else { return original }
         let serviceExtension = EnrichmentEngine(configuration: configuration.app, device: ports)
         let request = EnrichmentRequest(identifier: identifier, envelope: envelope, original: original)
@@ -97,7 +98,8 @@ extension SimulatedPhone {
     /// A background push, or the part of an alert that wakes the app.
     func deliverInBackground(_ push: IncomingPush, _ envelope: PushEnvelope?) async {
         guard process.state != .forceQuit else {
-            story.tell(.held, envelope?.id, "Dropped: the user force-quit the app, so the system does not start it")
+            story.tell(.held, envelope?.id, "Dropped: the user force-quit the app, so the system does not start it",
+                push: push.apnsID)
             return
         }
         guard let mayWake = mayWake() else {
@@ -107,10 +109,12 @@ extension SimulatedPhone {
         guard mayWake.isAllowed else {
             // The system keeps the newest only (APNs reference 6.4).
             held = push
-            story.tell(.held, envelope?.id, mayWake.reason)
+            story.tell(.held, envelope?.id, mayWake.reason, push: push.apnsID)
             return
         }
-        story.tell(.woken, envelope?.id, "The system wakes the app in the background", ["process": process.state.rawValue])
+        story.tell(
+            .woken, envelope?.id, "The system wakes the app in the background", ["process": process.state.rawValue],
+            push: push.apnsID)
         await handle(push, envelope)
     }
 

@@ -99,9 +99,10 @@ public actor SimulatedPhone {
 
     /// Adds what others know of a push to this phone's story: the backend's answer, the APNs request and its answer.
     public nonisolated func tell(
-        _ kind: StoryStep.Kind, richID: RichID?, title: String, detail: [String: String] = [:], at moment: Timestamp? = nil
+        _ kind: StoryStep.Kind, richID: RichID?, title: String, detail: [String: String] = [:], push: String? = nil,
+        at moment: Timestamp? = nil
     ) {
-        story.tell(kind, richID, title, detail, at: moment)
+        story.tell(kind, richID, title, detail, push: push, at: moment)
     }
 
     func publish() { story.show(currentSnapshot()) }
