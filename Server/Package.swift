@@ -273,9 +273,9 @@ let package = Package(
         .executableTarget(
             name: "clarion",
             dependencies: [
-                "APNsEmulation", "AppBackend", "ClarionServer", "HubProtocol", "PushHub", "RemoteHub", "ServiceErrors",
-                "SharedAccess", .argumentParser, .asyncHTTPClient, .logging, .nioCore, .nioPosix, .richPushModel,
-                .richPushSealing, .serviceLifecycle,
+                "APNsEmulation", "AppBackend", "ClarionServer", "DeviceSimulation", "HubProtocol", "PushHub", "RemoteHub",
+                "ServiceErrors", "SharedAccess", .argumentParser, .asyncHTTPClient, .logging, .nioCore, .nioPosix,
+                .richPushModel, .richPushSealing, .serviceLifecycle,
             ],
             swiftSettings: house),
 
@@ -297,7 +297,7 @@ let package = Package(
                 "HubProtocol",
                 "PushHub", "RemoteHub",
                 "SQLStorage", "SQLiteDatabase", "ServerObservability", "SharedAccess", .asyncHTTPClient, .logging, .nioCore,
-                .nioHTTP1, .nioPosix, .nioSSL, .richPushModel,
+                .nioHTTP1, .nioPosix, .nioSSL, .richPushDevice, .richPushModel,
             ]),
     ],
     swiftLanguageModes: [.v6]
