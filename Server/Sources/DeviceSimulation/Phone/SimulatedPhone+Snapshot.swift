@@ -6,6 +6,7 @@ extension SimulatedPhone {
         var snapshot = view
         snapshot.process = process.state
         snapshot.permission = memory.permission
+        snapshot.hidesPreviews = memory.hidesPreviews
         snapshot.backgroundRefresh = memory.backgroundRefresh
         snapshot.network = network.isOn ? .online : .offline
         snapshot.screen = view.locked ? .lock : process.isInFront ? appScreen : .home
