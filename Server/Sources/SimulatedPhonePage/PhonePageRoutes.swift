@@ -26,7 +26,7 @@ public struct PhonePageRoutes: Sendable {
     private let epoch: String
 
     /// Creates the routes for `phones`, in the order in which the page lists them; their ids must differ, and `phones`, `events`,
-    /// `assets` and `notifications` are none.
+    /// `assets`, `samples` and `notifications` are none.
     public init(phones: [any PagePhone], tools: (any PhoneTools)? = nil, clock: any ServiceClock) {
         self.phones = phones
         self.tools = tools

@@ -31,7 +31,8 @@ struct Demo: Sendable {
             let factory = DemoPhones(
                 directory: directory + "/phones", port: port, clock: clock, client: client, faults: faults)
             let phones = try (1...count).map { try factory.phone(number: $0, apns: apns) }
-            let story = DemoStory(apns: apns, phones: phones)
+            let story = DemoStory(
+                apns: apns, phones: Dictionary(uniqueKeysWithValues: phones.enumerated().map { (String($0 + 1), $1) }))
             let tools = try DemoTools(
                 apns: apns, port: apnsPort, folder: folder, phones: phones, faults: faults,
                 sender: DemoSender(client: client, port: port), clock: clock, logger: logger)
@@ -68,7 +69,7 @@ struct Demo: Sendable {
     /// Tells the story of what APNs is asked, until the local APNs ends.
     private func exchangesTold() -> Task<Void, Never> {
         let exchanges = apns.exchanges
-        return Task { for await exchange in exchanges { await story.tell(exchange) } }
+        return Task { for await exchange in exchanges { story.tell(exchange) } }
     }
 
     private func stop() async {

@@ -13,7 +13,7 @@ import RichPushModel
 /// Makes the phones of a demo: each with a folder of its own, all with the same app; two are alice's and one is bob's.
 struct DemoPhones: Sendable {
     private static let owners = [
-        (name: "Alice’s iPhone", user: "alice"), (name: "Alice’s other iPhone", user: "alice"), (name: "Bob’s iPhone", user: "bob"),
+        (name: "Alice’s iPhone", user: "alice"), (name: "Alice’s second", user: "alice"), (name: "Bob’s iPhone", user: "bob"),
     ]
     /// How many phones a demo has.
     static let count = owners.count
@@ -50,7 +50,7 @@ struct DemoPhones: Sendable {
             id: String(number), name: owner?.name ?? "iPhone \(number)", model: "Simulated iPhone", owner: owner?.user)
     }
 
-    private static let samples: [ContentKind: SimulatedPhoneConfiguration.Sample] = [
+    static let samples: [ContentKind: SimulatedPhoneConfiguration.Sample] = [
         .image: .init(
             data: Data(PackageResources.default_picture_png), mediaType: "image/png",
             altText: "A lighthouse and a sailing boat at sunset"),

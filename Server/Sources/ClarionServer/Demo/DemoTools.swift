@@ -52,6 +52,17 @@ struct DemoTools: PhoneTools {
             configuration: configuration, eventLoopGroup: .singletonMultiThreadedEventLoopGroup, logger: logger)
     }
 
+    var samples: [PhoneSample] {
+        DemoPhones.samples.map { kind, sample in
+            PhoneSample(
+                kind: kind, bytes: sample.data, mediaType: sample.mediaType, fileName: sample.fileName ?? Self.fileNames[kind] ?? "",
+                altText: sample.altText)
+        }.sorted { $0.fileName < $1.fileName }
+    }
+
+    /// For samples that stand for something that was just taken or recorded.
+    private static let fileNames: [ContentKind: String] = [.image: "lighthouse.png", .sound: "chime.wav"]
+
     func shutdown() async { await client.shutdown() }
 
     func target(of phone: String) async throws -> PushTarget {

@@ -1,11 +1,13 @@
 import HTTPService
 import HTTPTypes
 import Hummingbird
+import NIOCore
 import RichPushModel
 import ServiceErrors
 
 /// The tools beside the phones:
 ///
+/// - `GET /phone/samples` and `GET /phone/samples/{kind}`: what can be sent without looking for a file;
 /// - `GET /phone/{phone}/target`: where a push to it goes;
 /// - `POST /phone/{phone}/pushes`: sends one by hand; `POST /phone/{phone}/pushes/review` says what is wrong with it and sends nothing;
 /// - `POST /phone/notifications`: seals a notification and sends it;
@@ -18,6 +20,15 @@ extension PhonePageRoutes {
 
     func addToolRoutes(to group: RouterGroup<ServiceRequestContext>) {
         guard let tools else { return }
+        group.get("samples") { _, _ in try Response.json(tools.samples.map(SampleDocument.init)) }
+        group.get("samples/:kind") { _, context in
+            let kind = try context.parameters.require("kind")
+            guard let sample = tools.samples.first(where: { $0.kind.rawValue == kind }) else {
+                throw ServiceError(.notFound, "there is no sample of this kind")
+            }
+            let headers: HTTPFields = [.contentType: sample.mediaType, .cacheControl: "no-cache"]
+            return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: sample.bytes)))
+        }
         group.get(":phone/target") { _, context in try Response.json(try await tools.target(of: try await id(context))) }
         group.post(":phone/pushes") { request, context in
             let phone = try await id(context)
@@ -41,6 +52,20 @@ extension PhonePageRoutes {
         group.delete(":phone/token") { _, context in
             try await tools.retireToken(of: try await id(context))
             return Response(status: .noContent)
+        }
+    }
+
+    private struct SampleDocument: Encodable {
+        var kind: ContentKind
+        var mediaType: String
+        var fileName: String
+        var altText: String
+
+        init(_ sample: PhoneSample) {
+            kind = sample.kind
+            mediaType = sample.mediaType
+            fileName = sample.fileName
+            altText = sample.altText
         }
     }
 

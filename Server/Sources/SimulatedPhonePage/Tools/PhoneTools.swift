@@ -3,6 +3,9 @@ import RichPushModel
 /// What a developer does beside the phones: pushes by hand, notifications that are sealed before they are sent, and faults. A
 /// composition gives it to the page; without it the page shows phones alone.
 public protocol PhoneTools: Sendable {
+    /// What can be sent without looking for a file.
+    var samples: [PhoneSample] { get }
+
     /// Where a push to this phone goes. Throws `ServiceError`.
     func target(of phone: String) async throws -> PushTarget
 
