@@ -3,7 +3,8 @@ import RichPushModel
 extension PhoneAction {
     /// The word in `name`.
     public enum Name: String, Sendable, Codable, CaseIterable {
-        case signIn, signOut, sendPush, home, openApp, lock, unlock, terminate, setNetwork, setBackgroundRefresh, setPermission
+        case signIn, signOut, sendPush, home, openApp, lock, unlock, terminate, endApp, restart, removeApp, installApp
+        case restoreBackup, setNetwork, setConnection, setBackgroundRefresh, setPermission, setAlerts, setFocus, setLowPower
         case setPreviews, tapNotification, moreNotification, dismissNotification, replyNotification, clearNotifications
         case alertOK, alertMore, openInbox, closeContent, openLink, refreshInbox
     }
@@ -19,9 +20,18 @@ extension PhoneAction {
         case .lock: .lock
         case .unlock: .unlock
         case .terminate: .terminate
+        case .endApp: .endApp
+        case .restart: .restart
+        case .removeApp: .removeApp
+        case .installApp: .installApp
+        case .restoreBackup: .restoreBackup
         case .setNetwork: .setNetwork
+        case .setConnection: .setConnection
         case .setBackgroundRefresh: .setBackgroundRefresh
         case .setPermission: .setPermission
+        case .setAlerts: .setAlerts
+        case .setFocus: .setFocus
+        case .setLowPower: .setLowPower
         case .setPreviews: .setPreviews
         case .tapNotification: .tapNotification
         case .moreNotification: .moreNotification
@@ -40,7 +50,8 @@ extension PhoneAction {
 
 extension PhoneAction: Codable {
     private enum Key: String, CodingKey {
-        case name, user, password, style, audience, message, title, kind, offline, on, permission, whenUnlocked, id, text
+        case name, user, password, style, audience, message, title, kind, offline, on, connection, permission
+        case whenUnlocked, id, text
         case richID = "richId"
     }
 
@@ -57,6 +68,7 @@ extension PhoneAction: Codable {
     /// The actions that need nothing but their name.
     private static let plain: [Name: PhoneAction] = [
         .signOut: .signOut, .home: .home, .openApp: .openApp, .lock: .lock, .unlock: .unlock, .terminate: .terminate,
+        .endApp: .endApp, .restart: .restart, .removeApp: .removeApp, .installApp: .installApp, .restoreBackup: .restoreBackup,
         .clearNotifications: .clearNotifications, .alertOK: .alertOK, .alertMore: .alertMore, .closeContent: .closeContent,
         .openLink: .openLink, .refreshInbox: .refreshInbox,
     ]
@@ -68,7 +80,11 @@ extension PhoneAction: Codable {
                 user: try values.decode(String.self, forKey: .user), password: try values.decode(String.self, forKey: .password))
         case .sendPush: .sendPush(try draft(values))
         case .setNetwork: .setNetwork(offline: try values.decode(Bool.self, forKey: .offline))
+        case .setConnection: .setConnection(try values.decode(PhoneSnapshot.Network.self, forKey: .connection))
         case .setBackgroundRefresh: .setBackgroundRefresh(on: try values.decode(Bool.self, forKey: .on))
+        case .setAlerts: .setAlerts(on: try values.decode(Bool.self, forKey: .on))
+        case .setFocus: .setFocus(on: try values.decode(Bool.self, forKey: .on))
+        case .setLowPower: .setLowPower(on: try values.decode(Bool.self, forKey: .on))
         case .setPermission: .setPermission(try values.decode(PhoneSnapshot.Permission.self, forKey: .permission))
         case .setPreviews: .setPreviews(whenUnlocked: try values.decode(Bool.self, forKey: .whenUnlocked))
         case .tapNotification: .tapNotification(id: try values.decode(String.self, forKey: .id))
@@ -105,7 +121,9 @@ extension PhoneAction: Codable {
             try values.encodeIfPresent(draft.title, forKey: .title)
             try values.encodeIfPresent(draft.kind, forKey: .kind)
         case .setNetwork(let offline): try values.encode(offline, forKey: .offline)
-        case .setBackgroundRefresh(let on): try values.encode(on, forKey: .on)
+        case .setConnection(let connection): try values.encode(connection, forKey: .connection)
+        case .setBackgroundRefresh(let on), .setAlerts(let on), .setFocus(let on), .setLowPower(let on):
+            try values.encode(on, forKey: .on)
         case .setPermission(let permission): try values.encode(permission, forKey: .permission)
         case .setPreviews(let whenUnlocked): try values.encode(whenUnlocked, forKey: .whenUnlocked)
         case .tapNotification(let id), .moreNotification(let id), .dismissNotification(let id):

@@ -26,6 +26,8 @@ extension PhoneSnapshot {
 
     public enum Network: String, Sendable, Codable, CaseIterable {
         case online, offline
+        /// Every answer takes some seconds.
+        case slow
     }
 
     /// Whether the app may show notifications.

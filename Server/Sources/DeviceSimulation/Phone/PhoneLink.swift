@@ -62,7 +62,7 @@ extension SimulatedPhone {
     }
 
     var permission: NoticePermission {
-        switch memory.permission {
+        switch system.settings.permission {
         case .granted: .granted
         case .denied: .denied
         case .notDetermined: .notDetermined
@@ -71,7 +71,11 @@ extension SimulatedPhone {
 
     /// The person in front of the simulated phone allows what the app asks for, unless it was denied before.
     func askPermission() -> NoticePermission {
-        if memory.permission == .notDetermined { memory.permission = .granted }
+        if system.settings.permission == .notDetermined {
+            var settings = system.settings
+            settings.permission = .granted
+            _ = system.handle(.settings(settings), at: clock.now)
+        }
         publish()
         return permission
     }
@@ -89,7 +93,7 @@ extension SimulatedPhone {
     }
 
     var appState: AppState {
-        switch process.state {
+        switch system.process.state {
         case .active: .active
         case .inactive: .inactive
         case .background, .suspended, .notRunning, .forceQuit: .background

@@ -19,9 +19,11 @@ final class PhoneStory: Sendable {
 
     private let phone: String
     private let clock: any ServiceClock
+    private let log: StoryFile?
     private let state = Mutex(State())
 
-    init(phone: String, clock: any ServiceClock) {
+    init(phone: String, clock: any ServiceClock, log: StoryFile? = nil) {
+        self.log = log
         self.phone = phone
         self.clock = clock
     }
@@ -39,6 +41,7 @@ final class PhoneStory: Sendable {
                 sequence: state.last, at: moment ?? clock.now, phone: phone, richID: richID, push: push,
                 step: kind, title: title, detail: detail)
             state.steps.append(step)
+            log?.append(step)
             if state.steps.count > Self.limit { state.steps.removeFirst() }
             for listener in state.listeners.values { listener.yield(.story(step)) }
         }

@@ -67,7 +67,7 @@ extension SimulatedPhone {
             try await engine.signIn(user: user, password: password)
             view.signIn = .init()
             await readApp()
-            _ = await engine.requestPermission()
+            _ = await engine.requestPermission(provisional: false)
             _ = try? await engine.refresh()
         } catch {
             view.signIn = .init(busy: false, error: PhoneWords.sentence(for: error))
@@ -102,8 +102,10 @@ extension SimulatedPhone {
     }
 
     /// The app, while the user can touch it.
-    func visibleApp() throws(PhoneActionError) -> RichPushEngine {
-        guard process.isActive, !view.locked, let engine else { throw .notPossible("The app is not on the display") }
+    func visibleApp() throws(PhoneActionError) -> any AppRole {
+        guard system.process.isActive, !system.lock.isLocked, let engine else {
+            throw .notPossible("The app is not on the display")
+        }
         return engine
     }
 }

@@ -25,6 +25,10 @@ public struct SimulatedPhoneConfiguration: Sendable {
     public var backgroundWakesPerHour: Int?
     /// What the app and the extension get from the system (iOS client reference 3).
     public var backgroundTime: Duration = .seconds(30)
+    /// How long before the end of its time the extension is told of it.
+    public var expiryWarning: Duration = .seconds(1)
+    /// Where the story is written too, a line of JSON for each step; the file begins anew at 16 MB.
+    public var eventLog: URL?
     /// How long a process lives in the background without a task.
     public var suspensionDelay: Duration = .seconds(5)
     /// How long a banner stays.
