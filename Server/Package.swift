@@ -246,7 +246,8 @@ let package = Package(
                 "PostgresDatabase", "ServerObservability", "ServiceErrors", "SharedAccess", "SimulatedPhonePage", "SQLStorage",
                 "SQLiteDatabase", "TagExpressions", .asyncHTTPClient, .crypto, .httpTypes, .hummingbird, .hummingbirdCore,
                 .logging, .metrics,
-                .nioCore, .nioPosix, .nioSSL, .richPushDevice, .richPushModel, .serviceLifecycle, .unixSignals, .x509, .yams,
+                .nioCore, .nioPosix, .nioSSL, .richPushDevice, .richPushModel, .richPushSealing, .serviceLifecycle, .unixSignals,
+                .x509, .yams,
             ], resources: [.embedInCode("Resources")]),
         tests(
             "ClarionServerTests",
@@ -258,14 +259,14 @@ let package = Package(
         target(
             "SimulatedPhonePage",
             [
-                "DeviceSimulation", "HTTPService", "ServiceErrors", .hummingbird, .httpTypes, .nioCore, .nioPosix,
+                "APNsProtocol", "DeviceSimulation", "HTTPService", "ServiceErrors", .hummingbird, .httpTypes, .nioCore, .nioPosix,
                 .richPushModel, .serviceLifecycle,
             ],
             resources: [.embedInCode("Page")]),
         tests(
             "SimulatedPhonePageTests",
             [
-                "SimulatedPhonePage", "DeviceSimulation", "HTTPService", "ClarionTesting", .httpTypes, .hummingbird,
+                "SimulatedPhonePage", "DeviceSimulation", "HTTPService", "ServiceErrors", "ClarionTesting", .httpTypes, .hummingbird,
                 .hummingbirdTesting, .logging, .richPushModel,
             ]),
 

@@ -38,6 +38,8 @@ public struct PhoneSnapshot: Hashable, Sendable, Codable {
     public var inbox: [InboxItem]
     /// How many notifications the server counts as unread.
     public var unread: Int
+    /// Whether a locked phone hides what notifications say.
+    public var hidesPreviews: Bool
     /// The phone's clock.
     public var time: Timestamp
 
@@ -59,6 +61,7 @@ public struct PhoneSnapshot: Hashable, Sendable, Codable {
         signIn = Progress()
         sending = Progress()
         badge = 0
+        hidesPreviews = false
         notifications = []
         inbox = []
         unread = 0

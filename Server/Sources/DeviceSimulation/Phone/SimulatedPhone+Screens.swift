@@ -44,6 +44,7 @@ extension SimulatedPhone {
         content.hasMedia = opened.content != nil
         content.link = opened.link?.absoluteString
         content.coupon = opened.coupon
+        content.sealed = opened.isSealed ? true : nil
         switch opened.state {
         case .loading: break
         case .ready: content.state = .ready

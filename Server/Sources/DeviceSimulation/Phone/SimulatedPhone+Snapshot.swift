@@ -11,6 +11,7 @@ extension SimulatedPhone {
         snapshot.installed = system.isInstalled
         snapshot.permission = settings.permission
         snapshot.alerts = settings.alerts
+        snapshot.hidesPreviews = settings.hidesPreviews
         snapshot.focus = settings.focus
         snapshot.lowPower = settings.lowPower
         snapshot.backgroundRefresh = settings.backgroundRefresh
