@@ -28,7 +28,7 @@ struct ProcessCellTests {
         case .online: id = try await phone.send(cell.style)
         case .slow, .offline:
             // What the push comes by is another way than that to the backend.
-            phone.phone.network.connection = cell.trouble == .slow ? .slow : .offline
+            await phone.phone.loseBackend(to: cell.trouble == .slow ? .slow : .offline)
             id = try await phone.send(cell.style)
         case .recalled: id = try await recalled(phone)
         }
@@ -106,4 +106,9 @@ struct ProcessCellTests {
             return Set(status.receipts.filter { $0.value > 0 }.keys) == expected ? true : nil
         }
     }
+}
+
+extension SimulatedPhone {
+    /// The way to the backend is bad, that of pushes is not.
+    fileprivate func loseBackend(to connection: PhoneSnapshot.Network) { network.connection = connection }
 }

@@ -43,7 +43,8 @@ struct ProcessPhone: Sendable {
     private func signIn() async throws {
         try await phone.perform(.openApp)
         try await phone.perform(.signIn(user: name, password: name))
-        try #require(await phone.snapshot.user == name, "\(await phone.snapshot.signIn.error ?? "")")
+        let snapshot = await phone.snapshot
+        try #require(snapshot.user == name, "\(snapshot.signIn.error ?? "")")
         let user = try #require(UserName(name))
         let (hub, apns, name) = (stage.demo.node.hub, stage.demo.apns, name)
         _ = try await eventually("\(name) is registered at the hub") {
@@ -74,7 +75,8 @@ struct ProcessPhone: Sendable {
         let phone = phone
         _ = try await eventually("the push of \(name) was dealt with") {
             let delivered = phone.steps.count { $0.step == .delivered }
-            return await delivered >= pushes && phone.isQuiet ? true : nil
+            let isQuiet = await phone.isQuiet
+            return delivered >= pushes && isQuiet ? true : nil
         }
     }
 
