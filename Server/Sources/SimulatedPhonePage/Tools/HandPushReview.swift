@@ -88,7 +88,9 @@ struct HandPushReview {
         }
         guard let value = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes)) else { return size }
         guard let members = value.members else {
-            return size + [PushFinding(.error, "payload", "The body is \(value.words); it must be an object.", line: 1, column: 1)]
+            return size + [
+                PushFinding(.error, "payload", "The body is \(value.words); it must be an object.", line: 1, column: 1)
+            ]
         }
         return size + PayloadReview(type: type, members: members, text: push.payload).findings
     }

@@ -82,7 +82,8 @@ struct PayloadReview {
             found.append(advice(key, "does not belong into a background push; send it with type alert."))
         }
         if type == .alert, visible.isEmpty {
-            let word = isSilent ? "It is a background push: send it with type background and priority 5." : "There is nothing to show."
+            let word =
+                isSilent ? "It is a background push: send it with type background and priority 5." : "There is nothing to show."
             found.append(PushFinding(.advice, "pushType", word))
         }
         if aps["mutable-content"] != nil, aps["alert"] == nil {

@@ -42,7 +42,8 @@ struct PhonePrinter: Sendable {
 
     private func print(_ content: PhoneSnapshot.Content) {
         let rest = content.error ?? content.mediaType ?? content.link ?? content.coupon?.code ?? ""
-        Terminal.sayUnbuffered("    CONTENT \(content.richID) \(content.state.rawValue): \(content.title ?? "") \(content.message) \(rest)")
+        Terminal.sayUnbuffered(
+            "    CONTENT \(content.richID) \(content.state.rawValue): \(content.title ?? "") \(content.message) \(rest)")
     }
 
     /// What was done at somebody's command.
@@ -70,7 +71,8 @@ struct PhonePrinter: Sendable {
         guard !json else { return print(Line(snapshot: snapshot)) }
         Terminal.sayUnbuffered("    \(snapshot.inbox.count) in the inbox, \(snapshot.unread) unread")
         for item in snapshot.inbox.prefix(20) {
-            Terminal.sayUnbuffered("    \(item.read ? " " : "*") \(item.id)  \(item.kind.rawValue)  \(item.title ?? "") \(item.message)")
+            Terminal.sayUnbuffered(
+                "    \(item.read ? " " : "*") \(item.id)  \(item.kind.rawValue)  \(item.title ?? "") \(item.message)")
         }
     }
 
