@@ -202,13 +202,13 @@ let package = Package(
             "RemoteHub",
             [
                 "HubProtocol", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions", .asyncHTTPClient, .crypto, .logging,
-                .nioConcurrencyHelpers, .nioCore, .nioPosix, .nioSSL, .richPushModel,
+                .nioConcurrencyHelpers, .nioCore, .nioPosix, .nioSSL, .richPushModel, .richPushSealing,
             ]),
         tests(
             "RemoteHubTests",
             [
                 "RemoteHub", "HubProtocol", "ClarionTesting", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions",
-                .httpTypes, .hummingbird, .logging, .nioConcurrencyHelpers, .nioCore, .richPushModel,
+                .httpTypes, .hummingbird, .logging, .nioConcurrencyHelpers, .nioCore, .richPushModel, .richPushSealing,
             ]),
         target(
             "SQLStorage",
@@ -246,7 +246,8 @@ let package = Package(
                 "PostgresDatabase", "ServerObservability", "ServiceErrors", "SharedAccess", "SimulatedPhonePage", "SQLStorage",
                 "SQLiteDatabase", "TagExpressions", .asyncHTTPClient, .crypto, .httpTypes, .hummingbird, .hummingbirdCore,
                 .logging, .metrics,
-                .nioCore, .nioPosix, .nioSSL, .richPushDevice, .richPushModel, .serviceLifecycle, .unixSignals, .x509, .yams,
+                .nioCore, .nioPosix, .nioSSL, .richPushDevice, .richPushModel, .richPushSealing, .serviceLifecycle, .unixSignals,
+                .x509, .yams,
             ], resources: [.embedInCode("Resources")]),
         tests(
             "ClarionServerTests",
@@ -258,14 +259,15 @@ let package = Package(
         target(
             "SimulatedPhonePage",
             [
-                "DeviceSimulation", "HTTPService", "ServiceErrors", .hummingbird, .httpTypes, .nioCore, .nioPosix,
+                "APNsProtocol", "DeviceSimulation", "HTTPService", "ServiceErrors", .hummingbird, .httpTypes, .nioCore, .nioPosix,
                 .richPushModel, .serviceLifecycle,
             ],
             resources: [.embedInCode("Page")]),
         tests(
             "SimulatedPhonePageTests",
             [
-                "SimulatedPhonePage", "DeviceSimulation", "HTTPService", "ClarionTesting", .httpTypes, .hummingbird,
+                "SimulatedPhonePage", "DeviceSimulation", "HTTPService", "ServiceErrors", "ClarionTesting", .httpTypes,
+                .hummingbird,
                 .hummingbirdTesting, .logging, .richPushModel,
             ]),
 
@@ -273,9 +275,9 @@ let package = Package(
         .executableTarget(
             name: "clarion",
             dependencies: [
-                "APNsEmulation", "AppBackend", "ClarionServer", "HubProtocol", "PushHub", "RemoteHub", "ServiceErrors",
-                "SharedAccess", .argumentParser, .asyncHTTPClient, .logging, .nioCore, .nioPosix, .richPushModel,
-                .richPushSealing, .serviceLifecycle,
+                "APNsEmulation", "AppBackend", "ClarionServer", "DeviceSimulation", "HubProtocol", "PushHub", "RemoteHub",
+                "ServiceErrors", "SharedAccess", .argumentParser, .asyncHTTPClient, .logging, .nioCore, .nioPosix,
+                .richPushModel, .richPushSealing, .serviceLifecycle,
             ],
             swiftSettings: house),
 
@@ -297,7 +299,7 @@ let package = Package(
                 "HubProtocol",
                 "PushHub", "RemoteHub",
                 "SQLStorage", "SQLiteDatabase", "ServerObservability", "SharedAccess", .asyncHTTPClient, .logging, .nioCore,
-                .nioHTTP1, .nioPosix, .nioSSL, .richPushModel,
+                .nioHTTP1, .nioPosix, .nioSSL, .richPushDevice, .richPushModel,
             ]),
     ],
     swiftLanguageModes: [.v6]

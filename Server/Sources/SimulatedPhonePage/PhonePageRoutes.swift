@@ -7,11 +7,13 @@ import ServiceErrors
 
 /// The web page of the simulated phones, and what it talks to:
 ///
-/// - `GET /phone` and `GET /phone/assets/{file}`: the page, embedded in the program;
+/// - `GET /phone` and `GET /phone/{phone}`: the page with all phones, or with one alone;
+/// - `GET /phone/assets/{file}`: its files, embedded in the program;
 /// - `GET /phone/phones`: which phones there are;
-/// - `GET /phone/{phone}/events`: snapshots and story as server-sent events;
+/// - `GET /phone/events` and `GET /phone/{phone}/events`: snapshots and story as server-sent events, of all phones or of one;
 /// - `POST /phone/{phone}/actions`: what a person does, as JSON;
-/// - `GET /phone/{phone}/media/{richId}`: the bytes that the phone fetched.
+/// - `GET /phone/{phone}/media/{richId}`: the bytes that the phone fetched;
+/// - the tools beside the phones, see `addToolRoutes`.
 ///
 /// Whoever can reach these routes holds the phones in their hands, so they belong on a loopback listener; pages of other
 /// sites are refused.
@@ -19,12 +21,15 @@ public struct PhonePageRoutes: Sendable {
     private let phones: [any PagePhone]
     private let clock: any ServiceClock
     private let assets = PhonePageAssets()
+    let tools: (any PhoneTools)?
     /// Tells the browser that the story starts anew with this process.
     private let epoch: String
 
-    /// Creates the routes for `phones`, in the order in which the page lists them; their ids must differ.
-    public init(phones: [any PagePhone], clock: any ServiceClock) {
+    /// Creates the routes for `phones`, in the order in which the page lists them; their ids must differ, and `phones`, `events`,
+    /// `assets`, `samples` and `notifications` are none.
+    public init(phones: [any PagePhone], tools: (any PhoneTools)? = nil, clock: any ServiceClock) {
         self.phones = phones
+        self.tools = tools
         self.clock = clock
         epoch = String(UInt64.random(in: .min ... .max), radix: 36)
     }
@@ -37,9 +42,12 @@ public struct PhonePageRoutes: Sendable {
             try assets.asset(named: try context.parameters.require("file"), for: request, context: context)
         }
         group.get("phones") { _, _ in try await list() }
-        group.get(":phone/events") { request, context in
-            PhoneEventStream(phone: try await phone(context), clock: clock, epoch: epoch).response(to: request)
+        group.get("events") { request, _ in stream(of: phones).response(to: request) }
+        group.get(":phone") { request, context in
+            _ = try await phone(context)
+            return try assets.page(for: request, context: context)
         }
+        group.get(":phone/events") { request, context in stream(of: [try await phone(context)]).response(to: request) }
         group.post(":phone/actions") { request, context in
             let phone = try await phone(context)
             return try await perform(try await Self.action(in: request), on: phone)
@@ -47,6 +55,11 @@ public struct PhonePageRoutes: Sendable {
         group.get(":phone/media/:richId") { request, context in
             try await PhoneMediaResponse(phone: try await phone(context)).response(to: request, context: context)
         }
+        addToolRoutes(to: group)
+    }
+
+    private func stream(of phones: [any PagePhone]) -> PhoneEventStream {
+        PhoneEventStream(phones: phones, clock: clock, epoch: epoch)
     }
 
     private func list() async throws -> Response {
@@ -55,7 +68,7 @@ public struct PhonePageRoutes: Sendable {
         return try .json(identities)
     }
 
-    private func phone(_ context: ServiceRequestContext) async throws -> any PagePhone {
+    func phone(_ context: ServiceRequestContext) async throws -> any PagePhone {
         let id = try context.parameters.require("phone")
         for phone in phones where await phone.snapshot.phone.id == id { return phone }
         throw ServiceError(.notFound, "no simulated phone has this id")

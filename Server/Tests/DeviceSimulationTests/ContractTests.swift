@@ -13,9 +13,13 @@ struct ContractTests {
     func actions() throws {
         let actions: [PhoneAction] = [
             .signIn(user: "a", password: "b"), .signOut, .sendPush(.init()), .sendPush(.init(style: .both, kind: .coupon)), .home,
-            .openApp, .lock, .unlock, .terminate, .setNetwork(offline: true), .setBackgroundRefresh(on: false),
+            .openApp, .lock, .unlock, .terminate, .endApp, .restart, .removeApp, .installApp, .restoreBackup,
+            .setNetwork(offline: true),
+            .setConnection(.slow), .setAlerts(on: false), .setFocus(on: true), .setLowPower(on: true),
+            .setBackgroundRefresh(on: false),
             .setPermission(.denied), .setPreviews(whenUnlocked: true), .tapNotification(id: "x"), .moreNotification(id: "x"),
-            .dismissNotification(id: "x"), .clearNotifications, .alertOK, .alertMore, .openInbox(RichID(number: 7)!),
+            .dismissNotification(id: "x"), .replyNotification(id: "x", text: "t"), .clearNotifications, .alertOK, .alertMore,
+            .openInbox(RichID(number: 7)!),
             .closeContent,
             .openLink, .refreshInbox,
         ]

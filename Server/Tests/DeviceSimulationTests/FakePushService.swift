@@ -8,12 +8,13 @@ actor FakePushService: SimulatedPushService {
     private var stored: IncomingPush?
     private var number = 0
     private(set) var registrations = 0
+    private(set) var generation = 0
 
     var isConnected: Bool { continuation != nil }
 
     func register(device: String, topic: String) async throws -> String {
         registrations += 1
-        return "AB12"
+        return generation == 0 ? "AB12" : "AB12C\(generation)"
     }
 
     func connect(device: String) async throws -> AsyncStream<IncomingPush> {
@@ -24,6 +25,8 @@ actor FakePushService: SimulatedPushService {
         stored = nil
         return stream
     }
+
+    func unregister(device: String, topic: String) async { generation += 1 }
 
     func disconnect(device: String) async {
         continuation?.finish()

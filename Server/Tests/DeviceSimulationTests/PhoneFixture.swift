@@ -15,7 +15,7 @@ final class PhoneFixture: Sendable {
     let phone: SimulatedPhone
 
     init(_ change: (inout SimulatedPhoneConfiguration) -> Void = { _ in }) throws {
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent("phone-\(UUID().uuidString)")
+        folder = QuickFolder.new("phone")
         phone = try Self.makePhone(folder, service, server, clock, change)
     }
 
@@ -52,10 +52,11 @@ final class PhoneFixture: Sendable {
     @discardableResult
     func store(_ number: Int32, _ bytes: Data? = nil) -> Data {
         let bytes = bytes ?? Self.png(UInt8(number))
-        let digest = SHA256.hash(data: bytes).map { String(format: "%02x", $0) }.joined()
-        server.store(number, bytes, sha256: digest)
+        server.store(number, bytes, sha256: Self.digest(bytes))
         return bytes
     }
+
+    static func digest(_ bytes: Data) -> String { SHA256.hash(data: bytes).map { String(format: "%02x", $0) }.joined() }
 
     static func png(_ seed: UInt8) -> Data {
         Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) + Data(repeating: seed, count: 500)

@@ -13,9 +13,9 @@ struct PageHarness: Sendable {
     let clock = ManualClock()
     private let app: Application<ServiceResponder>
 
-    init(_ phones: [any PagePhone]) {
+    init(_ phones: [any PagePhone], tools: (any PhoneTools)? = nil) {
         let router = ServiceRouter(options: ServiceOptions(clock: clock))
-        PhonePageRoutes(phones: phones, clock: clock).addRoutes(to: router)
+        PhonePageRoutes(phones: phones, tools: tools, clock: clock).addRoutes(to: router)
         app = Application(router: router, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 

@@ -33,6 +33,7 @@ struct PhoneActionRouteTests {
             #"{"name":"tapNotification","id":"n"}"#, #"{"name":"moreNotification","id":"n"}"#,
             #"{"name":"dismissNotification","id":"n"}"#, #"{"name":"clearNotifications"}"#, #"{"name":"alertOK"}"#,
             #"{"name":"alertMore"}"#, #"{"name":"closeContent"}"#, #"{"name":"openLink"}"#, #"{"name":"refreshInbox"}"#,
+            #"{"name":"replyNotification","id":"n","text":"On my way"}"#, #"{"name":"setPreviews","whenUnlocked":true}"#,
         ])
     func known(body: String) async throws {
         #expect(try await harness.act(body).status == .noContent)

@@ -10,13 +10,16 @@ struct PhoneEventStreamTests {
 
     /// Reads events while `script` runs; the phone is switched off at its end, which ends the stream.
     private func listen(
-        _ harness: PageHarness, headers: HTTPFields = [:], while script: @escaping @Sendable () async throws -> Void = {}
+        _ harness: PageHarness, to path: String = "/phone/p1/events", with other: ScriptedPhone? = nil, headers: HTTPFields = [:],
+        while script: @escaping @Sendable () async throws -> Void = {}
     ) async throws -> TestResponse {
-        let before = await phone.listenerCount
-        async let answer = harness.call(.get, "/phone/p1/events", headers: headers)
-        while await phone.listenerCount == before { await Task.yield() }
+        let last = other ?? phone
+        let before = await last.listenerCount
+        async let answer = harness.call(.get, path, headers: headers)
+        while await last.listenerCount == before { await Task.yield() }
         try await script()
         await phone.switchOff()
+        await other?.switchOff()
         return try await answer
     }
 
@@ -98,6 +101,40 @@ struct PhoneEventStreamTests {
         let answer = try await listen(PageHarness([phone])) { await phone.happen(title) }
         #expect(answer.events.filter { $0.name == "snapshot" }.count == 1)
         #expect(answer.events.filter { $0.name == "story" }.count == 1)
+    }
+
+    @Test("all phones share one stream, and what is told of one is not told of another")
+    func several() async throws {
+        let other = ScriptedPhone(id: "p2", name: "Second phone")
+        let harness = PageHarness([phone, other])
+        let answer = try await listen(harness, to: "/phone/events", with: other) {
+            await phone.happen("mine")
+            await other.happen("yours")
+            await other.show(screen: .main, user: "bob")
+        }
+        let told = answer.events.filter { $0.name == "story" }
+        #expect(told.count == 2)
+        #expect(told.contains { $0.data.contains(#""phone":"p1""#) && $0.data.contains(#""title":"mine""#) })
+        #expect(told.contains { $0.data.contains(#""phone":"p2""#) && $0.data.contains(#""title":"yours""#) })
+        #expect(answer.events.filter { $0.name == "snapshot" }.count >= 3)
+        #expect(answer.events.contains { $0.name == "snapshot" && $0.data.contains(#""user":"bob""#) })
+    }
+
+    @Test("a browser that comes back to the stream of all phones hears of each what it missed")
+    func resumeSeveral() async throws {
+        let other = ScriptedPhone(id: "p2", name: "Second phone")
+        let harness = PageHarness([phone, other])
+        await phone.happen("one")
+        await other.happen("two")
+        let id = try #require(try await listen(harness, to: "/phone/events", with: other).events.last?.id)
+        await other.happen("three")
+        let answer = try await listen(harness, to: "/phone/events", with: other, headers: [.lastEventID: id])
+        let told = answer.events.filter { $0.name == "story" }
+        #expect(told.count == 1)
+        #expect(told.first?.data.contains(#""title":"three""#) == true)
+        // Of one phone alone the id is another one, and the whole story is told.
+        let alone = try await listen(harness, headers: [.lastEventID: id])
+        #expect(alone.events.filter { $0.name == "story" }.count == 1)
     }
 
     @Test("a phone that is not there has no events")

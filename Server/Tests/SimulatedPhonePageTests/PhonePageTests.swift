@@ -78,7 +78,23 @@ struct PhonePageTests {
         #expect(answer.text == #"[{"id":"b","model":"iPhone","name":"Blue"},{"id":"a","model":"iPhone","name":"Amber"}]"#)
     }
 
-    @Test("a page of another site gets nothing", arguments: ["/phone", "/phone/phones", "/phone/p1/events", "/phone/p1/media/7"])
+    @Test("the owner that a phone was made for is told, so that the page can suggest it")
+    func owner() async throws {
+        let answer = try await PageHarness([ScriptedPhone(id: "b", name: "Blue", owner: "bob")]).call(.get, "/phone/phones")
+        #expect(answer.text == #"[{"id":"b","model":"iPhone","name":"Blue","owner":"bob"}]"#)
+    }
+
+    @Test("the page of one phone alone is the same page, and of a phone that is not there it is not found")
+    func alone() async throws {
+        let answer = try await harness.call(.get, "/phone/p1")
+        #expect(answer.status == .ok)
+        #expect(answer.text == (try await harness.call(.get, "/phone").text))
+        #expect(try await harness.call(.get, "/phone/p9").status == .notFound)
+    }
+
+    @Test(
+        "a page of another site gets nothing",
+        arguments: ["/phone", "/phone/p1", "/phone/events", "/phone/phones", "/phone/p1/events", "/phone/p1/media/7"])
     func crossSite(path: String) async throws {
         let answer = try await harness.call(.get, path, headers: [.secFetchSite: "cross-site"])
         #expect(answer.status == .forbidden)

@@ -13,9 +13,9 @@ actor ScriptedPhone: PagePhone {
     private var refusal: PhoneActionError?
     private var listeners: [AsyncStream<PhoneUpdate>.Continuation] = []
 
-    init(id: String = "p1", name: String = "First phone") {
+    init(id: String = "p1", name: String = "First phone", owner: String? = nil) {
         snapshot = PhoneSnapshot(
-            phone: .init(id: id, name: name, model: "iPhone"), time: Timestamp(seconds: 1_800_000_000))
+            phone: .init(id: id, name: name, model: "iPhone", owner: owner), time: Timestamp(seconds: 1_800_000_000))
     }
 
     func updates() -> AsyncStream<PhoneUpdate> {

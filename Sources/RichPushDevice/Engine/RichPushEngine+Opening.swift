@@ -58,6 +58,7 @@ extension RichPushEngine {
         guard isCurrent(session) else { return OpenedContent(richID: id, state: .failed(.notSignedIn)) }
         if opened.state == .failed(.notFound) {
             await drop(id, in: session)
+            startFlush()
         } else {
             await noteOpened(id, in: session)
         }

@@ -23,7 +23,12 @@ extension RichPushEngine {
         repeat {
             needsFlush = false
             let refused: [RichID]? = try? await authorized(in: session, within: deadline) { authorization throws(RichPushError) in
-                try await delivery.flush(of: session, as: authorization, within: deadline)
+                do throws(RichPushError) {
+                    try await delivery.flush(of: session, as: authorization, within: deadline)
+                } catch {
+                    // What a server cannot do with receipts is no reason to keep an answer from its reader.
+                    guard case .serverFailed = error else { throw error }
+                }
                 return try await delivery.sendReplies(of: session, as: authorization, within: deadline)
             }
             guard let refused else { break }

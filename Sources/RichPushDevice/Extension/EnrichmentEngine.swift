@@ -112,8 +112,8 @@ public actor EnrichmentEngine {
             note(.fetched, of: envelope.id, in: session)
             attach(content, of: entry, to: key, in: session)
         } catch {
-            device.log.record(DeviceEvent(.fetchFailed, envelope.id, ["reason": error.code]))
             if error != .notFound { note(.failed, action: error.code, of: envelope.id, in: session) }
+            device.log.record(DeviceEvent(.fetchFailed, envelope.id, ["reason": error.code]))
         }
     }
 }

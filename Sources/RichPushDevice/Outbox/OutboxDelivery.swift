@@ -11,9 +11,29 @@ struct OutboxDelivery: Sendable {
     let clock: any ServiceClock
     let log: any EventLog
 
-    /// Sends all there is. Stops at the first failure that may pass; what the server refuses for good is dropped.
+    /// Sends all there is. Stops at the first failure that may pass; what the server refuses for good is dropped. A server that
+    /// fails over receipts may still take the rest: that failure is thrown when everything else was tried.
     func flush(of session: Session, as authorization: Authorization, within deadline: Deadline) async throws(RichPushError) {
         let items = try storing { () throws(StorageError) in try outbox.items(of: session, now: clock.now) }
+        var failure: RichPushError?
+        do throws(RichPushError) {
+            try await sendReceipts(items, of: session, as: authorization, within: deadline)
+        } catch {
+            guard case .serverFailed = error else { throw error }
+            failure = error
+        }
+        for item in items {
+            guard case .read(let id) = item.work else { continue }
+            let call = try BackendCall.json("PATCH", APIRoute.notification(id), ["read": true])
+            _ = try await deliver(call, as: authorization, within: deadline)
+            try forget([item], of: session)
+        }
+        if let failure { throw failure }
+    }
+
+    private func sendReceipts(
+        _ items: [OutboxItem], of session: Session, as authorization: Authorization, within deadline: Deadline
+    ) async throws(RichPushError) {
         let receipts = items.compactMap { item in
             if case .receipt(let receipt) = item.work { (item: item, receipt: receipt) } else { nil }
         }
@@ -25,12 +45,6 @@ struct OutboxDelivery: Sendable {
                 for single in batch { _ = try await deliver([single.receipt], as: authorization, within: deadline) }
             }
             try forget(batch.map(\.item), of: session)
-        }
-        for item in items {
-            guard case .read(let id) = item.work else { continue }
-            let call = try BackendCall.json("PATCH", APIRoute.notification(id), ["read": true])
-            _ = try await deliver(call, as: authorization, within: deadline)
-            try forget([item], of: session)
         }
     }
 

@@ -13,29 +13,36 @@ struct Demo: Sendable {
     let apns: LocalAPNs
     let phones: [SimulatedPhone]
     private let story: DemoStory
+    private let tools: DemoTools
     private let client: HTTPClient
 
     /// Starts the local APNs, and puts node and phones together in `directory`. The node will listen on `port`.
     static func make(
-        directory: String, port: Int, phones count: Int = 2, clock: any ServiceClock = .system,
+        directory: String, port: Int, phones count: Int = DemoPhones.count, clock: any ServiceClock = .system,
         metrics: any MetricsFactory = MetricsSystem.factory, logger: Logger
     ) async throws -> Demo {
         let folder = try EmulatorFolder(path: directory + "/apns", now: clock.now)
         let apns = try localAPNs(folder, clock: clock, logger: logger)
-        let settings = Settings.demo(
-            directory: directory + "/server", port: port, apnsPort: try await apns.start().port, folder: folder)
+        let apnsPort = try await apns.start().port
+        let settings = Settings.demo(directory: directory + "/server", port: port, apnsPort: apnsPort, folder: folder)
         let client = AsyncHTTPTransport.makeClient()
         do {
-            let factory = DemoPhones(directory: directory + "/phones", port: port, clock: clock, client: client)
+            let faults = DemoFaults()
+            let factory = DemoPhones(
+                directory: directory + "/phones", port: port, clock: clock, client: client, faults: faults)
             let phones = try (1...count).map { try factory.phone(number: $0, apns: apns) }
-            let story = DemoStory(apns: apns, phones: phones)
-            let page = PhonePageRoutes(phones: phones, clock: clock)
+            let story = DemoStory(
+                apns: apns, phones: Dictionary(uniqueKeysWithValues: phones.enumerated().map { (String($0 + 1), $1) }))
+            let tools = try DemoTools(
+                apns: apns, port: apnsPort, folder: folder, phones: phones, faults: faults,
+                sender: DemoSender(client: client, port: port), clock: clock, logger: logger)
+            let page = PhonePageRoutes(phones: phones, tools: tools, clock: clock)
             var options = NodeOptions(
                 signIn: .nameIsPassword, clock: clock, backendObserver: story, metrics: metrics,
                 addRoutes: { page.addRoutes(to: $0) })
             options.links = [StartPage.Link(path: "/phone", title: "The simulated iPhones")]
             let node = try await ServerNode.make(settings, options: options, logger: logger)
-            return Demo(node: node, apns: apns, phones: phones, story: story, client: client)
+            return Demo(node: node, apns: apns, phones: phones, story: story, tools: tools, client: client)
         } catch {
             await apns.shutdown()
             try? await client.shutdown()
@@ -62,11 +69,12 @@ struct Demo: Sendable {
     /// Tells the story of what APNs is asked, until the local APNs ends.
     private func exchangesTold() -> Task<Void, Never> {
         let exchanges = apns.exchanges
-        return Task { for await exchange in exchanges { await story.tell(exchange) } }
+        return Task { for await exchange in exchanges { story.tell(exchange) } }
     }
 
     private func stop() async {
         for phone in phones { await phone.stop() }
+        await tools.shutdown()
         await apns.shutdown()
         try? await client.shutdown()
     }

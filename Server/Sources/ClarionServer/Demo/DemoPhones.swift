@@ -10,14 +10,22 @@ import RichPushModel
     import Foundation
 #endif
 
-/// Makes the phones of a demo: each with a folder of its own, all with the same app.
+/// Makes the phones of a demo: each with a folder of its own, all with the same app; two are alice's and one is bob's.
 struct DemoPhones: Sendable {
+    private static let owners = [
+        (name: "Alice’s iPhone", user: "alice"), (name: "Alice’s second", user: "alice"), (name: "Bob’s iPhone", user: "bob"),
+    ]
+    /// How many phones a demo has.
+    static let count = owners.count
+
     let directory: String
     /// Where the node will listen.
     let port: Int
     let clock: any ServiceClock
     /// How the phones reach the node.
     let client: HTTPClient
+    /// What goes wrong when they fetch.
+    let faults: DemoFaults
 
     /// A phone that is switched off.
     func phone(number: Int, apns: LocalAPNs) throws -> SimulatedPhone {
@@ -25,16 +33,24 @@ struct DemoPhones: Sendable {
         guard let backend = URL(string: "http://127.0.0.1:\(port)") else { throw ConfigurationError.badBackend }
         var app = try RichPushConfiguration(backend: backend)
         app.keepsPasswordForSending = true
+        app.offersReply = true
         var configuration = SimulatedPhoneConfiguration(
-            identity: PhoneSnapshot.Identity(id: id, name: "iPhone \(number)", model: "Simulated iPhone"), app: app,
-            bundleID: Settings.demoTopic, folder: URL(filePath: directory + "/" + id))
+            identity: Self.identity(number), app: app, bundleID: Settings.demoTopic, folder: URL(filePath: directory + "/" + id))
         configuration.samples = Self.samples
         return try SimulatedPhone(
             configuration: configuration, service: LocalPushService(apns),
-            transport: AsyncHTTPTransport(client: client, clock: clock), clock: clock)
+            transport: FaultyTransport(
+                phone: id, faults: faults, transport: AsyncHTTPTransport(client: client, clock: clock), clock: clock),
+            clock: clock)
     }
 
-    private static let samples: [ContentKind: SimulatedPhoneConfiguration.Sample] = [
+    private static func identity(_ number: Int) -> PhoneSnapshot.Identity {
+        let owner = owners.indices.contains(number - 1) ? owners[number - 1] : nil
+        return PhoneSnapshot.Identity(
+            id: String(number), name: owner?.name ?? "iPhone \(number)", model: "Simulated iPhone", owner: owner?.user)
+    }
+
+    static let samples: [ContentKind: SimulatedPhoneConfiguration.Sample] = [
         .image: .init(
             data: Data(PackageResources.default_picture_png), mediaType: "image/png",
             altText: "A lighthouse and a sailing boat at sunset"),

@@ -1,5 +1,6 @@
 import APNsEmulation
 import DeviceSimulation
+import RichPushModel
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -24,6 +25,10 @@ struct LocalPushService: SimulatedPushService {
             }
             continuation.onTermination = { _ in forwarding.cancel() }
         }
+    }
+
+    func unregister(device: String, topic: String) async {
+        apns.invalidate(token: apns.issueToken(device: device, topic: topic), reason: .unregistered, at: SystemClock().now)
     }
 
     func disconnect(device: String) async { apns.disconnect(device: device) }

@@ -3,9 +3,10 @@ import RichPushModel
 extension PhoneAction {
     /// The word in `name`.
     public enum Name: String, Sendable, Codable, CaseIterable {
-        case signIn, signOut, sendPush, home, openApp, lock, unlock, terminate, setNetwork, setBackgroundRefresh, setPermission
-        case setPreviews, tapNotification, moreNotification, dismissNotification, clearNotifications, alertOK, alertMore
-        case openInbox, closeContent, openLink, refreshInbox
+        case signIn, signOut, sendPush, home, openApp, lock, unlock, terminate, endApp, restart, removeApp, installApp
+        case restoreBackup, setNetwork, setConnection, setBackgroundRefresh, setPermission, setAlerts, setFocus, setLowPower
+        case setPreviews, tapNotification, moreNotification, dismissNotification, replyNotification, clearNotifications
+        case alertOK, alertMore, openInbox, closeContent, openLink, refreshInbox
     }
 
     /// The word of this action.
@@ -19,13 +20,23 @@ extension PhoneAction {
         case .lock: .lock
         case .unlock: .unlock
         case .terminate: .terminate
+        case .endApp: .endApp
+        case .restart: .restart
+        case .removeApp: .removeApp
+        case .installApp: .installApp
+        case .restoreBackup: .restoreBackup
         case .setNetwork: .setNetwork
+        case .setConnection: .setConnection
         case .setBackgroundRefresh: .setBackgroundRefresh
         case .setPermission: .setPermission
+        case .setAlerts: .setAlerts
+        case .setFocus: .setFocus
+        case .setLowPower: .setLowPower
         case .setPreviews: .setPreviews
         case .tapNotification: .tapNotification
         case .moreNotification: .moreNotification
         case .dismissNotification: .dismissNotification
+        case .replyNotification: .replyNotification
         case .clearNotifications: .clearNotifications
         case .alertOK: .alertOK
         case .alertMore: .alertMore
@@ -39,7 +50,8 @@ extension PhoneAction {
 
 extension PhoneAction: Codable {
     private enum Key: String, CodingKey {
-        case name, user, password, style, audience, message, title, kind, offline, on, permission, whenUnlocked, id
+        case name, user, password, style, audience, message, title, kind, offline, on, connection, permission
+        case whenUnlocked, id, text
         case richID = "richId"
     }
 
@@ -56,6 +68,7 @@ extension PhoneAction: Codable {
     /// The actions that need nothing but their name.
     private static let plain: [Name: PhoneAction] = [
         .signOut: .signOut, .home: .home, .openApp: .openApp, .lock: .lock, .unlock: .unlock, .terminate: .terminate,
+        .endApp: .endApp, .restart: .restart, .removeApp: .removeApp, .installApp: .installApp, .restoreBackup: .restoreBackup,
         .clearNotifications: .clearNotifications, .alertOK: .alertOK, .alertMore: .alertMore, .closeContent: .closeContent,
         .openLink: .openLink, .refreshInbox: .refreshInbox,
     ]
@@ -67,12 +80,19 @@ extension PhoneAction: Codable {
                 user: try values.decode(String.self, forKey: .user), password: try values.decode(String.self, forKey: .password))
         case .sendPush: .sendPush(try draft(values))
         case .setNetwork: .setNetwork(offline: try values.decode(Bool.self, forKey: .offline))
+        case .setConnection: .setConnection(try values.decode(PhoneSnapshot.Network.self, forKey: .connection))
         case .setBackgroundRefresh: .setBackgroundRefresh(on: try values.decode(Bool.self, forKey: .on))
+        case .setAlerts: .setAlerts(on: try values.decode(Bool.self, forKey: .on))
+        case .setFocus: .setFocus(on: try values.decode(Bool.self, forKey: .on))
+        case .setLowPower: .setLowPower(on: try values.decode(Bool.self, forKey: .on))
         case .setPermission: .setPermission(try values.decode(PhoneSnapshot.Permission.self, forKey: .permission))
         case .setPreviews: .setPreviews(whenUnlocked: try values.decode(Bool.self, forKey: .whenUnlocked))
         case .tapNotification: .tapNotification(id: try values.decode(String.self, forKey: .id))
         case .moreNotification: .moreNotification(id: try values.decode(String.self, forKey: .id))
         case .dismissNotification: .dismissNotification(id: try values.decode(String.self, forKey: .id))
+        case .replyNotification:
+            .replyNotification(
+                id: try values.decode(String.self, forKey: .id), text: try values.decode(String.self, forKey: .text))
         case .openInbox: .openInbox(try values.decode(RichID.self, forKey: .richID))
         default: throw DecodingError.dataCorruptedError(forKey: .name, in: values, debugDescription: "not an action")
         }
@@ -101,11 +121,16 @@ extension PhoneAction: Codable {
             try values.encodeIfPresent(draft.title, forKey: .title)
             try values.encodeIfPresent(draft.kind, forKey: .kind)
         case .setNetwork(let offline): try values.encode(offline, forKey: .offline)
-        case .setBackgroundRefresh(let on): try values.encode(on, forKey: .on)
+        case .setConnection(let connection): try values.encode(connection, forKey: .connection)
+        case .setBackgroundRefresh(let on), .setAlerts(let on), .setFocus(let on), .setLowPower(let on):
+            try values.encode(on, forKey: .on)
         case .setPermission(let permission): try values.encode(permission, forKey: .permission)
         case .setPreviews(let whenUnlocked): try values.encode(whenUnlocked, forKey: .whenUnlocked)
         case .tapNotification(let id), .moreNotification(let id), .dismissNotification(let id):
             try values.encode(id, forKey: .id)
+        case .replyNotification(let id, let text):
+            try values.encode(id, forKey: .id)
+            try values.encode(text, forKey: .text)
         case .openInbox(let richID): try values.encode(richID, forKey: .richID)
         default: break
         }

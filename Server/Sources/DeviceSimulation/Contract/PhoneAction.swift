@@ -14,9 +14,26 @@ public enum PhoneAction: Hashable, Sendable {
     case unlock
     /// The user throws the app out of the app switcher (force quit).
     case terminate
+    /// The system needs the memory and ends the app; the user notices nothing.
+    case endApp
+    /// The phone is switched off and on: until it is unlocked nothing that is protected can be read.
+    case restart
+    /// The user removes the app with all it kept; its device token is dead from then on.
+    case removeApp
+    /// The user installs the app, in place of the one that is there.
+    case installApp
+    /// The phone is set up anew from a backup: files came along, secrets of the old device did not.
+    case restoreBackup
     case setNetwork(offline: Bool)
+    /// As above, with one more choice: a network that answers late.
+    case setConnection(PhoneSnapshot.Network)
     case setBackgroundRefresh(on: Bool)
     case setPermission(PhoneSnapshot.Permission)
+    /// Whether allowed notifications may be seen at all; without, only the number on the icon changes.
+    case setAlerts(on: Bool)
+    /// A Focus keeps banners and sounds away; what comes waits in the notification centre.
+    case setFocus(on: Bool)
+    case setLowPower(on: Bool)
     /// Whether a locked phone hides what notifications say.
     case setPreviews(whenUnlocked: Bool)
     /// A tap on a banner or an entry of the notification centre.
@@ -24,6 +41,8 @@ public enum PhoneAction: Hashable, Sendable {
     /// Its button "More".
     case moreNotification(id: String)
     case dismissNotification(id: String)
+    /// What the user types into the field of a notification.
+    case replyNotification(id: String, text: String)
     case clearNotifications
     case alertOK
     case alertMore

@@ -30,6 +30,8 @@ extension PhoneSnapshot {
         public var link: String?
         public var coupon: Coupon?
         public var state: State
+        /// True when its sender sealed it for this phone; absent for what the server can read.
+        public var sealed: Bool?
         /// Why it is not ready, in words for the user.
         public var error: String?
 
@@ -45,7 +47,7 @@ extension PhoneSnapshot {
 
         private enum CodingKeys: String, CodingKey {
             case richID = "richId", kind, title, subtitle, message, altText, fileName, mediaType, hasMedia, link, coupon, state
-            case error
+            case sealed, error
         }
     }
 

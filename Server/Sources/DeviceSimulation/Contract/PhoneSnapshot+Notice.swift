@@ -28,11 +28,14 @@ extension PhoneSnapshot {
         public struct Action: Hashable, Sendable, Codable {
             public var id: String
             public var title: String
+            /// True for a field in which the user answers; absent for a plain button.
+            public var takesText: Bool?
 
             /// Creates a button.
-            public init(id: String, title: String) {
+            public init(id: String, title: String, takesText: Bool? = nil) {
                 self.id = id
                 self.title = title
+                self.takesText = takesText
             }
         }
 

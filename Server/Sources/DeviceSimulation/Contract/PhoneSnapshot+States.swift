@@ -7,12 +7,15 @@ extension PhoneSnapshot {
         public var name: String
         /// The model, for display only.
         public var model: String
+        /// Whom the page suggests for signing in; anybody may.
+        public var owner: String?
 
         /// Creates an identity.
-        public init(id: String, name: String, model: String) {
+        public init(id: String, name: String, model: String, owner: String? = nil) {
             self.id = id
             self.name = name
             self.model = model
+            self.owner = owner
         }
     }
 
@@ -23,6 +26,8 @@ extension PhoneSnapshot {
 
     public enum Network: String, Sendable, Codable, CaseIterable {
         case online, offline
+        /// Every answer takes some seconds.
+        case slow
     }
 
     /// Whether the app may show notifications.

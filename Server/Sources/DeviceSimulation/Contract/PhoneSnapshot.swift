@@ -6,10 +6,18 @@ public struct PhoneSnapshot: Hashable, Sendable, Codable {
     /// What the display shows; the lock screen hides all others.
     public var screen: Screen
     public var locked: Bool
+    /// Whether it was not unlocked since it was switched on: what is protected cannot be read yet.
+    public var beforeFirstUnlock: Bool
+    /// Whether the app is on the phone.
+    public var installed: Bool
     public var network: Network
     /// Whether the user lets apps run on background pushes.
     public var backgroundRefresh: Bool
     public var permission: Permission
+    /// Whether allowed notifications may be seen at all.
+    public var alerts: Bool
+    public var focus: Bool
+    public var lowPower: Bool
     /// The state of the app's process.
     public var process: ProcessState
     /// The signed-in user, by the name as the server stored it.
@@ -30,6 +38,8 @@ public struct PhoneSnapshot: Hashable, Sendable, Codable {
     public var inbox: [InboxItem]
     /// How many notifications the server counts as unread.
     public var unread: Int
+    /// Whether a locked phone hides what notifications say.
+    public var hidesPreviews: Bool
     /// The phone's clock.
     public var time: Timestamp
 
@@ -39,13 +49,19 @@ public struct PhoneSnapshot: Hashable, Sendable, Codable {
         self.time = time
         screen = .home
         locked = false
+        beforeFirstUnlock = false
+        installed = true
         network = .online
         backgroundRefresh = true
         permission = .notDetermined
+        alerts = true
+        focus = false
+        lowPower = false
         process = .notRunning
         signIn = Progress()
         sending = Progress()
         badge = 0
+        hidesPreviews = false
         notifications = []
         inbox = []
         unread = 0

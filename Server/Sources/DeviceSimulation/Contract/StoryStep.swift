@@ -35,6 +35,8 @@ public struct StoryStep: Hashable, Sendable, Codable {
     /// The phone's id.
     public var phone: String
     public var richID: RichID?
+    /// The `apns-id` of the push it belongs to, where that is known: it tells pushes apart that name no rich notification.
+    public var push: String?
     public var step: Kind
     /// A sentence for people.
     public var title: String
@@ -43,18 +45,20 @@ public struct StoryStep: Hashable, Sendable, Codable {
 
     /// Creates a step.
     public init(
-        sequence: Int, at: Timestamp, phone: String, richID: RichID?, step: Kind, title: String, detail: [String: String] = [:]
+        sequence: Int, at: Timestamp, phone: String, richID: RichID?, push: String? = nil, step: Kind, title: String,
+        detail: [String: String] = [:]
     ) {
         self.sequence = sequence
         self.at = at
         self.phone = phone
         self.richID = richID
+        self.push = push
         self.step = step
         self.title = title
         self.detail = detail
     }
 
     private enum CodingKeys: String, CodingKey {
-        case sequence = "seq", at, phone, richID = "richId", step, title, detail
+        case sequence = "seq", at, phone, richID = "richId", push, step, title, detail
     }
 }

@@ -53,13 +53,16 @@ extension SimulatedPhone {
     func register(_ categories: [NoticeCategory]) {
         memory.categories = categories.map { category in
             SystemMemory.Category(
-                identifier: category.identifier, actions: category.actions.map { .init(id: $0.identifier, title: $0.title) },
+                identifier: category.identifier,
+                actions: category.actions.map {
+                    .init(id: $0.identifier, title: $0.title, takesText: $0.takesText ? true : nil)
+                },
                 reportsDismissal: category.reportsDismissal, hiddenPreviewText: category.hiddenPreviewText)
         }
     }
 
     var permission: NoticePermission {
-        switch memory.permission {
+        switch system.settings.permission {
         case .granted: .granted
         case .denied: .denied
         case .notDetermined: .notDetermined
@@ -68,7 +71,11 @@ extension SimulatedPhone {
 
     /// The person in front of the simulated phone allows what the app asks for, unless it was denied before.
     func askPermission() -> NoticePermission {
-        if memory.permission == .notDetermined { memory.permission = .granted }
+        if system.settings.permission == .notDetermined {
+            var settings = system.settings
+            settings.permission = .granted
+            _ = system.handle(.settings(settings), at: clock.now)
+        }
         publish()
         return permission
     }
@@ -86,7 +93,7 @@ extension SimulatedPhone {
     }
 
     var appState: AppState {
-        switch process.state {
+        switch system.process.state {
         case .active: .active
         case .inactive: .inactive
         case .background, .suspended, .notRunning, .forceQuit: .background

@@ -19,9 +19,11 @@ final class PhoneStory: Sendable {
 
     private let phone: String
     private let clock: any ServiceClock
+    private let log: StoryFile?
     private let state = Mutex(State())
 
-    init(phone: String, clock: any ServiceClock) {
+    init(phone: String, clock: any ServiceClock, log: StoryFile? = nil) {
+        self.log = log
         self.phone = phone
         self.clock = clock
     }
@@ -30,14 +32,16 @@ final class PhoneStory: Sendable {
 
     /// `moment` is when it happened, for what is heard of later; absent means now.
     func tell(
-        _ kind: StoryStep.Kind, _ richID: RichID?, _ title: String, _ detail: [String: String] = [:], at moment: Timestamp? = nil
+        _ kind: StoryStep.Kind, _ richID: RichID?, _ title: String, _ detail: [String: String] = [:], push: String? = nil,
+        at moment: Timestamp? = nil
     ) {
         state.withLock { state in
             state.last += 1
             let step = StoryStep(
-                sequence: state.last, at: moment ?? clock.now, phone: phone, richID: richID, step: kind, title: title,
-                detail: detail)
+                sequence: state.last, at: moment ?? clock.now, phone: phone, richID: richID, push: push,
+                step: kind, title: title, detail: detail)
             state.steps.append(step)
+            log?.append(step)
             if state.steps.count > Self.limit { state.steps.removeFirst() }
             for listener in state.listeners.values { listener.yield(.story(step)) }
         }

@@ -2,6 +2,9 @@ import RichPushDevice
 import RichPushModel
 
 extension SimulatedPhone {
+    /// The most characters of an answer that the server takes.
+    static let replyLimit = 2_000
+
     /// Does what a person does, and returns when the phone has done it all.
     ///
     /// Throws only when there is nothing to touch; what the user would see of a failure is in the snapshot.
@@ -11,15 +14,18 @@ extension SimulatedPhone {
         case .signOut: try await signOut()
         case .sendPush(let draft): try await sendPush(draft)
         case .refreshInbox: try await refreshInbox()
-        case .openApp: try await openApp()
-        case .home: goHome()
-        case .lock: lock()
-        case .unlock: try await unlockAndRefresh()
-        case .terminate: await forceQuit()
-        case .setNetwork, .setBackgroundRefresh, .setPermission, .setPreviews: await set(action)
+        case .openApp, .home, .lock, .unlock, .terminate, .endApp: try await use(action)
+        case .restart: try await restart()
+        case .removeApp: try await replace(.removeApp)
+        case .installApp: try await replace(.installApp)
+        case .restoreBackup: try await replace(.restoreBackup)
+        case .setNetwork(let offline): await setConnection(offline ? .offline : .online)
+        case .setConnection(let connection): await setConnection(connection)
+        case .setBackgroundRefresh, .setPermission, .setAlerts, .setFocus, .setLowPower, .setPreviews: try await set(action)
         case .tapNotification(let id): try await respond(to: id, .open)
         case .moreNotification(let id): try await more(id)
         case .dismissNotification(let id): try await dismiss(id)
+        case .replyNotification(let id, let text): try await reply(text, to: id)
         case .clearNotifications: removeAllNotices()
         case .alertOK: try await answerOffer(more: false)
         case .alertMore: try await answerOffer(more: true)
@@ -29,48 +35,54 @@ extension SimulatedPhone {
         }
     }
 
-    private func openApp() async throws(PhoneActionError) {
-        guard !view.locked else { throw .notPossible("The phone is locked") }
-        let engine = try await bringToFront()
-        _ = try? await engine.refresh()
-        await readApp()
-    }
-
-    private func unlockAndRefresh() async throws(PhoneActionError) {
-        unlock()
-        guard process.isActive, let engine else { return }
-        _ = try? await engine.refresh()
-        await readApp()
-    }
-
-    private func set(_ action: PhoneAction) async {
+    private func use(_ action: PhoneAction) async throws(PhoneActionError) {
         switch action {
-        case .setNetwork(let offline): await setNetwork(offline: offline)
-        case .setBackgroundRefresh(let on):
-            memory.backgroundRefresh = on
-            deliverHeld()
-        case .setPermission(let permission):
-            memory.permission = permission
-            if permission != .granted { view.badge = 0 }
-        case .setPreviews(let whenUnlocked): memory.hidesPreviews = whenUnlocked
+        case .openApp:
+            try await happen(.openApp)
+            await cameToFront()
+        case .unlock:
+            try await happen(.unlock)
+            if system.process.isActive { await cameToFront() }
+        case .home: try await happen(.goHome)
+        case .lock: try await happen(.lock)
+        case .terminate: try await happen(.forceQuit)
+        default: try await happen(.endApp)
+        }
+    }
+
+    /// What an app does whenever it becomes active.
+    private func cameToFront() async {
+        guard let engine else { return }
+        if await engine.session != nil { _ = try? await engine.refresh() }
+        await readApp()
+    }
+
+    private func set(_ action: PhoneAction) async throws(PhoneActionError) {
+        var settings = system.settings
+        switch action {
+        case .setBackgroundRefresh(let on): settings.backgroundRefresh = on
+        case .setPermission(let permission): settings.permission = permission
+        case .setAlerts(let on): settings.alerts = on
+        case .setFocus(let on): settings.focus = on
+        case .setLowPower(let on): settings.lowPower = on
+        case .setPreviews(let whenUnlocked): settings.hidesPreviews = whenUnlocked
         default: break
         }
-        publish()
+        try await happen(.settings(settings))
     }
 
-    private func setNetwork(offline: Bool) async {
-        guard network.isOn == offline else { return }
-        network.isOn = !offline
+    private func setConnection(_ wanted: PhoneSnapshot.Network) async {
+        let before = network.connection
+        guard before != wanted else { return }
+        network.connection = wanted
         publish()
-        if offline {
+        if wanted == .offline {
             connection?.cancel()
             connection = nil
             await service.disconnect(device: configuration.identity.id)
-        } else {
+        } else if before == .offline {
             connect()
-            guard process.isActive, let engine else { return }
-            _ = try? await engine.refresh()
-            await readApp()
+            if system.process.isActive { await cameToFront() }
         }
     }
 
@@ -78,11 +90,11 @@ extension SimulatedPhone {
     private func respond(to id: String, _ action: NoticeResponse.Action) async throws(PhoneActionError) {
         guard let entry = list[id] else { throw .notPossible("The notification is gone") }
         removeNotices([id])
-        let engine = try await bringToFront()
-        if let richID = entry.notice.richID {
+        try await happen(.touch(.open))
+        if let engine, let richID = entry.notice.richID {
             await engine.didRespond(NoticeResponse(identifier: id, richID: richID, action: action))
         }
-        await readApp()
+        await cameToFront()
     }
 
     private func more(_ id: String) async throws(PhoneActionError) {
@@ -93,17 +105,34 @@ extension SimulatedPhone {
         try await respond(to: id, .button(PushEnvelope.moreAction))
     }
 
+    /// The app sends the answer in the background; the notification goes, as on a phone.
+    private func reply(_ text: String, to id: String) async throws(PhoneActionError) {
+        guard let entry = list[id] else { throw .notPossible("The notification is gone") }
+        guard let action = category(entry)?.actions.first(where: { $0.takesText == true }), let richID = entry.notice.richID
+        else {
+            throw .notPossible("The notification has no field for an answer")
+        }
+        guard text.count <= Self.replyLimit, text.contains(where: { !$0.isWhitespace }) else {
+            throw .notPossible("An answer has 1 to \(Self.replyLimit) characters")
+        }
+        removeNotices([id])
+        try await happen(.touch(.reply))
+        let engine = try await runningApp()
+        story.tell(.opened, richID, "The user answered in the notification", ["button": action.title])
+        await engine.didRespond(NoticeResponse(identifier: id, richID: richID, action: .reply(text)))
+        await readApp()
+        try await happen(.taskEnded)
+    }
+
     /// The app hears of it, in the background, if its category asks for that.
     private func dismiss(_ id: String) async throws(PhoneActionError) {
         guard let entry = list[id] else { throw .notPossible("The notification is gone") }
         removeNotices([id])
         guard category(entry)?.reportsDismissal == true, let richID = entry.notice.richID else { return }
-        process.wake()
+        try await happen(.touch(.dismiss))
         let engine = try await runningApp()
         await engine.didRespond(NoticeResponse(identifier: id, richID: richID, action: .dismiss))
-        process.finishTask()
-        publish()
-        suspendLater()
+        try await happen(.taskEnded)
     }
 
     private func answerOffer(more: Bool) async throws(PhoneActionError) {

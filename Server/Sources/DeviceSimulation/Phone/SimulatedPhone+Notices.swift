@@ -1,22 +1,59 @@
 import RichPushDevice
 import RichPushModel
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 /// The system's notification centre.
 extension SimulatedPhone {
-    /// Shows a notification, or asks the app how while the user looks at it.
-    func show(_ content: NoticeContent, identifier: String, richID: RichID?, by shower: String) async {
-        var options: PresentationOptions = [.banner, .list, .sound]
-        if process.isActive, !view.locked, let engine {
-            options = await engine.willPresent(ForegroundNotice(identifier: identifier, richID: richID, content: content))
-        }
+    /// Shows a notification where the system says, or asks the app how while the user looks at it.
+    func show(
+        _ content: NoticeContent, identifier: String, richID: RichID?, by shower: String,
+        traits: SystemEvent.AlertTraits = .init(), push: String? = nil
+    ) async {
+        guard let place = place(of: traits, richID, push) else { return discard(content) }
         if let badge = content.badge { setBadge(badge) }
-        guard options.contains(.list) || options.contains(.banner) else { return }
+        let options = await options(content, identifier, richID, at: place)
+        guard !options.isDisjoint(with: [.list, .banner]) else { return discard(content) }
         let entry = entry(content, identifier: identifier, richID: richID)
         for gone in list.add(entry) { shelf.remove(gone.file) }
-        if options.contains(.banner), !view.locked { hangBanner(entry.notice) }
+        if options.contains(.banner) { hangBanner(entry.notice) }
         let attachment = entry.file == nil ? "no" : entry.notice.mediaType ?? "yes"
-        story.tell(.shown, richID, "The phone shows the notification", ["by": shower, "attachment": attachment])
+        story.tell(
+            .shown, richID, "The phone shows the notification",
+            ["by": shower, "attachment": attachment, "place": place.rawValue], push: push)
         publish()
+        noteSeen()
+    }
+
+    private func place(of traits: SystemEvent.AlertTraits, _ richID: RichID?, _ push: String?) -> NoticePlace? {
+        for instruction in system.handle(.notice(traits), at: clock.now) {
+            if case .place(let place) = instruction { return place }
+            if case .drop(let reason) = instruction { story.tell(.held, richID, reason.sentence, push: push) }
+        }
+        return nil
+    }
+
+    /// How it is shown; the app in front may want it otherwise.
+    private func options(
+        _ content: NoticeContent, _ identifier: String, _ richID: RichID?, at place: NoticePlace
+    ) async -> PresentationOptions {
+        switch place {
+        case .banner: return [.banner, .list, .sound]
+        case .lockScreen: return [.list, .sound]
+        case .quietly: return [.list]
+        case .asAppSays:
+            return await engine?.willPresent(ForegroundNotice(identifier: identifier, richID: richID, content: content))
+                ?? [.banner, .list, .sound]
+        }
+    }
+
+    /// The system has taken nothing of it.
+    private func discard(_ content: NoticeContent) {
+        if let file = content.attachment?.file { try? FileManager.default.removeItem(at: file) }
     }
 
     private func entry(_ content: NoticeContent, identifier: String, richID: RichID?) -> NoticeList.Entry {
@@ -58,13 +95,13 @@ extension SimulatedPhone {
 
     /// The icon shows a number only if notifications are allowed.
     func setBadge(_ count: Int) {
-        view.badge = memory.permission == .granted ? max(0, count) : 0
+        view.badge = system.settings.permission == .granted ? max(0, count) : 0
         publish()
     }
 
     /// What the app shows itself.
     func present(_ notice: LocalNotice) async throws(PresentationError) {
-        guard memory.permission == .granted else { throw .notPermitted }
+        guard system.settings.permission == .granted else { throw .notPermitted }
         await show(notice.content, identifier: notice.identifier, richID: notice.richID, by: "the app")
     }
 }

@@ -44,106 +44,113 @@ extension SimulatedPhone {
         }
     }
 
-    /// A push reached the phone.
+    /// A push reached the phone. Returns when it was shown, or it is known that it is not.
     func receive(_ push: IncomingPush) async {
+        handing += 1
+        defer { handing -= 1 }
         let payload = PushPayload(push.payload)
         let envelope = PushEnvelope(payload: push.payload)
         story.tell(
             .delivered, envelope?.id, "The push reached the phone",
-            ["apns-id": push.apnsID, "push-type": push.pushType, "bytes": "\(push.payload.count)"])
+            ["apns-id": push.apnsID, "push-type": push.pushType, "bytes": "\(push.payload.count)"], push: push.apnsID)
         guard push.topic == configuration.bundleID else {
-            story.tell(.held, envelope?.id, "No app on this phone has this topic", ["topic": push.topic])
+            story.tell(.held, envelope?.id, "No app on this phone has this topic", ["topic": push.topic], push: push.apnsID)
             return
         }
         if payload.hasAlert { await showAlert(push, payload, envelope) }
-        if payload.isContentAvailable { await deliverInBackground(push, envelope) }
-        if !payload.hasAlert, !payload.isContentAvailable, let badge = payload.badge { setBadge(badge) }
+        if payload.isContentAvailable { await wakeApp(for: push, envelope) }
+        if !payload.hasAlert, !payload.isContentAvailable, let badge = payload.badge { try? await happen(.badge(badge)) }
     }
 
     private func showAlert(_ push: IncomingPush, _ payload: PushPayload, _ envelope: PushEnvelope?) async {
-        guard memory.permission == .granted else {
-            story.tell(.held, envelope?.id, "Notifications of this app are off", [:])
-            return
-        }
-        let identifier = push.collapseID ?? push.apnsID
         var content = payload.notice
-        if payload.isMutable { content = await enrich(content, identifier: identifier, envelope) }
-        await show(content, identifier: identifier, richID: envelope?.id, by: "the system")
+        for instruction in system.handle(.alert(payload.traits), at: clock.now) {
+            switch instruction {
+            case .drop(let reason): story.tell(.held, envelope?.id, reason.sentence, push: push.apnsID)
+            case .setBadge(let badge): setBadge(badge)
+            case .runExtension: content = await enrich(content, push, envelope)
+            case .showNotice:
+                await show(
+                    content, identifier: push.identifier, richID: envelope?.id, by: "the system", traits: payload.traits,
+                    push: push.apnsID)
+            default: break
+            }
+        }
     }
 
-    /// Runs the service extension: told to end shortly before its time, and not listened to after it.
-    private func enrich(
-        _ original: NoticeContent, identifier: String, _ envelope: PushEnvelope?
-    ) async -> NoticeContent {
-        story.tell(.woken, envelope?.id, "The system starts the service extension")
-        guard let ports = try? ports(for: .serviceExtension) else { return original }
-        let serviceExtension = EnrichmentEngine(configuration: configuration.app, device: ports)
-        let request = EnrichmentRequest(identifier: identifier, envelope: envelope, original: original)
-        let (clock, time) = (clock, configuration.backgroundTime)
-        let result = FirstResult<NoticeContent>()
-        let work = Task { await result.resolve(await serviceExtension.enrich(request, budget: time)) }
-        let watch = Task {
-            guard (try? await clock.sleep(for: time - .seconds(1))) != nil else { return }
-            await serviceExtension.expire()
-            guard (try? await clock.sleep(for: .seconds(1))) != nil else { return }
-            await result.resolve(original)
+    /// Runs the service extension. Whatever becomes of it, there is something to show.
+    private func enrich(_ original: NoticeContent, _ push: IncomingPush, _ envelope: PushEnvelope?) async -> NoticeContent {
+        story.tell(.woken, envelope?.id, "The system starts the service extension", push: push.apnsID)
+        let request = EnrichmentRequest(identifier: push.identifier, envelope: envelope, original: original)
+        let end = await extensionHost()?.run(request) ?? ExtensionEnd(reason: .notStarted, took: .zero)
+        var detail = ["extension": end.reason.rawValue, "took-ms": "\(end.took.wholeMilliseconds)"]
+        detail["grown-bytes"] = end.grownBytes.map(String.init)
+        detail["grown-resident-bytes"] = end.grownResidentBytes.map(String.init)
+        detail["process"] = end.processID.map(String.init)
+        let kind: StoryStep.Kind = end.content == nil ? .failed : .woken
+        story.tell(kind, envelope?.id, end.sentence, detail, push: push.apnsID)
+        return end.content ?? original
+    }
+
+    /// A background push, or the part of an alert that wakes the app. Returns when the app is done with it.
+    private func wakeApp(for push: IncomingPush, _ envelope: PushEnvelope?) async {
+        let before = system.process.state
+        for instruction in system.handle(.background(push), at: clock.now) {
+            switch instruction {
+            case .drop(let reason), .hold(let reason): story.tell(.held, envelope?.id, reason.sentence, push: push.apnsID)
+            case .startApp, .resumeApp:
+                story.tell(
+                    .woken, envelope?.id, "The system wakes the app in the background", ["process": before.rawValue],
+                    push: push.apnsID)
+            case .handOver(let push):
+                handing += 1
+                await handOver(push)
+            default: break
+            }
         }
-        let content = await result.value
+        publish()
+    }
+
+    /// Gives a push to the app's background handler, which has to answer in time; an app that does not is ended.
+    /// Whoever calls has counted it in `handing`.
+    func handOver(_ push: IncomingPush) async {
+        defer { handing -= 1 }
+        suspension?.cancel()
+        publish()
+        if let envelope = PushEnvelope(payload: push.payload), let app = try? await runningApp() {
+            await ask(app, about: envelope, push)
+        }
+        await readApp()
+        try? await happen(.taskEnded)
+    }
+
+    private func ask(_ app: any AppRole, about envelope: PushEnvelope, _ push: IncomingPush) async {
+        let (clock, time) = (clock, configuration.backgroundTime)
+        let start = clock.uptime
+        let first = FirstResult<BackgroundResult?>()
+        let work = Task { await first.resolve(await app.handleBackgroundPush(envelope, budget: time)) }
+        let watch = Task {
+            guard (try? await clock.sleep(for: time + .seconds(1))) != nil else { return }
+            await first.resolve(nil)
+        }
+        let answer = await first.value
         work.cancel()
         watch.cancel()
-        return content
-    }
-
-    /// A background push, or the part of an alert that wakes the app.
-    func deliverInBackground(_ push: IncomingPush, _ envelope: PushEnvelope?) async {
-        guard process.state != .forceQuit else {
-            story.tell(.held, envelope?.id, "Dropped: the user force-quit the app, so the system does not start it")
+        let took = ["took-ms": "\((clock.uptime - start).wholeMilliseconds)"]
+        guard let answer else {
+            story.tell(.failed, envelope.id, "The system ended the app: it did not answer in time", took, push: push.apnsID)
+            if engine === app { try? await happen(.endApp) }
             return
         }
-        guard let mayWake = mayWake() else {
-            await handle(push, envelope)
-            return
-        }
-        guard mayWake.isAllowed else {
-            // The system keeps the newest only (APNs reference 6.4).
-            held = push
-            story.tell(.held, envelope?.id, mayWake.reason)
-            return
-        }
-        story.tell(.woken, envelope?.id, "The system wakes the app in the background", ["process": process.state.rawValue])
-        await handle(push, envelope)
+        let detail = took.merging(["answer": answer.rawValue]) { first, _ in first }
+        story.tell(.woken, envelope.id, "The app is done with the push", detail, push: push.apnsID)
     }
 
-    /// Whether the system may start or resume the app; `nil` when it runs anyway.
-    private func mayWake() -> (isAllowed: Bool, reason: String)? {
-        switch process.state {
-        case .active, .inactive, .background: return nil
-        case .suspended, .notRunning, .forceQuit:
-            guard memory.backgroundRefresh else { return (false, "Held back: background refresh is off") }
-            guard budget.spend(at: clock.now) else { return (false, "Held back: too many background pushes in an hour") }
-            return (true, "")
-        }
-    }
+    /// Whether no push is on its way through extension or app.
+    var isQuiet: Bool { handing == 0 }
+}
 
-    private func handle(_ push: IncomingPush, _ envelope: PushEnvelope?) async {
-        guard let envelope else { return }
-        process.wake()
-        publish()
-        if let engine = try? await runningApp() {
-            let result = await engine.handleBackgroundPush(envelope, budget: configuration.backgroundTime)
-            story.tell(.woken, envelope.id, "The app is done with the push", ["answer": result.rawValue])
-        }
-        process.finishTask()
-        await readApp()
-        publish()
-        suspendLater()
-    }
-
-    /// The user opened the app, or allowed it to run again: what was held back comes now.
-    func deliverHeld() {
-        guard let push = held else { return }
-        guard process.isInFront || memory.backgroundRefresh else { return }
-        held = nil
-        Task { await deliverInBackground(push, PushEnvelope(payload: push.payload)) }
-    }
+extension IncomingPush {
+    /// What the notification centre knows it by.
+    var identifier: String { collapseID ?? apnsID }
 }

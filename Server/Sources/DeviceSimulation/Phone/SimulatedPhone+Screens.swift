@@ -25,6 +25,7 @@ extension SimulatedPhone {
         offers.append(offer)
         if offers.count > Self.offerLimit { offers.removeFirst() }
         publish()
+        noteSeen()
     }
 
     func closeContent() {
@@ -44,6 +45,7 @@ extension SimulatedPhone {
         content.hasMedia = opened.content != nil
         content.link = opened.link?.absoluteString
         content.coupon = opened.coupon
+        content.sealed = opened.isSealed ? true : nil
         switch opened.state {
         case .loading: break
         case .ready: content.state = .ready
@@ -66,7 +68,7 @@ extension SimulatedPhone {
             try await engine.signIn(user: user, password: password)
             view.signIn = .init()
             await readApp()
-            _ = await engine.requestPermission()
+            _ = await engine.requestPermission(provisional: false)
             _ = try? await engine.refresh()
         } catch {
             view.signIn = .init(busy: false, error: PhoneWords.sentence(for: error))
@@ -101,8 +103,10 @@ extension SimulatedPhone {
     }
 
     /// The app, while the user can touch it.
-    func visibleApp() throws(PhoneActionError) -> RichPushEngine {
-        guard process.isActive, !view.locked, let engine else { throw .notPossible("The app is not on the display") }
+    func visibleApp() throws(PhoneActionError) -> any AppRole {
+        guard system.process.isActive, !system.lock.isLocked, let engine else {
+            throw .notPossible("The app is not on the display")
+        }
         return engine
     }
 }

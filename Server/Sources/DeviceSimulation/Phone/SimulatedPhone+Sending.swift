@@ -23,7 +23,7 @@ extension SimulatedPhone {
     }
 
     private func request(
-        for draft: PhoneAction.PushDraft, with engine: RichPushEngine
+        for draft: PhoneAction.PushDraft, with engine: any AppRole
     ) async throws(RichPushError) -> SendRequest {
         var request = SendRequest(message: draft.message ?? "Check this image out!")
         request.audience = draft.audience

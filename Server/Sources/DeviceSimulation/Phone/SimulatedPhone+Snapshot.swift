@@ -4,14 +4,22 @@ import RichPushModel
 extension SimulatedPhone {
     func currentSnapshot() -> PhoneSnapshot {
         var snapshot = view
-        snapshot.process = process.state
-        snapshot.permission = memory.permission
-        snapshot.backgroundRefresh = memory.backgroundRefresh
-        snapshot.network = network.isOn ? .online : .offline
-        snapshot.screen = view.locked ? .lock : process.isInFront ? appScreen : .home
+        let settings = system.settings
+        snapshot.process = system.process.state
+        snapshot.locked = system.lock.isLocked
+        snapshot.beforeFirstUnlock = system.lock == .beforeFirstUnlock
+        snapshot.installed = system.isInstalled
+        snapshot.permission = settings.permission
+        snapshot.alerts = settings.alerts
+        snapshot.hidesPreviews = settings.hidesPreviews
+        snapshot.focus = settings.focus
+        snapshot.lowPower = settings.lowPower
+        snapshot.backgroundRefresh = settings.backgroundRefresh
+        snapshot.network = network.connection
+        snapshot.screen = snapshot.locked ? .lock : system.process.isInFront ? appScreen : .home
         snapshot.notifications = list.entries.map(visible)
         snapshot.banner = view.banner.flatMap { list[$0.id] }.map(visible)
-        snapshot.alert = process.isInFront ? offers.last.map(Self.alert) : nil
+        snapshot.alert = system.process.isInFront ? offers.last.map(Self.alert) : nil
         if appScreen != .content { snapshot.content = nil }
         snapshot.time = clock.now
         return snapshot
@@ -27,7 +35,7 @@ extension SimulatedPhone {
         let category = category(entry)
         notice.actions = category?.actions ?? []
         if notice.title.isEmpty { notice.title = configuration.appName }
-        guard view.locked, memory.hidesPreviews else { return notice }
+        guard system.lock.isLocked, system.settings.hidesPreviews else { return notice }
         notice.title = configuration.appName
         notice.subtitle = nil
         notice.body = category?.hiddenPreviewText ?? "Notification"
@@ -44,7 +52,7 @@ extension SimulatedPhone {
     public func media(for richID: RichID, attachmentOf noticeID: String?) async -> PhoneMedia? {
         if let noticeID {
             guard let entry = list[noticeID], entry.notice.richID == richID, let file = entry.file,
-                let mediaType = entry.notice.mediaType, !(view.locked && memory.hidesPreviews)
+                let mediaType = entry.notice.mediaType, !(system.lock.isLocked && system.settings.hidesPreviews)
             else { return nil }
             return PhoneMedia(mediaType: mediaType, file: file)
         }
@@ -60,10 +68,8 @@ extension SimulatedPhone {
         guard let engine else { return }
         let session = await engine.session
         let inbox = (try? await engine.inbox()) ?? Inbox()
-        var items: [PhoneSnapshot.InboxItem] = []
-        for entry in inbox.entries {
-            items.append(PhoneSnapshot.InboxItem(entry: entry, downloaded: await engine.isDownloaded(entry.id)))
-        }
+        let downloaded = await engine.downloaded(among: inbox.entries)
+        let items = inbox.entries.map { PhoneSnapshot.InboxItem(entry: $0, downloaded: downloaded.contains($0.id)) }
         guard self.engine === engine else { return }
         view.user = session?.user
         view.inbox = items

@@ -18,16 +18,22 @@ public actor SimulatedPhone {
     let clock: any ServiceClock
     let identifiers: any IdentifierSource
     let story: PhoneStory
-    let network = NetworkSwitch()
+    let network: NetworkSwitch
+    let protected: ProtectedData
     let shelf: AttachmentShelf
 
     /// What the display shows; `snapshot` completes it.
     var view: PhoneSnapshot
-    var process = AppProcess()
     var list = NoticeList()
-    var budget: BackgroundBudget
+    /// What the operating system knows and decides.
+    var system: PhoneSystem {
+        didSet {
+            memory.settings = system.settings
+            memory.isInstalled = system.isInstalled
+        }
+    }
     /// The app's process, while there is one.
-    var engine: RichPushEngine?
+    var engine: (any AppRole)?
     /// What survives a restart of the phone.
     var memory: SystemMemory {
         didSet { if memory != oldValue { memory.write(memoryFile) } }
@@ -40,8 +46,12 @@ public actor SimulatedPhone {
     var offers: [ContentOffer] = []
     /// Contents that were shown as loading and whose end has not come.
     var loading: Set<RichID> = []
-    /// The one background push that the system keeps for an app it may not wake now.
-    var held: IncomingPush?
+    /// Background pushes that are on their way through the app.
+    var handing = 0
+    /// Notifications and questions that nobody has counted yet, and who waits for some.
+    var unseen = 0
+    var watchers: [Int: (count: Int, waiter: FirstResult<Bool>)] = [:]
+    var lastWatcher = 0
     var connection: Task<Void, Never>?
     var suspension: Task<Void, Never>?
     var bannerTimer: Task<Void, Never>?
@@ -57,13 +67,21 @@ public actor SimulatedPhone {
         self.service = service
         self.clock = clock
         self.identifiers = identifiers
-        self.transport = SwitchedTransport(network: network, transport: transport)
-        story = PhoneStory(phone: configuration.identity.id, clock: clock)
+        try FileManager.default.createDirectory(at: configuration.folder, withIntermediateDirectories: true)
+        let network = NetworkSwitch(folder: configuration.folder)
+        self.network = network
+        self.transport = SwitchedTransport(connection: { network.connection }, transport: transport, clock: clock)
+        protected = ProtectedData(folder: configuration.folder)
+        protected.unlock()
+        story = PhoneStory(
+            phone: configuration.identity.id, clock: clock, log: configuration.eventLog.map { StoryFile($0) })
         shelf = try AttachmentShelf(folder: configuration.folder.appendingPathComponent("system"))
         memoryFile = configuration.folder.appendingPathComponent("system.json")
-        memory = SystemMemory.read(memoryFile)
+        let memory = SystemMemory.read(memoryFile)
+        self.memory = memory
         view = PhoneSnapshot(phone: configuration.identity, time: clock.now)
-        budget = BackgroundBudget(wakesPerHour: configuration.backgroundWakesPerHour)
+        system = PhoneSystem(
+            settings: memory.settings, isInstalled: memory.isInstalled, wakesPerHour: configuration.backgroundWakesPerHour)
     }
 
     /// Switches the phone on: it connects to the push service. The app is not running yet.
@@ -99,9 +117,10 @@ public actor SimulatedPhone {
 
     /// Adds what others know of a push to this phone's story: the backend's answer, the APNs request and its answer.
     public nonisolated func tell(
-        _ kind: StoryStep.Kind, richID: RichID?, title: String, detail: [String: String] = [:], at moment: Timestamp? = nil
+        _ kind: StoryStep.Kind, richID: RichID?, title: String, detail: [String: String] = [:], push: String? = nil,
+        at moment: Timestamp? = nil
     ) {
-        story.tell(kind, richID, title, detail, at: moment)
+        story.tell(kind, richID, title, detail, push: push, at: moment)
     }
 
     func publish() { story.show(currentSnapshot()) }

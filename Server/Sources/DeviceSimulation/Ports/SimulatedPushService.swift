@@ -13,6 +13,8 @@ public protocol SimulatedPushService: Sendable {
     /// The pushes for a device from now on, beginning with what was stored while it was away. A second connection of a device
     /// ends the first. The stream ends when the service does.
     func connect(device: String) async throws -> AsyncStream<IncomingPush>
+    /// The app left the device, or the device is another one: the token is good no longer, and the next `register` gives another.
+    func unregister(device: String, topic: String) async
     /// The device goes away; pushes are stored from now on.
     func disconnect(device: String) async
 }

@@ -38,9 +38,15 @@ struct AppProcess: Hashable, Sendable {
     }
 
     mutating func forceQuit() {
+        end()
+        state = .forceQuit
+    }
+
+    /// The system ended it, or it never ran.
+    mutating func end() {
         isInFront = false
         tasks = 0
-        state = .forceQuit
+        state = .notRunning
     }
 
     /// The system runs it without a display, for a push or a dismissal.

@@ -16,6 +16,8 @@ struct PushPayload: Hashable, Sendable {
     var category: String?
     var isContentAvailable = false
     var isMutable = false
+    /// `time-sensitive` or `critical`.
+    var isUrgent = false
 
     /// Reads a payload; what cannot be read is absent, as on a phone.
     init(_ data: Data) {
@@ -24,6 +26,9 @@ struct PushPayload: Hashable, Sendable {
     }
 
     private init() {}
+
+    /// What decides over an alert.
+    var traits: SystemEvent.AlertTraits { .init(isMutable: isMutable, badge: badge, isUrgent: isUrgent) }
 
     /// What the system shows without an extension.
     var notice: NoticeContent {
@@ -39,7 +44,7 @@ struct PushPayload: Hashable, Sendable {
 
         private enum Key: String, CodingKey {
             case alert, badge, category, thread = "thread-id", contentAvailable = "content-available"
-            case mutableContent = "mutable-content"
+            case mutableContent = "mutable-content", level = "interruption-level"
         }
 
         private enum AlertKey: String, CodingKey { case title, subtitle, body }
@@ -51,6 +56,8 @@ struct PushPayload: Hashable, Sendable {
             payload.category = try? values.decode(String.self, forKey: .category)
             payload.isContentAvailable = (try? values.decode(Int.self, forKey: .contentAvailable)) == 1
             payload.isMutable = (try? values.decode(Int.self, forKey: .mutableContent)) == 1
+            let level = try? values.decode(String.self, forKey: .level)
+            payload.isUrgent = level == "time-sensitive" || level == "critical"
             if let text = try? values.decode(String.self, forKey: .alert) {
                 payload.body = text
             } else if let alert = try? values.nestedContainer(keyedBy: AlertKey.self, forKey: .alert) {

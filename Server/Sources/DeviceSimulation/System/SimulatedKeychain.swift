@@ -7,13 +7,16 @@ import RichPushDevice
 #endif
 
 /// The phone's key chain: one file per secret, readable by the owner of this process only. What is for the app alone lies in a
-/// folder that the extension's key chain is not given. It survives a sign-out and the removal of the app, as the real one does.
+/// folder that the extension's key chain is not given. It survives a sign-out and the removal of the app, as the real one does; before
+/// the first unlock nothing of it can be read, since every secret is of the class "after first unlock, this device only".
 struct SimulatedKeychain: SecretStore {
     private let group: URL
     private let app: URL?
+    private let data: ProtectedData
 
     /// Opens the key chain of a phone for one of its processes.
-    init(folder: URL, isForApp: Bool) throws {
+    init(folder: URL, isForApp: Bool, data: ProtectedData) throws {
+        self.data = data
         group = folder.appendingPathComponent("group")
         app = isForApp ? folder.appendingPathComponent("app") : nil
         for folder in [group, app].compactMap(\.self) {
@@ -27,12 +30,14 @@ struct SimulatedKeychain: SecretStore {
     }
 
     func secret(_ key: SecretKey) throws(StorageError) -> String? {
+        try data.check()
         guard let file = file(key), FileManager.default.fileExists(atPath: file.path) else { return nil }
         guard let data = try? Data(contentsOf: file) else { throw .failed }
         return String(decoding: data, as: UTF8.self)
     }
 
     func setSecret(_ secret: String, for key: SecretKey) throws(StorageError) {
+        try data.check()
         guard let file = file(key) else { throw .failed }
         do {
             try Data(secret.utf8).write(to: file, options: .atomic)
@@ -43,6 +48,7 @@ struct SimulatedKeychain: SecretStore {
     }
 
     func removeSecret(_ key: SecretKey) throws(StorageError) {
+        try data.check()
         guard let file = file(key), FileManager.default.fileExists(atPath: file.path) else { return }
         do {
             try FileManager.default.removeItem(at: file)

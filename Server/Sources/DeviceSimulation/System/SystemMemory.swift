@@ -5,7 +5,7 @@
 #endif
 
 /// What the operating system remembers of the app over a restart of the phone: the user's answers and the registered buttons.
-struct SystemMemory: Hashable, Sendable, Codable {
+struct SystemMemory: Hashable, Sendable {
     struct Category: Hashable, Sendable, Codable {
         var identifier: String
         var actions: [PhoneSnapshot.Notice.Action]
@@ -13,10 +13,9 @@ struct SystemMemory: Hashable, Sendable, Codable {
         var hiddenPreviewText: String
     }
 
-    var permission = PhoneSnapshot.Permission.notDetermined
-    var backgroundRefresh = true
-    var hidesPreviews = false
+    var settings = SystemSettings()
     var categories: [Category] = []
+    var isInstalled = true
 
     /// Reads it; a file that is missing or broken is as good as a new phone.
     static func read(_ file: URL) -> SystemMemory {
@@ -24,4 +23,23 @@ struct SystemMemory: Hashable, Sendable, Codable {
     }
 
     func write(_ file: URL) { try? JSONEncoder().encode(self).write(to: file, options: .atomic) }
+}
+
+extension SystemMemory: Codable {
+    private enum Key: String, CodingKey { case categories, installed }
+
+    /// The settings stand beside the rest, as they always did.
+    init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: Key.self)
+        settings = try SystemSettings(from: decoder)
+        categories = try values.decodeIfPresent([Category].self, forKey: .categories) ?? []
+        isInstalled = try values.decodeIfPresent(Bool.self, forKey: .installed) ?? true
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        try settings.encode(to: encoder)
+        var values = encoder.container(keyedBy: Key.self)
+        try values.encode(categories, forKey: .categories)
+        try values.encode(isInstalled, forKey: .installed)
+    }
 }

@@ -1,8 +1,7 @@
 // The Clarion demo app on the phone: sign-in, main screen, content, and the alert of a push that arrives while it is open.
 import { h } from "./dom.js";
 import { icon, kindIcon, kindName } from "./icons.js";
-import { view, changed, phoneNow } from "./state.js";
-import { act, mediaURL } from "./connection.js";
+import { changed, phoneNow } from "./state.js";
 import { ago, greeting } from "./format.js";
 import { contentScreen } from "./content.js";
 import { optionsSheet, optionsSummary, sendParameters } from "./options.js";
@@ -14,7 +13,8 @@ export function isAppOpen(snapshot) {
   return APP_SCREENS.includes(snapshot.screen);
 }
 
-export function appLayer(snapshot) {
+export function appLayer(phone) {
+  const { snapshot, view } = phone;
   const open = isAppOpen(snapshot);
   const covered = snapshot.locked || view.centreOpen;
   const inContent = snapshot.screen === "content" && Boolean(snapshot.content);
@@ -23,30 +23,32 @@ export function appLayer(snapshot) {
   return h("div", {
     class: "layer app", key: "app", "data-open": String(open), inert: !open || covered, "data-testid": "app",
   },
-  snapshot.user ? signedIn(snapshot, inContent) : signIn(snapshot),
-  alertOf(snapshot));
+  snapshot.user ? signedIn(phone, inContent) : signIn(phone),
+  alertOf(phone));
 }
 
-function signedIn(snapshot, inContent) {
+function signedIn(phone, inContent) {
+  const { snapshot, view } = phone;
   const content = snapshot.content || view.lastContent;
   return h("div", { class: "stack", key: "signed-in", "data-depth": inContent ? "1" : "0" },
-    h("div", { class: "page main", inert: inContent || view.optionsOpen, "data-testid": "main-screen", key: "main" }, mainScreen(snapshot)),
-    optionsSheet(snapshot),
+    h("div", { class: "page main", inert: inContent || view.optionsOpen, "data-testid": "main-screen", key: "main" }, mainScreen(phone)),
+    optionsSheet(phone),
     h("div", { class: "page pushed", inert: !inContent, "data-testid": inContent ? "content-screen" : undefined, key: "content" },
-      content && contentScreen(content, snapshot)));
+      content && contentScreen(phone, content)));
 }
 
 // Sign-in
 
-function signIn(snapshot) {
+function signIn(phone) {
+  const { snapshot, view } = phone;
   const { busy, error } = snapshot.signIn;
   const ready = view.signIn.user.trim() && view.signIn.password;
   const submit = async (event) => {
     event.preventDefault();
     if (busy) return;
-    const taken = await act("signIn", { user: view.signIn.user.trim(), password: view.signIn.password });
-    if (taken) {
-      view.signIn.password = "";
+    const taken = await phone.act("signIn", { user: view.signIn.user.trim(), password: view.signIn.password });
+    if (taken && phone.snapshot.user) {
+      view.signIn = { user: phone.owner, password: phone.owner };
       changed();
     }
   };
@@ -79,7 +81,8 @@ export function spinner(label) {
 
 // Main screen
 
-function mainScreen(snapshot) {
+function mainScreen(phone) {
+  const { snapshot, view } = phone;
   const { busy, error } = snapshot.sending;
   return h("div", { class: "scroll" },
     h("header", { class: "main-head" },
@@ -87,14 +90,14 @@ function mainScreen(snapshot) {
         h("p", { class: "eyebrow" }, greeting(phoneNow())),
         h("h2", { "data-testid": "greeting" }, snapshot.user)),
       h("button", {
-        class: "circle", type: "button", "aria-label": "Sign out", title: "Sign out", onclick: () => act("signOut"), "data-testid": "sign-out",
+        class: "circle", type: "button", "aria-label": "Sign out", title: "Sign out", onclick: () => phone.act("signOut"), "data-testid": "sign-out",
       }, icon("signout"))),
     h("div", { class: "send-card" },
       h("button", {
-        class: "send", type: "button", disabled: busy, onclick: () => act("sendPush", sendParameters()), "data-testid": "send-push",
+        class: "send", type: "button", disabled: busy, onclick: () => phone.act("sendPush", sendParameters(phone)), "data-testid": "send-push",
       }, busy ? spinner("Sending") : icon("send"), h("span", null, busy ? "Sending…" : "Send push")),
       h("div", { class: "send-foot" },
-        h("p", null, optionsSummary()),
+        h("p", null, optionsSummary(phone)),
         h("button", {
           class: "link-button", type: "button", "aria-expanded": String(view.optionsOpen), "data-testid": "options-open",
           onclick: () => {
@@ -103,31 +106,32 @@ function mainScreen(snapshot) {
           },
         }, icon("sliders"), "Options"))),
     h("p", { class: "form-error", role: "alert", "data-testid": "send-error" }, error),
-    inbox(snapshot));
+    inbox(phone));
 }
 
-function inbox(snapshot) {
+function inbox(phone) {
+  const { snapshot, view } = phone;
   return h("section", { class: "inbox", "aria-label": "Inbox" },
     h("div", { class: "section-head" },
       h("h3", null, "Inbox", snapshot.unread > 0 && h("span", { class: "count", "aria-label": `${snapshot.unread} unread` }, String(snapshot.unread))),
       h("button", {
         class: "circle small", type: "button", "aria-label": "Ask the server for the inbox", title: "Refresh",
-        onclick: () => act("refreshInbox"), "data-testid": "refresh-inbox", "data-busy": String(view.pending.has("refreshInbox")),
+        onclick: () => phone.act("refreshInbox"), "data-testid": "refresh-inbox", "data-busy": String(view.pending.has("refreshInbox")),
       }, icon("refresh"))),
     snapshot.inbox.length === 0
       ? h("div", { class: "inbox-empty", key: "empty" }, icon("picture"), h("p", null, "Nothing yet. Press Send push."))
-      : h("ul", { class: "inbox-list", key: "list" }, snapshot.inbox.map((entry) => inboxRow(entry))));
+      : h("ul", { class: "inbox-list", key: "list" }, snapshot.inbox.map((entry) => inboxRow(phone, entry))));
 }
 
-function inboxRow(entry) {
+function inboxRow(phone, entry) {
   const title = entry.title || entry.message;
   return h("li", { key: entry.id },
     h("button", {
-      class: "row", type: "button", onclick: () => act("openInbox", { richId: entry.id }), "data-testid": "inbox-row",
+      class: "row", type: "button", onclick: () => phone.act("openInbox", { richId: entry.id }), "data-testid": "inbox-row",
       "data-rich-id": entry.id, "data-read": String(Boolean(entry.read)),
     },
     h("span", { class: "unread-dot", role: "img", "aria-label": entry.read ? "read" : "unread" }),
-    rowPicture(entry),
+    rowPicture(phone, entry),
     h("span", { class: "row-words" },
       h("span", { class: "row-title" }, title),
       h("span", { class: "row-line" },
@@ -136,37 +140,39 @@ function inboxRow(entry) {
       : h("span", { class: "row-cloud", role: "img", "aria-label": "Not downloaded yet", title: "Not downloaded yet" }, icon("cloud"))));
 }
 
-function rowPicture(entry) {
+function rowPicture(phone, entry) {
+  const { view } = phone;
   if (entry.kind === "img" && entry.downloaded && !view.pictureless.has(entry.id)) {
     const drawInstead = () => {
       view.pictureless.add(entry.id);
       changed();
     };
-    return h("img", { class: "row-thumb", key: "picture", src: mediaURL(entry.id), alt: "", loading: "lazy", onerror: drawInstead });
+    return h("img", { class: "row-thumb", key: "picture", src: phone.mediaURL(entry.id), alt: "", loading: "lazy", onerror: drawInstead });
   }
   return h("span", { class: `row-thumb drawn kind-${entry.kind}`, key: "drawn" }, icon(kindIcon(entry.kind)));
 }
 
 // The alert in the foreground
 
-function alertOf(snapshot) {
+function alertOf(phone) {
+  const { snapshot, view } = phone;
   const { alert } = snapshot;
   if (alert) view.lastAlert = alert;
   const shown = alert || view.lastAlert;
   if (!shown) return null;
-  const keys = (event) => event.key === "Escape" && act("alertOK");
+  const keys = (event) => event.key === "Escape" && phone.act("alertOK");
   return h("div", { class: "alert-layer", key: "alert", "data-shown": String(Boolean(alert)), inert: !alert, onkeydown: keys },
     h("div", {
-      class: "alert", role: "alertdialog", "aria-modal": "true", "aria-labelledby": "alert-title", "aria-describedby": "alert-message",
+      class: "alert", role: "alertdialog", "aria-modal": "true", "aria-labelledby": `alert-title-${phone.id}`, "aria-describedby": `alert-message-${phone.id}`,
       "data-testid": alert ? "alert" : undefined, key: shown.richId,
     },
-    h("h2", { id: "alert-title", "data-testid": "alert-title" }, shown.title || "New notification"),
+    h("h2", { id: `alert-title-${phone.id}`, "data-testid": "alert-title" }, shown.title || "New notification"),
     shown.subtitle && h("p", { class: "alert-subtitle", key: "subtitle", "data-testid": "alert-subtitle" }, shown.subtitle),
-    h("p", { id: "alert-message", "data-testid": "alert-message" }, shown.message || "Something new is there for you."),
+    h("p", { id: `alert-message-${phone.id}`, "data-testid": "alert-message" }, shown.message || "Something new is there for you."),
     h("div", { class: "alert-buttons" },
-      h("button", { type: "button", onclick: () => act("alertOK"), "data-testid": "alert-ok" }, "OK"),
+      h("button", { type: "button", onclick: () => phone.act("alertOK"), "data-testid": "alert-ok" }, "OK"),
       h("button", {
-        type: "button", class: "preferred", onclick: () => act("alertMore"), "data-testid": "alert-more",
-        created: (node) => setTimeout(() => node.focus({ preventScroll: true }), 50),
+        type: "button", class: "preferred", onclick: () => phone.act("alertMore"), "data-testid": "alert-more",
+        created: (node) => setTimeout(() => phone.mayTakeFocus && node.focus({ preventScroll: true }), 50),
       }, "More"))));
 }

@@ -1,17 +1,20 @@
-// The two ways between this page and its server: events from it, actions to it.
-import { state, view, changed } from "./state.js";
+// The two ways between this page and its server: events from it, calls to it.
+import { state, view, changed, keep, kept } from "./state.js";
+import { Handset } from "./handset.js";
 import { toast } from "./toast.js";
 
-const STEPS_KEPT = 2000;
 let source = null;
 
-/** Asks which phones there are and listens to the one in the address, else to the first. */
+/** Asks which phones there are, listens to them, and selects the one in the address, else the first. */
 export async function start() {
+  const alone = location.pathname.split("/")[2];
   for (let attempt = 0; ; attempt += 1) {
     try {
       const answer = await fetch("/phone/phones", { headers: { Accept: "application/json" } });
       if (!answer.ok) throw new Error(`status ${answer.status}`);
-      state.phones = await answer.json();
+      const phones = (await answer.json()).map((identity) => new Handset(identity));
+      state.alone = Boolean(alone);
+      state.phones = alone ? phones.filter(({ id }) => id === decodeURIComponent(alone)) : phones;
       break;
     } catch {
       state.connection = "lost";
@@ -20,27 +23,32 @@ export async function start() {
     }
   }
   const wanted = decodeURIComponent(location.hash.slice(1));
-  const phone = state.phones.find((each) => each.id === wanted) || state.phones[0];
-  if (phone) listen(phone.id);
+  state.selected = state.phones.find(({ id }) => id === wanted) || state.phones[0] || null;
+  view.sideBySide = !alone && state.phones.length > 1 && kept("layout") === "all";
+  if (state.phones.length > 0) listen();
 }
 
-/** Listens to another phone. */
-export function listen(phoneID) {
-  if (source) source.close();
-  const several = state.phones.length > 1;
-  if (several) history.replaceState(null, "", `#${encodeURIComponent(phoneID)}`);
-  Object.assign(state, { phoneID, snapshot: null, connection: "connecting", epoch: null });
-  state.steps.clear();
-  Object.assign(view, {
-    centreOpen: false, expandedNotice: null, lastBanner: null, lastAlert: null, lastContent: null, zoomed: false,
-    linkConfirm: false, clearedBefore: 0, openSteps: new Set(), toggledGroups: new Map(), messages: new Map(),
-    pictureless: new Set(),
-  });
-  source = new EventSource(`/phone/${encodeURIComponent(phoneID)}/events`);
+function listen() {
+  source = new EventSource(state.alone ? `${state.phones[0].address}/events` : "/phone/events");
   source.addEventListener("open", () => setConnection("open"));
   source.addEventListener("error", () => setConnection("lost"));
   source.addEventListener("snapshot", (event) => receiveSnapshot(JSON.parse(event.data)));
   source.addEventListener("story", (event) => receiveStep(JSON.parse(event.data), event.lastEventId));
+  for (const phone of state.phones) askFaults(phone);
+  changed();
+}
+
+/** Makes another phone the one that the controls are about. */
+export function select(phone) {
+  state.selected = phone;
+  if (state.phones.length > 1) history.replaceState(null, "", `#${encodeURIComponent(phone.id)}`);
+  changed();
+}
+
+/** Puts all phones side by side, or shows one. */
+export function setSideBySide(on) {
+  view.sideBySide = on;
+  keep("layout", on ? "all" : null);
   changed();
 }
 
@@ -49,8 +57,12 @@ function setConnection(connection) {
   changed();
 }
 
+const phoneOf = (id) => state.phones.find((phone) => phone.id === id);
+
 function receiveSnapshot(snapshot) {
-  state.snapshot = snapshot;
+  const phone = phoneOf(snapshot.phone.id);
+  if (!phone) return;
+  phone.snapshot = snapshot;
   state.connection = "open";
   if (typeof snapshot.time === "number") state.clockOffset = snapshot.time - Date.now();
   changed();
@@ -58,35 +70,33 @@ function receiveSnapshot(snapshot) {
 
 function receiveStep(step, eventID) {
   const epoch = eventID.split("-")[0];
-  if (state.epoch !== null && state.epoch !== epoch) state.steps.clear();
+  if (state.epoch !== null && state.epoch !== epoch) for (const phone of state.phones) phone.forgetSteps();
   state.epoch = epoch;
-  state.steps.set(step.seq, step);
-  if (state.steps.size > STEPS_KEPT) state.steps.delete(state.steps.keys().next().value);
+  phoneOf(step.phone)?.keepStep(step);
   changed();
 }
 
-/** Does something to the phone. Resolves to whether the server took it; a refusal is shown. */
-export async function act(name, parameters = {}) {
-  view.pending.add(name);
-  changed();
+/**
+ * Calls the server. Resolves to its answer (`true` for an empty one), or to `null` when it refused or did not answer, which is shown.
+ * With a body it is a POST of JSON unless another method is named.
+ */
+export async function call(address, body, method = body === undefined ? "GET" : "POST") {
   try {
-    const answer = await fetch(`/phone/${encodeURIComponent(state.phoneID)}/actions`, {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ name, ...parameters }),
+    const answer = await fetch(address, {
+      method,
+      headers: body === undefined ? {} : { "Content-Type": "application/json" },
+      body: body === undefined ? undefined : JSON.stringify(body),
     });
-    if (answer.ok) return true;
-    toast((await problemOf(answer)) || `The phone did not do that (${answer.status}).`);
+    if (answer.ok) return answer.status === 204 ? true : await answer.json();
+    toast((await problemOf(answer)) || `The server did not do that (${answer.status}).`);
   } catch {
     toast("The server does not answer. The page tries again by itself.");
-  } finally {
-    view.pending.delete(name);
-    changed();
   }
-  return false;
+  return null;
 }
 
-async function problemOf(answer) {
+/** Why a request was refused, in the server's words; `null` when it has none. */
+export async function problemOf(answer) {
   try {
     const body = await answer.json();
     return body.detail || body.title || body.error?.message || null;
@@ -95,21 +105,34 @@ async function problemOf(answer) {
   }
 }
 
-/** Where the bytes are that the phone fetched: for what is open, or as the attachment of a notification. */
-export function mediaURL(richID, notice = null) {
-  const attachment = notice ? `?notification=${encodeURIComponent(notice.id)}` : "";
-  return `/phone/${encodeURIComponent(state.phoneID)}/media/${encodeURIComponent(richID)}${attachment}`;
+async function askFaults(phone) {
+  try {
+    const answer = await fetch(`${phone.address}/faults`);
+    state.tools = answer.ok;
+    if (answer.ok) phone.faults = await answer.json();
+  } catch {
+    // Asked again with the next visit; the switches are not shown meanwhile.
+  }
+  changed();
 }
 
-/**
- * Sends a push to the signed-in user as any other program does: the tutorial's call, past the phone. The demo's rule (the
- * password is the name) makes that possible here.
- */
-export async function sendFromElsewhere() {
-  const { user } = state.snapshot;
+/** Lets something go wrong for a phone, or ends it. */
+export async function setFaults(phone, change) {
+  const before = phone.faults;
+  phone.faults = { ...before, ...change };
+  changed();
+  if ((await call(`${phone.address}/faults`, phone.faults, "PUT")) === null) phone.faults = before;
+  changed();
+}
+
+/** How a user of the demo is authorised: the password is the name. */
+export const basic = (user) => `Basic ${btoa(`${user}:${user}`)}`;
+
+/** Sends a push to a phone's user as any other program does: the tutorial's call, past the phone. */
+export async function sendFromElsewhere(phone) {
   try {
     const answer = await fetch("/api/notifications", {
-      method: "POST", credentials: "omit", headers: { Authorization: `Basic ${btoa(`${user}:${user}`)}` },
+      method: "POST", credentials: "omit", headers: { Authorization: basic(phone.snapshot.user) },
     });
     if (!answer.ok) toast((await problemOf(answer)) || `The backend did not take the push (${answer.status}).`);
     return answer.ok;

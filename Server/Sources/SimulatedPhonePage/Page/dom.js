@@ -92,7 +92,8 @@ function setProperty(node, name, value, previous) {
     for (const [variable, setting] of Object.entries(value || {})) node.style.setProperty(variable, setting);
     return;
   }
-  if (name === "value" || name === "checked") {
+  // An option without a value would be worth its words.
+  if ((name === "value" && node.localName !== "option") || name === "checked") {
     const wanted = value === undefined ? (name === "checked" ? false : "") : value;
     if (node[name] !== wanted) node[name] = wanted;
     return;

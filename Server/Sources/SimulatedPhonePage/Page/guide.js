@@ -1,30 +1,20 @@
 // The first-visit hint: three steps, each ticked off by what really happened on the phone.
 import { h } from "./dom.js";
 import { icon } from "./icons.js";
-import { state, view, changed } from "./state.js";
-import { act, sendFromElsewhere } from "./connection.js";
+import { state, view, changed, keep, kept } from "./state.js";
+import { sendFromElsewhere, setSideBySide } from "./connection.js";
 
-const KEY = "clarion.guide";
 /** Long enough to see the phone change before the push arrives. */
 const SEEN_MILLISECONDS = 1200;
 const progress = { signedIn: false, sent: false, opened: false };
 
 function isFinished() {
-  try {
-    return localStorage.getItem(KEY) === "done";
-  } catch {
-    return view.guideDone === true;
-  }
+  return view.guideDone ?? kept("guide") === "done";
 }
 
 function remember(done) {
   view.guideDone = done;
-  try {
-    if (done) localStorage.setItem(KEY, "done");
-    else localStorage.removeItem(KEY);
-  } catch {
-    // A browser that keeps nothing shows the hint again.
-  }
+  keep("guide", done ? "done" : null);
   changed();
 }
 
@@ -42,7 +32,8 @@ export function guideStep() {
 }
 
 export function guide() {
-  const { snapshot } = state;
+  if (state.alone) return null;
+  const snapshot = state.selected?.snapshot;
   if (snapshot) observe(snapshot);
   const step = guideStep();
   document.documentElement.dataset.guide = isFinished() ? "off" : String(step);
@@ -50,7 +41,7 @@ export function guide() {
   return h("div", { class: "guide-card", "data-testid": "guide", "data-step": String(step) },
     h("h2", null, "See a push carry a picture"),
     h("ol", null,
-      stepLine(0, step, "Sign in on the phone", ["Any name. The password is the same name."]),
+      stepLine(0, step, "Sign in on the phone", ["Any name will do. The password is the same name."]),
       stepLine(1, step, "Press Send push", ["It goes to your own phone, through everything."]),
       stepLine(2, step, "Press More", ["The picture opens. It never went through the push."])),
     step === 3
@@ -66,15 +57,25 @@ function stepLine(index, step, title, text) {
 }
 
 function nextThings() {
-  const { snapshot } = state;
-  const ready = Boolean(snapshot?.user);
+  const ready = Boolean(state.selected?.snapshot?.user);
   return h("div", { class: "guide-card next", "data-testid": "guide-next" },
     h("h2", null, "Try next"),
     h("div", { class: "tries" },
       tryButton("home", "Home, then a push", "A banner slides down", ready, () => pushAfter("home")),
       tryButton("lock", "Lock, then a push", "It waits on the lock screen", ready, () => pushAfter("lock")),
-      tryButton("quit", "Force quit, then a push", "Silent: iOS wakes no such app", ready, () => pushAfter("terminate"))),
+      tryButton("quit", "Force quit, then a push", "Silent: iOS wakes no such app", ready, () => pushAfter("terminate")),
+      state.phones.length > 1 && tryButton("columns", "All phones side by side", "Two of alice, one of bob", true, showAll)),
     h("button", { class: "guide-skip", type: "button", onclick: () => remember(false) }, "Show the first steps"));
+}
+
+// Who has not signed in yet does: the owner that each phone was made for.
+async function showAll() {
+  setSideBySide(true);
+  await Promise.all(state.phones.map(async (phone) => {
+    if (phone.snapshot?.user || !phone.owner) return;
+    if (phone.snapshot?.locked) await phone.act("unlock");
+    if ((await phone.act("openApp")) && !phone.snapshot?.user) await phone.act("signIn", { user: phone.owner, password: phone.owner });
+  }));
 }
 
 function tryButton(drawing, title, text, ready, run) {
@@ -84,13 +85,14 @@ function tryButton(drawing, title, text, ready, run) {
 
 // The push comes from another program a moment later, so that the phone is found in the state that was asked for.
 async function pushAfter(name) {
-  if (view.trying) return;
+  const phone = state.selected;
+  if (view.trying || !phone) return;
   view.trying = true;
-  if (state.snapshot.locked && name !== "lock") await act("unlock");
-  const ready = state.snapshot.locked || await act(name);
+  if (phone.snapshot.locked && name !== "lock") await phone.act("unlock");
+  const ready = phone.snapshot.locked || await phone.act(name);
   if (ready) {
     await new Promise((resolve) => setTimeout(resolve, SEEN_MILLISECONDS));
-    await sendFromElsewhere();
+    await sendFromElsewhere(phone);
   }
   view.trying = false;
 }

@@ -1,30 +1,43 @@
 // The page: one view per region, drawn again after every change.
 import { render } from "./dom.js";
-import { onChange, changed, state } from "./state.js";
+import { onChange, changed, state, view } from "./state.js";
 import { start } from "./connection.js";
 import { topBar, applyTheme } from "./top.js";
 import { guide } from "./guide.js";
 import { controls } from "./controls.js";
 import { about } from "./about.js";
-import { story } from "./story.js";
-import { phone } from "./phone.js";
-import { fitPhone } from "./fit.js";
+import { panel } from "./panel.js";
+import { footBar } from "./foot.js";
+import { stage } from "./stage.js";
+import { fitPhones } from "./fit.js";
+import { takeDroppedFiles } from "./drop.js";
+import { announce } from "./announce.js";
 
 const region = (id) => document.getElementById(id);
+const NAME = "Clarion · simulated iPhone";
 
 applyTheme();
 onChange(() => {
+  const root = document.documentElement;
+  Object.assign(root.dataset, {
+    layout: view.sideBySide ? "all" : "one", tab: view.tab, pane: view.pane, alone: String(state.alone),
+    tools: String(state.tools === true),
+  });
   render(region("top"), topBar());
   render(region("guide"), guide());
-  render(region("phone"), phone());
+  render(region("phone"), stage());
   render(region("controls"), controls());
-  render(region("story"), story());
-  document.title = state.snapshot?.unread ? `(${state.snapshot.unread}) Clarion · simulated iPhone` : "Clarion · simulated iPhone";
+  render(region("panel"), panel());
+  render(region("foot"), footBar());
+  render(region("announcer"), announce());
+  const unread = state.selected?.snapshot?.unread;
+  document.title = unread ? `(${unread}) ${NAME}` : NAME;
 });
 render(region("about"), about());
-fitPhone(region("stage"), region("phone"));
+fitPhones(region("phone"));
+takeDroppedFiles();
 changed();
 start();
 
-// The clock on the phone, and "2m ago".
+// The clock on the phones, and "2m ago".
 setInterval(changed, 5000);

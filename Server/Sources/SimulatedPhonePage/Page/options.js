@@ -1,8 +1,7 @@
 // What to send: nothing chosen is the tutorial's own call, a POST without a body.
 import { h } from "./dom.js";
 import { icon, kindIcon, kindName } from "./icons.js";
-import { view, changed } from "./state.js";
-import { act } from "./connection.js";
+import { changed } from "./state.js";
 
 const KINDS = ["img", "sound", "video", "file", "url", "coupon", "text"];
 const STYLES = [["", "Default"], ["silent", "Silent"], ["alert", "Alert"], ["both", "Both"]];
@@ -15,13 +14,14 @@ const TUTORIAL_NOTE = "The tutorial’s own call, without a body: a silent push 
 const DEFAULT_NOTE = "The server’s default: a visible push that the service extension enriches.";
 const UNTOUCHED = { kind: "img", style: "", message: "", title: "", audience: "" };
 
-function isUntouched() {
+function isUntouched({ view }) {
   return Object.entries(UNTOUCHED).every(([field, value]) => view.draft[field].trim() === value);
 }
 
 /** The parameters of `sendPush`: none at all when nothing was chosen. */
-export function sendParameters() {
-  if (isUntouched()) return {};
+export function sendParameters(phone) {
+  const { view } = phone;
+  if (isUntouched(phone)) return {};
   const parameters = { kind: view.draft.kind };
   for (const field of ["style", "message", "title", "audience"]) {
     const value = view.draft[field].trim();
@@ -30,55 +30,56 @@ export function sendParameters() {
   return parameters;
 }
 
-export function optionsSummary() {
-  if (isUntouched()) return "A picture, to yourself, as in the tutorial";
-  const { kind, style, audience } = view.draft;
+export function optionsSummary(phone) {
+  if (isUntouched(phone)) return "A picture, to yourself, as in the tutorial";
+  const { kind, style, audience } = phone.view.draft;
   return [kindName(kind), style && `${style} push`, audience.trim() ? `to ${audience.trim()}` : "to yourself"].filter(Boolean).join(" · ");
 }
 
-function set(field, value) {
+function set({ view }, field, value) {
   view.draft[field] = value;
   changed();
 }
 
-function close() {
+function close({ view }) {
   view.optionsOpen = false;
   changed();
 }
 
-export function optionsSheet(snapshot) {
+export function optionsSheet(phone) {
+  const { snapshot, view } = phone;
   const open = view.optionsOpen && snapshot.screen === "main";
-  return h("div", { class: "sheet-layer", key: "options", "data-shown": String(open), inert: !open, onkeydown: (event) => event.key === "Escape" && close() },
+  return h("div", { class: "sheet-layer", key: "options", "data-shown": String(open), inert: !open, onkeydown: (event) => event.key === "Escape" && close(phone) },
     h("button", { class: "sheet-back", type: "button", tabindex: "-1", "aria-label": "Close the options", onclick: close }),
-    h("form", { class: "sheet", role: "dialog", "aria-modal": "true", "aria-label": "What to send", onsubmit: submit },
+    h("form", { class: "sheet", role: "dialog", "aria-modal": "true", "aria-label": "What to send", onsubmit: (event) => submit(phone, event) },
       h("header", { class: "sheet-head" },
         h("button", { class: "link-button", type: "button", onclick: () => { view.draft = { ...UNTOUCHED }; changed(); } }, "Reset"),
         h("h2", null, "What to send"),
-        h("button", { class: "link-button strong", type: "button", onclick: close, "data-testid": "options-done" }, "Done")),
+        h("button", { class: "link-button strong", type: "button", onclick: () => close(phone), "data-testid": "options-done" }, "Done")),
       h("div", { class: "kinds", role: "radiogroup", "aria-label": "Kind" }, KINDS.map((kind) => h("button", {
         type: "button", role: "radio", "aria-checked": String(view.draft.kind === kind), class: "kind", key: kind,
-        onclick: () => set("kind", kind), "data-testid": `kind-${kind}`,
+        onclick: () => set(phone, "kind", kind), "data-testid": `kind-${kind}`,
       }, h("span", { class: `kind-tile kind-${kind}` }, icon(kindIcon(kind))), kindName(kind)))),
       h("div", { class: "segments", role: "radiogroup", "aria-label": "Delivery style" }, STYLES.map(([style, name]) => h("button", {
         type: "button", role: "radio", "aria-checked": String(view.draft.style === style), key: style || "default",
-        onclick: () => set("style", style), "data-testid": `style-${style || "default"}`,
+        onclick: () => set(phone, "style", style), "data-testid": `style-${style || "default"}`,
       }, name))),
-      h("p", { class: "sheet-note" }, STYLE_NOTES[view.draft.style] || (isUntouched() ? TUTORIAL_NOTE : DEFAULT_NOTE)),
+      h("p", { class: "sheet-note" }, STYLE_NOTES[view.draft.style] || (isUntouched(phone) ? TUTORIAL_NOTE : DEFAULT_NOTE)),
       h("div", { class: "field-group" },
-        field("title", "Title", "none", 100), field("message", "Message", "Check this image out!", 500),
-        field("audience", "To", "yourself, or username:bob", 400)),
+        field(phone, "title", "Title", "none", 100), field(phone, "message", "Message", "Check this image out!", 500),
+        field(phone, "audience", "To", "yourself, or username:bob", 400)),
       h("button", { class: "primary", type: "submit", "data-testid": "options-send", disabled: snapshot.sending.busy }, icon("send"), "Send push")));
 }
 
-function submit(event) {
+function submit(phone, event) {
   event.preventDefault();
-  close();
-  act("sendPush", sendParameters());
+  close(phone);
+  phone.act("sendPush", sendParameters(phone));
 }
 
-function field(name, label, placeholder, maxlength) {
+function field(phone, name, label, placeholder, maxlength) {
   return h("label", null, h("span", null, label), h("input", {
-    name, type: "text", value: view.draft[name], placeholder, maxlength: String(maxlength), oninput: (event) => set(name, event.target.value),
+    name, type: "text", value: phone.view.draft[name], placeholder, maxlength: String(maxlength), oninput: (event) => set(phone, name, event.target.value),
     autocomplete: "off", autocapitalize: "off", "data-testid": `option-${name}`,
   }));
 }

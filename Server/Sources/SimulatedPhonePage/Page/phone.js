@@ -1,8 +1,7 @@
 // The phone as a thing: frame, buttons, status bar, and the layers of its screen from back to front.
 import { h } from "./dom.js";
 import { icon } from "./icons.js";
-import { state, view, changed, phoneNow } from "./state.js";
-import { act } from "./connection.js";
+import { state, changed, phoneNow } from "./state.js";
 import { clockTime } from "./format.js";
 import { swipe } from "./gestures.js";
 import { springboard } from "./springboard.js";
@@ -10,22 +9,22 @@ import { appLayer, isAppOpen } from "./app.js";
 import { cover, isCovered } from "./cover.js";
 import { banner, expandedNotice } from "./notices.js";
 
-export function phone() {
-  const { snapshot } = state;
-  return h("div", { class: "device", key: state.phoneID || "none" },
+export function device(phone) {
+  const { snapshot } = phone;
+  return h("div", { class: "device", role: "group", "aria-label": `${phone.name}, simulated` },
     h("span", { class: "key key-action", "aria-hidden": "true" }),
     h("span", { class: "key key-up", "aria-hidden": "true" }),
     h("span", { class: "key key-down", "aria-hidden": "true" }),
     h("button", {
       class: "key key-side", type: "button", disabled: !snapshot, title: "Side button",
       "aria-label": snapshot?.locked ? "Side button: wake and unlock" : "Side button: lock",
-      onclick: () => act(snapshot.locked ? "unlock" : "lock"),
+      onclick: () => phone.act(snapshot.locked ? "unlock" : "lock"),
     }),
     h("div", { class: "bezel" },
       h("div", {
         class: "screen", "data-testid": "phone-screen", "data-screen": snapshot ? snapshot.screen : "starting",
-        "data-tone": tone(snapshot),
-      }, snapshot ? layers(snapshot) : starting())));
+        "data-tone": tone(phone),
+      }, snapshot ? layers(phone) : starting())));
 }
 
 function starting() {
@@ -34,36 +33,37 @@ function starting() {
     h("p", null, state.connection === "lost" ? "Waiting for the server…" : "Starting the phone…"));
 }
 
-function layers(snapshot) {
+function layers(phone) {
   return [
-    springboard(snapshot),
-    appLayer(snapshot),
-    cover(snapshot),
-    banner(snapshot),
-    expandedNotice(snapshot),
-    statusBar(snapshot),
+    springboard(phone),
+    appLayer(phone),
+    cover(phone),
+    banner(phone),
+    expandedNotice(phone),
+    statusBar(phone),
     h("div", { class: "island", "aria-hidden": "true", key: "island" }, h("span", { class: "lens" })),
-    homeIndicator(snapshot),
+    homeIndicator(phone),
   ];
 }
 
 /** Whether what lies under the status bar is light (`ink`), or a wallpaper or dark (`paper`). */
-function tone(snapshot) {
-  if (!snapshot || isCovered(snapshot) || !isAppOpen(snapshot)) return "paper";
-  return view.zoomed ? "paper" : "ink";
+function tone(phone) {
+  if (!phone.snapshot || isCovered(phone) || !isAppOpen(phone.snapshot)) return "paper";
+  return phone.view.zoomed ? "paper" : "ink";
 }
 
-function statusBar(snapshot) {
+function statusBar(phone) {
+  const { snapshot, view } = phone;
   const offline = snapshot.network === "offline";
   const toggle = () => {
-    if (snapshot.locked) return;
+    if (phone.snapshot.locked) return;
     view.centreOpen = !view.centreOpen;
     changed();
   };
   return h("div", { class: "status-bar", key: "status" },
     h("button", {
       class: "status-time", type: "button", onclick: toggle, "aria-label": "Notification centre",
-      "aria-expanded": String(isCovered(snapshot)), "data-testid": "status-time", disabled: snapshot.locked,
+      "aria-expanded": String(isCovered(phone)), "data-testid": "status-time", disabled: snapshot.locked,
       created: (node) => swipe(node, 1, () => {
         view.centreOpen = true;
         changed();
@@ -95,12 +95,13 @@ function battery() {
     h("path", { d: "M25 4.5v4c.8-.3 1.4-1.1 1.4-2s-.6-1.7-1.4-2z", fill: "currentColor", opacity: ".45" }));
 }
 
-function homeIndicator(snapshot) {
+function homeIndicator(phone) {
+  const { snapshot, view } = phone;
   const leave = () => {
     if (view.expandedNotice) view.expandedNotice = null;
-    else if (snapshot.locked) act("unlock");
+    else if (phone.snapshot.locked) phone.act("unlock");
     else if (view.centreOpen) view.centreOpen = false;
-    else act("home");
+    else phone.act("home");
     changed();
   };
   return h("button", {

@@ -2,20 +2,18 @@
 import { h } from "./dom.js";
 import { icon } from "./icons.js";
 import { changed } from "./state.js";
-import { mediaURL } from "./connection.js";
 import { duration } from "./format.js";
 
 const BARS = 44;
 const DECODED_AT_MOST = 8_000_000;
-let current = null;
 
-export function soundPlayer(content) {
-  const address = mediaURL(content.richId);
-  if (current?.address !== address) {
-    current?.audio.pause();
-    current = openSound(address);
+export function soundPlayer(phone, content) {
+  const address = phone.mediaURL(content.richId);
+  if (phone.view.sound?.address !== address) {
+    stopSound(phone);
+    phone.view.sound = openSound(address);
   }
-  const { audio, peaks } = current;
+  const { audio, peaks } = phone.view.sound;
   const total = Number.isFinite(audio.duration) ? audio.duration : 0;
   const part = total ? audio.currentTime / total : 0;
   const playing = !audio.paused && !audio.ended;
@@ -37,9 +35,8 @@ export function soundPlayer(content) {
     }, icon(playing ? "pause" : "play")));
 }
 
-/** Stops the sound when its screen goes. */
-export function stopSound() {
-  current?.audio.pause();
+function stopSound(phone) {
+  phone.view.sound?.audio.pause();
 }
 
 function openSound(address) {

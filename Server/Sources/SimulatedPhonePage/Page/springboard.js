@@ -1,19 +1,18 @@
 // The home screen. Clarion is the one real app on it; the others are decoration and say so when pressed.
 import { h } from "./dom.js";
-import { state, phoneNow } from "./state.js";
-import { act } from "./connection.js";
+import { phoneNow } from "./state.js";
 import { toast } from "./toast.js";
 import { shortWeekday, dayLine } from "./format.js";
 import { isAppOpen } from "./app.js";
 import { isCovered } from "./cover.js";
 
-export function springboard(snapshot) {
-  const behind = isAppOpen(snapshot) || isCovered(snapshot);
+export function springboard(phone) {
+  const behind = isAppOpen(phone.snapshot) || isCovered(phone);
   return h("div", { class: "layer springboard", key: "springboard", inert: behind, "data-behind": String(behind) },
     h("div", { class: "wallpaper", "aria-hidden": "true" }),
-    h("div", { class: "widget", "aria-hidden": "true" }, dayWidget()),
+    h("div", { class: "widget", "aria-hidden": "true" }, dayWidget(phone)),
     h("div", { class: "icons" },
-      clarionIcon(snapshot),
+      clarionIcon(phone),
       decoration("Calendar", "calendar", calendarFace()),
       decoration("Clock", "clock", clockFace()),
       decoration("Photos", "photos", photosFace()),
@@ -30,10 +29,11 @@ export function springboard(snapshot) {
         + "a2.3 2.3 0 1 1-1.6-2.200z"))));
 }
 
-function clarionIcon(snapshot) {
+function clarionIcon(phone) {
+  const { snapshot } = phone;
   const badge = snapshot.badge > 0 ? (snapshot.badge > 99 ? "99+" : String(snapshot.badge)) : null;
   return h("button", {
-    class: "app-icon real", type: "button", onclick: () => act("openApp"), "data-testid": "app-icon",
+    class: "app-icon real", type: "button", onclick: () => phone.act("openApp"), "data-testid": "app-icon",
     "aria-label": badge ? `Clarion, ${badge} unread` : "Clarion", key: "clarion",
   },
   h("span", { class: "tile" }, h("img", { src: "/phone/assets/clarion.svg", alt: "" })),
@@ -54,17 +54,16 @@ function glyph(path) {
   return h("svg", { viewBox: "0 0 24 24", class: "glyph" }, h("path", { d: path, fill: "currentColor" }));
 }
 
-function dayWidget() {
+function dayWidget(phone) {
   const now = new Date(phoneNow());
   return [
     h("p", { class: "widget-day" }, dayLine(now).split(",")[0].split(" ")[0]),
     h("p", { class: "widget-number" }, String(now.getDate())),
-    h("p", { class: "widget-line" }, unreadLine()),
+    h("p", { class: "widget-line" }, unreadLine(phone)),
   ];
 }
 
-function unreadLine() {
-  const { snapshot } = state;
+function unreadLine({ snapshot }) {
   if (!snapshot.user) return "Nobody is signed in to Clarion";
   const count = snapshot.unread;
   return count === 0 ? "Nothing unread" : `${count} unread in Clarion`;

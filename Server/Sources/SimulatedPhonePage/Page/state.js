@@ -1,42 +1,32 @@
-// What the page knows. Everything about the phone comes from the server as snapshots; what only this page decides
-// (which card is expanded, what is typed but not sent) stands in `view`.
+// What the page knows. Everything about phones comes from the server, as snapshots and as steps of their stories; what only this
+// page decides (which tab is open, what is typed but not sent) stands in `view`, and for one phone in the phone's own `view`.
 
 export const state = {
+  /** Every phone, in the server's order. */
   phones: [],
-  phoneID: null,
-  snapshot: null,
+  /** The one that the controls are about. */
+  selected: null,
   connection: "connecting",
-  /** Every step of the true story, by sequence number. */
-  steps: new Map(),
-  /** The start of the server that numbered the steps; another start means another story. */
+  /** The start of the server that numbered the steps; another start means other stories. */
   epoch: null,
-  /** The phone's clock minus this browser's, in milliseconds. */
+  /** The phones' clock minus this browser's, in milliseconds. */
   clockOffset: 0,
+  /** Whether this page was opened for one phone alone. */
+  alone: false,
+  /** Whether the server has the tools beside the phones; `null` while that is not known. */
+  tools: null,
 };
 
 export const view = {
-  centreOpen: false,
-  expandedNotice: null,
-  openGroups: new Set(),
-  optionsOpen: false,
-  linkConfirm: false,
-  zoomed: false,
-  hiddenBanner: null,
-  /** The last banner, alert and content, kept while they move out of sight. */
-  lastBanner: null,
-  lastAlert: null,
-  lastContent: null,
-  signIn: { user: "", password: "" },
-  draft: { kind: "img", style: "", message: "", title: "", audience: "" },
+  /** Whether all phones stand side by side. */
+  sideBySide: false,
+  /** What the panel at the side shows: story, timeline or compose. */
+  tab: "story",
+  /** Which part a small screen shows: phone, controls, or a tab. */
+  pane: "phone",
   openSteps: new Set(),
   /** Groups of the story that somebody opened or closed. */
   toggledGroups: new Map(),
-  /** What each push says, kept for when the phone forgets it. */
-  messages: new Map(),
-  clearedBefore: 0,
-  pending: new Set(),
-  /** Inbox entries whose picture the phone does not give now. */
-  pictureless: new Set(),
 };
 
 const listeners = new Set();
@@ -47,7 +37,7 @@ export function onChange(listener) {
   listeners.add(listener);
 }
 
-/** Says that `state` or `view` changed. */
+/** Says that `state` or a `view` changed. */
 export function changed() {
   if (scheduled) return;
   scheduled = true;
@@ -61,7 +51,26 @@ export function changed() {
   else requestAnimationFrame(run);
 }
 
-/** The time on the phone. */
+/** The time on the phones. */
 export function phoneNow() {
   return Date.now() + state.clockOffset;
+}
+
+/** Something that this browser keeps for the next visit; `null` where it keeps nothing. */
+export function kept(name) {
+  try {
+    return localStorage.getItem(`clarion.${name}`);
+  } catch {
+    return null;
+  }
+}
+
+/** Keeps something for the next visit; `null` forgets it. A browser that keeps nothing is no fault. */
+export function keep(name, value) {
+  try {
+    if (value === null) localStorage.removeItem(`clarion.${name}`);
+    else localStorage.setItem(`clarion.${name}`, value);
+  } catch {
+    // Then the next visit begins anew.
+  }
 }

@@ -1,8 +1,8 @@
-// The bar at the top: name, connection, which phone, which theme.
+// The bar at the top: name, which phone, connection, theme.
 import { h } from "./dom.js";
 import { icon } from "./icons.js";
-import { state, changed } from "./state.js";
-import { listen } from "./connection.js";
+import { state, view, changed, keep, kept } from "./state.js";
+import { select, setSideBySide } from "./connection.js";
 
 const THEMES = ["auto", "light", "dark"];
 const THEME_ICONS = { auto: "auto", light: "sun", dark: "moon" };
@@ -12,21 +12,12 @@ export function applyTheme() {
 }
 
 function theme() {
-  try {
-    const kept = localStorage.getItem("clarion.theme");
-    return THEMES.includes(kept) ? kept : "auto";
-  } catch {
-    return "auto";
-  }
+  const wanted = kept("theme");
+  return THEMES.includes(wanted) ? wanted : "auto";
 }
 
 function nextTheme() {
-  const next = THEMES[(THEMES.indexOf(theme()) + 1) % THEMES.length];
-  try {
-    localStorage.setItem("clarion.theme", next);
-  } catch {
-    // A browser that keeps nothing shows what its system prefers.
-  }
+  keep("theme", THEMES[(THEMES.indexOf(theme()) + 1) % THEMES.length]);
   applyTheme();
   changed();
 }
@@ -37,7 +28,7 @@ export function topBar() {
       h("img", { class: "brand-mark", src: "/phone/assets/clarion.svg", alt: "", width: "30", height: "30" }),
       h("h1", null, "Clarion"),
       h("p", { class: "tagline" }, "rich push, end to end")),
-    phoneSwitcher(),
+    state.alone ? h("a", { class: "back-to-all", href: "/phone", key: "back" }, icon("back"), "All phones") : phoneSwitcher(),
     h("div", { class: "top-side" },
       h("p", { class: `connection ${state.connection}`, "data-testid": "connection", role: "status" },
         h("span", { class: "dot", "aria-hidden": "true" }),
@@ -51,9 +42,22 @@ export function topBar() {
 
 function phoneSwitcher() {
   if (state.phones.length < 2) return null;
-  return h("div", { class: "switcher", role: "group", "aria-label": "Which phone" },
+  const one = (phone) => !view.sideBySide && phone === state.selected;
+  return h("div", { class: "switcher", role: "group", "aria-label": "Which phone", key: "switcher" },
     state.phones.map((phone) => h("button", {
-      type: "button", key: phone.id, class: "switch-phone", "aria-pressed": String(phone.id === state.phoneID),
-      onclick: () => phone.id !== state.phoneID && listen(phone.id), "data-testid": `phone-${phone.id}`,
-    }, icon("phone"), phone.name)));
+      type: "button", key: phone.id, class: "switch-phone", "aria-pressed": String(one(phone)), "data-testid": `phone-${phone.id}`,
+      onclick: () => {
+        select(phone);
+        setSideBySide(false);
+      },
+    }, icon("phone"), phone.name, unread(phone))),
+    h("button", {
+      type: "button", key: "all", class: "switch-phone switch-all", "aria-pressed": String(view.sideBySide), "data-testid": "phones-all",
+      onclick: () => setSideBySide(!view.sideBySide),
+    }, icon("columns"), "All"));
+}
+
+function unread({ snapshot }) {
+  const count = snapshot?.unread || 0;
+  return count > 0 && h("span", { class: "switch-count", "aria-label": `${count} unread`, key: "count" }, String(count));
 }

@@ -20,9 +20,9 @@ struct ServerSentEvent {
         try ServerSentEvent(fields: "retry: 1000\nevent: snapshot\n", value: snapshot)
     }
 
-    /// A step of the story.
-    static func story(_ step: StoryStep, epoch: String) throws -> ServerSentEvent {
-        try ServerSentEvent(fields: "id: \(epoch)-\(step.sequence)\nevent: story\n", value: step)
+    /// A step of the story; `id` tells where to go on after it.
+    static func story(_ step: StoryStep, id: String) throws -> ServerSentEvent {
+        try ServerSentEvent(fields: "id: \(id)\nevent: story\n", value: step)
     }
 
     /// JSON without line breaks fits into one `data` field: every line break inside a string is escaped.

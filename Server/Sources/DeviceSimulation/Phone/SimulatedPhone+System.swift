@@ -1,0 +1,104 @@
+import RichPushDevice
+import RichPushModel
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Does what `PhoneSystem` decides.
+extension SimulatedPhone {
+    /// Takes an event to the system and does what it says. Throws when the person cannot do that now.
+    func happen(_ event: SystemEvent) async throws(PhoneActionError) {
+        let instructions = system.handle(event, at: clock.now)
+        for instruction in instructions { try await follow(instruction) }
+        publish()
+    }
+
+    private func follow(_ instruction: SystemInstruction) async throws(PhoneActionError) {
+        switch instruction {
+        case .refuse(let reason): throw .notPossible(reason)
+        case .startApp: _ = try await runningApp()
+        case .resumeApp, .becomeActive: suspension?.cancel()
+        case .endApp: await endApp()
+        case .handOver(let push):
+            handing += 1
+            Task { await handOver(push) }
+        case .setBadge(let badge): setBadge(badge)
+        case .lockData: protected.lock()
+        case .unlockData: await unlockData()
+        case .hideBanner: view.banner = nil
+        case .suspendLater: suspendLater()
+        case .clearNotices: removeAllNotices()
+        case .removeFiles: removeFiles()
+        case .removeSecrets: try? FileManager.default.removeItem(at: configuration.folder.appendingPathComponent("keychain"))
+        case .unregister: await service.unregister(device: configuration.identity.id, topic: configuration.bundleID)
+        case .runExtension, .showNotice, .place, .hold, .drop: break
+        }
+    }
+
+    private func unlockData() async {
+        protected.unlock()
+        guard let engine else { return }
+        await engine.didUnlock()
+        await readApp()
+    }
+
+    /// Everything that the app kept in its own places; secrets stay in the key chain, as on a phone.
+    private func removeFiles() {
+        try? FileManager.default.removeItem(at: configuration.folder.appendingPathComponent("group"))
+        memory.categories = []
+    }
+
+    /// The process of the app is gone, and with it what only it knew.
+    func endApp() async {
+        let engine = engine
+        self.engine = nil
+        offers = []
+        loading = []
+        view.content = nil
+        opened = nil
+        view.signIn = .init()
+        view.sending = .init()
+        if appScreen == .content { appScreen = .main }
+        publish()
+        await engine?.stop()
+    }
+
+    /// Some seconds in the background without a task, and the process stands still.
+    func suspendLater() {
+        suspension?.cancel()
+        guard system.process.state == .background else { return }
+        let (clock, delay) = (clock, configuration.suspensionDelay)
+        suspension = Task {
+            guard (try? await clock.sleep(for: delay)) != nil else { return }
+            try? await happen(.idle)
+        }
+    }
+
+    /// The phone is switched off and on. It is locked, and the app does not run.
+    func restart() async throws(PhoneActionError) {
+        connection?.cancel()
+        await service.disconnect(device: configuration.identity.id)
+        suspension?.cancel()
+        try await happen(.restart)
+        story.tell(.held, nil, "The phone restarted; until it is unlocked, what is protected cannot be read")
+        appScreen = .signIn
+        view.user = nil
+        view.inbox = []
+        view.unread = 0
+        publish()
+        if network.isOn { connect() }
+    }
+
+    /// The app is removed, put there anew, or comes from a backup.
+    func replace(_ event: SystemEvent) async throws(PhoneActionError) {
+        try await happen(event)
+        appScreen = .signIn
+        view.user = nil
+        view.inbox = []
+        view.unread = 0
+        publish()
+    }
+}

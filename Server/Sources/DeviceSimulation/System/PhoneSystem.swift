@@ -1,0 +1,201 @@
+import RichPushModel
+
+/// What the operating system of a phone decides: a value without a clock, a disk or a network. An event goes in, instructions come
+/// out (iOS client reference 2 and 14, APNs reference 6.4 and 6.5).
+struct PhoneSystem: Hashable, Sendable {
+    private(set) var process = AppProcess()
+    private(set) var lock = PhoneLock.unlocked
+    private(set) var settings: SystemSettings
+    private(set) var isInstalled: Bool
+    /// The one background push that is kept for an app that may not run now.
+    private(set) var kept: IncomingPush?
+    private var budget: BackgroundBudget
+
+    init(settings: SystemSettings = SystemSettings(), isInstalled: Bool = true, wakesPerHour: Int? = nil) {
+        self.settings = settings
+        self.isInstalled = isInstalled
+        budget = BackgroundBudget(wakesPerHour: wakesPerHour)
+    }
+
+    /// Takes an event in and says what is to be done.
+    mutating func handle(_ event: SystemEvent, at now: Timestamp) -> [SystemInstruction] {
+        switch event {
+        case .alert(let traits): return alert(traits)
+        case .background(let push): return background(push, at: now)
+        case .badge(let badge): return settings.permission == .granted && isInstalled ? [.setBadge(badge)] : []
+        case .notice(let traits): return notice(traits)
+        case .openApp: return open()
+        case .goHome:
+            guard !lock.isLocked else { return [] }
+            process.goHome()
+            return [.suspendLater]
+        case .lock: return lockDisplay()
+        case .unlock: return unlockDisplay()
+        case .touch(let touch): return touched(touch)
+        case .taskEnded:
+            process.finishTask()
+            return [.suspendLater]
+        case .idle:
+            _ = process.suspend()
+            return []
+        case .settings(let settings): return change(to: settings, at: now)
+        case .forceQuit, .endApp, .restart, .removeApp, .installApp, .restoreBackup: return end(event)
+        }
+    }
+
+    // MARK: Pushes
+
+    /// The extension runs in every state of the app, unless nothing would be seen (iOS client reference 2, B).
+    private func alert(_ traits: SystemEvent.AlertTraits) -> [SystemInstruction] {
+        guard isInstalled else { return [.drop(.notInstalled)] }
+        guard settings.permission == .granted else { return [.drop(.notificationsOff)] }
+        guard settings.alerts else { return [.drop(.alertsOff)] + (traits.badge.map { [.setBadge($0)] } ?? []) }
+        return (traits.isMutable ? [.runExtension] : []) + [.showNotice]
+    }
+
+    private mutating func background(_ push: IncomingPush, at now: Timestamp) -> [SystemInstruction] {
+        guard isInstalled else { return [.drop(.notInstalled)] }
+        switch process.state {
+        case .forceQuit: return [.drop(.forceQuit)]
+        case .active, .inactive, .background:
+            process.wake()
+            return [.handOver(push)]
+        case .suspended, .notRunning:
+            if let reason = reasonToHold(at: now) {
+                // The newest only (APNs reference 6.4).
+                kept = push
+                return [.hold(reason)]
+            }
+            return [wake(), .handOver(push)]
+        }
+    }
+
+    private mutating func reasonToHold(at now: Timestamp) -> HoldReason? {
+        guard settings.backgroundRefresh else { return .backgroundRefreshOff }
+        guard !settings.lowPower else { return .lowPower }
+        return budget.spend(at: now) ? nil : .overBudget
+    }
+
+    private mutating func wake() -> SystemInstruction {
+        let isSuspended = process.state == .suspended
+        process.wake()
+        return isSuspended ? .resumeApp : .startApp
+    }
+
+    private func notice(_ traits: SystemEvent.AlertTraits) -> [SystemInstruction] {
+        guard isInstalled else { return [.drop(.notInstalled)] }
+        guard settings.permission == .granted else { return [.drop(.notificationsOff)] }
+        guard settings.alerts else { return [.drop(.alertsOff)] }
+        if process.isActive, !lock.isLocked { return [.place(.asAppSays)] }
+        if settings.focus, !traits.isUrgent { return [.place(.quietly)] }
+        return [.place(lock.isLocked ? .lockScreen : .banner)]
+    }
+
+    // MARK: The person
+
+    private mutating func open() -> [SystemInstruction] {
+        guard isInstalled else { return [.refuse("The app is not on this phone")] }
+        guard !lock.isLocked else { return [.refuse("The phone is locked")] }
+        return bringToFront()
+    }
+
+    private mutating func bringToFront() -> [SystemInstruction] {
+        let start: [SystemInstruction] = process.isRunning ? process.state == .suspended ? [.resumeApp] : [] : [.startApp]
+        process.open()
+        return [.hideBanner] + start + [.becomeActive] + handOverKept()
+    }
+
+    private mutating func lockDisplay() -> [SystemInstruction] {
+        guard !lock.isLocked else { return [] }
+        lock = .locked
+        process.resign()
+        process.enterBackground()
+        return [.hideBanner, .suspendLater]
+    }
+
+    private mutating func unlockDisplay() -> [SystemInstruction] {
+        guard lock.isLocked else { return [] }
+        let data = unlockData()
+        let isResumed = process.isInFront && process.state == .suspended
+        process.unlock()
+        guard process.isActive else { return data }
+        return data + (isResumed ? [.resumeApp] : []) + [.becomeActive]
+    }
+
+    private mutating func unlockData() -> [SystemInstruction] {
+        defer { lock = .unlocked }
+        return lock == .beforeFirstUnlock ? [.unlockData] : []
+    }
+
+    /// A locked phone is unlocked by the same gesture that opens the app, and the app starts if it must.
+    private mutating func touched(_ touch: SystemEvent.Touch) -> [SystemInstruction] {
+        guard isInstalled else { return [.refuse("The app is not on this phone")] }
+        switch touch {
+        case .open:
+            let data = unlockData()
+            return data + bringToFront()
+        case .reply, .dismiss:
+            guard !process.isRunning || process.state == .suspended else {
+                process.wake()
+                return []
+            }
+            return [wake()]
+        }
+    }
+
+    private mutating func change(to new: SystemSettings, at now: Timestamp) -> [SystemInstruction] {
+        let old = settings
+        settings = new
+        if new.permission != .granted, old.permission == .granted { return [.setBadge(0)] }
+        guard new.backgroundRefresh, !new.lowPower, kept != nil, process.state != .forceQuit else { return [] }
+        if process.isRunning, process.state != .suspended {
+            process.wake()
+            return handOverKept(isAwake: true)
+        }
+        guard budget.spend(at: now) else { return [] }
+        return [wake()] + handOverKept(isAwake: true)
+    }
+
+    private mutating func handOverKept(isAwake: Bool = false) -> [SystemInstruction] {
+        guard let push = kept else { return [] }
+        kept = nil
+        if !isAwake { process.wake() }
+        return [.handOver(push)]
+    }
+
+    // MARK: Ends
+
+    private mutating func end(_ event: SystemEvent) -> [SystemInstruction] {
+        let ended: [SystemInstruction] = process.isRunning ? [.endApp] : []
+        switch event {
+        case .forceQuit:
+            guard isInstalled else { return [.refuse("The app is not on this phone")] }
+            process.forceQuit()
+            // Dropped with it (APNs reference 6.4).
+            kept = nil
+            return ended
+        case .endApp:
+            // What the user removed stays removed.
+            if process.isRunning { process.end() }
+            return ended
+        case .restart:
+            process.end()
+            lock = .beforeFirstUnlock
+            return ended + [.hideBanner, .lockData]
+        default: return replace(event, ended)
+        }
+    }
+
+    /// The app goes, or becomes another: nothing waits for it any more, and its token is dead (iOS client reference 7).
+    private mutating func replace(_ event: SystemEvent, _ ended: [SystemInstruction]) -> [SystemInstruction] {
+        guard isInstalled || event == .installApp else { return [.refuse("The app is not on this phone")] }
+        let wasInstalled = isInstalled
+        process.end()
+        kept = nil
+        isInstalled = event != .removeApp
+        guard wasInstalled else { return [] }
+        if event == .restoreBackup { return ended + [.clearNotices, .setBadge(0), .removeSecrets, .unregister] }
+        settings.permission = .notDetermined
+        return ended + [.clearNotices, .setBadge(0), .removeFiles, .unregister]
+    }
+}

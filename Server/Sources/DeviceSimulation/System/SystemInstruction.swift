@@ -1,0 +1,69 @@
+/// What a phone has to do after an event, in order.
+enum SystemInstruction: Hashable, Sendable {
+    /// Start the service extension with the push, and show what it gives back.
+    case runExtension
+    /// Show the content; ask for its place with the event `notice` when it is ready.
+    case showNotice
+    case place(NoticePlace)
+    case setBadge(Int)
+
+    /// Make a process of the app.
+    case startApp
+    /// Let the suspended process go on.
+    case resumeApp
+    /// End the process, whatever it does.
+    case endApp
+    /// Hand a push to the app's background handler.
+    case handOver(IncomingPush)
+    /// Do not: the reason is told.
+    case hold(HoldReason)
+    case drop(HoldReason)
+    /// The person cannot do that now.
+    case refuse(String)
+
+    /// What is protected can be read from now on.
+    case unlockData
+    /// It cannot, until the first unlock.
+    case lockData
+    /// The app is on the display and gets input.
+    case becomeActive
+    case hideBanner
+    /// Take away what is in the notification centre.
+    case clearNotices
+    /// Count the seconds until an app in the background is suspended.
+    case suspendLater
+    /// The files of the app are removed.
+    case removeFiles
+    /// The secrets of the app are removed.
+    case removeSecrets
+    /// The device token is good no longer.
+    case unregister
+}
+
+/// Where a notification is seen.
+enum NoticePlace: String, Hashable, Sendable, CaseIterable {
+    /// The app is in front and says how.
+    case asAppSays
+    case banner
+    case lockScreen
+    /// The notification centre only, without a banner or a sound.
+    case quietly
+}
+
+/// Why a push did not do what it was meant for.
+enum HoldReason: String, Hashable, Sendable, CaseIterable, Error {
+    case notInstalled, notificationsOff, alertsOff, forceQuit, backgroundRefreshOff, lowPower, overBudget
+
+    /// For people.
+    var sentence: String {
+        switch self {
+        case .notInstalled: "The app is not on this phone"
+        case .notificationsOff: "Notifications of this app are off"
+        case .alertsOff: "Alerts of this app are off"
+        case .forceQuit: "Dropped: the user force-quit the app, so the system does not start it"
+        case .backgroundRefreshOff: "Held back: background refresh is off"
+        case .lowPower: "Held back: low power mode is on"
+        case .overBudget: "Held back: too many background pushes in an hour"
+        }
+    }
+}

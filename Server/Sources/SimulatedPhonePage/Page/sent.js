@@ -1,0 +1,49 @@
+// What was sent from beside the phones: again, edited, or as a command for elsewhere.
+import { h } from "./dom.js";
+import { icon } from "./icons.js";
+import { changed } from "./state.js";
+import { exactTime } from "./format.js";
+import { copyText } from "./save.js";
+
+const KEPT = 20;
+let entries = [];
+let last = 0;
+
+/**
+ * Begins an entry for something that is sent now. `again` sends it once more, `edit` puts it back into the form, and `copies` are
+ * pairs of a name and a function that makes the text.
+ */
+export function remember({ title, to, again, edit, copies }) {
+  last += 1;
+  const entry = { number: last, at: Date.now(), title, to, again, edit, copies, state: "sending", words: "Sending…" };
+  entries = [entry, ...entries].slice(0, KEPT);
+  changed();
+  return (state, words) => {
+    Object.assign(entry, { state, words });
+    changed();
+  };
+}
+
+export function sentList() {
+  if (entries.length === 0) return null;
+  return h("section", { class: "sent", key: "sent", "aria-label": "Sent from here" },
+    h("h3", null, "Sent from here"),
+    h("ol", null, entries.map(line)));
+}
+
+function line(entry) {
+  return h("li", { class: "sent-line", key: entry.number, "data-testid": "sent-line", "data-state": entry.state },
+    h("div", { class: "sent-words" },
+      h("b", null, entry.title), h("span", null, `${exactTime(entry.at)} · to ${entry.to}`),
+      h("span", { class: `sent-state ${entry.state}`, role: "status" }, entry.words)),
+    h("div", { class: "sent-actions" },
+      tool("Send again", "refresh", entry.again, "sent-again"), tool("Edit", "compose", entry.edit, "sent-edit"),
+      entry.copies.map(([name, make]) => h("button", {
+        type: "button", class: "text-button", key: name, onclick: async () => copyText(await make(), name), "aria-label": `Copy as ${name}`,
+        "data-testid": `sent-copy-${name.replace(".", "")}`,
+      }, name))));
+}
+
+function tool(title, drawing, run, testID) {
+  return h("button", { type: "button", class: "round-button", "aria-label": title, title, onclick: run, key: testID, "data-testid": testID }, icon(drawing));
+}

@@ -1,0 +1,106 @@
+import Foundation
+import RichPushModel
+import Testing
+
+@testable import DeviceSimulation
+
+@Suite("The one background push that the system keeps")
+struct KeptPushTests {
+    private let now = Timestamp(seconds: 1_000_000)
+
+    private func push(_ id: String) -> IncomingPush {
+        IncomingPush(payload: Data(), pushType: "background", apnsID: id, collapseID: nil, topic: "t")
+    }
+
+    private func suspended(_ settings: SystemSettings = .with { $0.backgroundRefresh = false }, wakes: Int? = nil) -> PhoneSystem
+    {
+        PhoneSystemTests.State.suspended.system(settings, wakesPerHour: wakes)
+    }
+
+    @Test("the newest takes the place of the one before, and comes when the app is opened, once")
+    func opened() {
+        var system = suspended()
+        _ = system.handle(.background(push("1")), at: now)
+        _ = system.handle(.background(push("2")), at: now)
+        #expect(system.handle(.openApp, at: now) == [.hideBanner, .resumeApp, .becomeActive, .handOver(push("2"))])
+        #expect(system.kept == nil)
+        #expect(system.handle(.openApp, at: now) == [.hideBanner, .becomeActive])
+    }
+
+    @Test("it comes with a tap on a notification too")
+    func tapped() {
+        var system = suspended()
+        _ = system.handle(.background(push("1")), at: now)
+        #expect(system.handle(.touch(.open), at: now).last == .handOver(push("1")))
+    }
+
+    @Test("it comes when background refresh is allowed again, and not when the budget is spent")
+    func allowed() {
+        var system = suspended()
+        _ = system.handle(.background(push("1")), at: now)
+        #expect(system.handle(.settings(.allowed), at: now) == [.resumeApp, .handOver(push("1"))])
+        var spent = suspended(wakes: 0)
+        _ = spent.handle(.background(push("1")), at: now)
+        #expect(spent.handle(.settings(.allowed), at: now).isEmpty)
+        #expect(spent.kept == push("1"))
+    }
+
+    @Test("it comes when low power ends, to an app that runs without waking it twice")
+    func lowPower() {
+        var system = suspended(.with { $0.lowPower = true })
+        _ = system.handle(.background(push("1")), at: now)
+        _ = system.handle(.touch(.dismiss), at: now)
+        #expect(system.handle(.settings(.allowed), at: now) == [.handOver(push("1"))])
+        #expect(system.process.tasks == 2)
+    }
+
+    @Test("a force quit and a removal drop it, a restart does not")
+    func dropped() {
+        for (event, isKept) in [(SystemEvent.forceQuit, false), (.removeApp, false), (.endApp, true), (.restart, true)] {
+            var system = suspended()
+            _ = system.handle(.background(push("1")), at: now)
+            _ = system.handle(event, at: now)
+            #expect((system.kept != nil) == isKept, "\(event)")
+        }
+    }
+
+    @Test("the budget is that of any hour")
+    func budget() {
+        var system = suspended(.allowed, wakes: 2)
+        var outcomes: [String] = []
+        for minutes: Int64 in [0, 10, 20, 59, 61, 62, 71] {
+            let moment = now + .seconds(minutes * 60)
+            outcomes.append(system.handle(.background(push("\(minutes)")), at: moment).words)
+            _ = system.handle(.taskEnded, at: moment)
+            _ = system.handle(.idle, at: moment)
+        }
+        #expect(
+            outcomes == [
+                "resume hand", "resume hand", "hold-overBudget", "hold-overBudget", "resume hand", "hold-overBudget",
+                "resume hand",
+            ])
+    }
+
+    @Test("an app with a task is not suspended, and is as soon as the last has ended")
+    func tasks() {
+        var system = suspended(.allowed)
+        _ = system.handle(.background(push("1")), at: now)
+        _ = system.handle(.background(push("2")), at: now)
+        _ = system.handle(.taskEnded, at: now)
+        _ = system.handle(.idle, at: now)
+        #expect(system.process.state == .background)
+        _ = system.handle(.taskEnded, at: now)
+        _ = system.handle(.idle, at: now)
+        #expect(system.process.state == .suspended)
+    }
+
+    @Test("the installed app is the user's first answer again")
+    func reinstalled() {
+        var system = PhoneSystemTests.State.foreground.system()
+        _ = system.handle(.removeApp, at: now)
+        #expect(system.handle(.installApp, at: now).isEmpty)
+        #expect(system.isInstalled)
+        #expect(system.settings.permission == .notDetermined)
+        #expect(system.handle(.openApp, at: now).contains(.startApp))
+    }
+}

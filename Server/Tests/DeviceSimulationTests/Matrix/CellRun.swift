@@ -1,0 +1,168 @@
+import ClarionTesting
+import Foundation
+import RichPushDevice
+import RichPushModel
+import Testing
+
+@testable import DeviceSimulation
+
+/// A phone that lives for one cell. It stands on the test's clock; nothing sleeps and no port is opened.
+struct CellRun {
+    static let number: Int32 = 7
+    private static let id = RichID(number: number)!
+
+    let cell: Cell
+    let expectation: CellExpectation
+    private let folder: URL
+    private let clock = ManualClock()
+    private let base = FakeServer()
+    private let server: TroubledServer
+    private let phone: SimulatedPhone
+
+    init(_ cell: Cell) throws {
+        self.cell = cell
+        expectation = CellExpectation(cell)
+        folder = QuickFolder.new("cell")
+        server = TroubledServer(base: base, clock: clock)
+        var app = try RichPushConfiguration(backend: URL(string: "http://127.0.0.1:8080")!)
+        app.keepsPasswordForSending = true
+        phone = try SimulatedPhone(
+            configuration: SimulatedPhoneConfiguration(
+                identity: .init(id: "p", name: "Phone", model: "Phone"), app: app, bundleID: FakePushService.topic,
+                folder: folder), service: FakePushService(), transport: server, clock: clock)
+    }
+
+    /// Plays the cell and holds what happened against the expectation.
+    func play() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await prepare()
+        base.store(Self.number, in: cell.trouble)
+        server.trouble.withLockedValue { $0 = cell.trouble }
+        await phone.receive(push)
+        await settle()
+        let seen = await phone.snapshot
+        #expect(Self.seen(seen) == expectation.seen, "\(cell): after the push")
+        expectCompletions()
+        let after = try await act(on: seen)
+        #expect(after == expectation.after, "\(cell): after the act")
+        try await expectReceipts()
+        await phone.stop()
+    }
+
+    private func prepare() async throws {
+        await phone.start()
+        try await phone.perform(.openApp)
+        try await phone.perform(.signIn(user: "alice", password: "alice"))
+        switch cell.state {
+        case .foreground: break
+        case .background: try await phone.perform(.home)
+        case .suspended:
+            try await phone.perform(.home)
+            try await phone.happen(.idle)
+        case .terminated:
+            try await phone.perform(.home)
+            try await phone.perform(.endApp)
+        case .forceQuit: try await phone.perform(.terminate)
+        case .locked:
+            try await phone.perform(.lock)
+            try await phone.happen(.idle)
+        case .beforeFirstUnlock: try await phone.perform(.restart)
+        }
+    }
+
+    private var push: IncomingPush {
+        let alert = #""alert":{"body":"You have a new message"},"mutable-content":1,"category":"richPush""#
+        let parts = (cell.hasAlert ? [alert] : []) + (cell.wakesApp ? [#""content-available":1"#] : [])
+        let rest = #""richId":"\#(Self.number)","richType":"img","richMessage":"Look""#
+        return IncomingPush(
+            payload: Data("{\"aps\":{\(parts.joined(separator: ","))},\(rest)}".utf8),
+            pushType: cell.hasAlert ? "alert" : "background", apnsID: "apns-1", collapseID: nil, topic: FakePushService.topic)
+    }
+
+    /// The extension answers when its time is over; what failed then is written down a moment later.
+    private func settle() async {
+        guard cell.trouble == .slow, cell.hasAlert, cell.state != .beforeFirstUnlock else { return }
+        let phone = phone
+        #expect(await eventually { phone.steps.contains { $0.title == "The content could not be fetched" } }, "\(cell)")
+    }
+
+    private static func seen(_ snapshot: PhoneSnapshot) -> CellExpectation.Seen? {
+        let words: (String?, String?) -> CellExpectation.Words? = { title, body in
+            switch (title, body) {
+            case ("Title 7", "Words 7"): .enriched
+            case (_, "You have a new message"): .original
+            case (_, "Look"): .own
+            default: nil
+            }
+        }
+        guard snapshot.notifications.count <= 1 else { return nil }
+        let notice = snapshot.notifications.first
+        if let question = snapshot.alert {
+            guard let words = words(question.title, question.message) else { return nil }
+            return .question(words, isListed: notice != nil)
+        }
+        guard let notice else { return .nothing }
+        guard let words = words(notice.title, notice.body) else { return nil }
+        return .notice(words, hasPicture: notice.hasAttachment)
+    }
+
+    /// Every start has one end, within the thirty seconds that the system gives.
+    private func expectCompletions() {
+        let steps = phone.steps
+        let extensions = steps.filter { $0.detail["extension"] != nil }
+        #expect(extensions.count == expectation.extensionRuns, "\(cell): completions of the extension")
+        #expect(extensions.allSatisfy { $0.detail["extension"] == "answered" }, "\(cell): \(extensions)")
+        #expect(steps.compactMap { $0.detail["answer"] } == expectation.answers, "\(cell): answers of the app")
+        let times = steps.compactMap { $0.detail["took-ms"].flatMap(Int.init) }
+        #expect(times.count == expectation.extensionRuns + expectation.answers.count)
+        #expect(times.allSatisfy { $0 < 30_000 }, "\(cell): took \(times) ms")
+    }
+
+    private func act(on seen: PhoneSnapshot) async throws -> CellExpectation.After {
+        guard cell.act != .ignore else { return await unchanged(seen) ? .unchanged : .gone }
+        do {
+            try await phone.perform(try action(on: seen))
+        } catch is PhoneActionError {
+            return .impossible
+        }
+        let now = await phone.snapshot
+        if let content = now.content { return .content(content.state.rawValue, error: content.error) }
+        if now.screen == .signIn, cell.act != .dismiss { return .signIn }
+        let isGone = seen.alert == nil ? now.notifications.isEmpty : now.alert == nil
+        return isGone ? .gone : .unchanged
+    }
+
+    private func unchanged(_ seen: PhoneSnapshot) async -> Bool {
+        let now = await phone.snapshot
+        return now.notifications == seen.notifications && now.alert == seen.alert && now.screen == seen.screen
+    }
+
+    private func action(on seen: PhoneSnapshot) throws -> PhoneAction {
+        let id = seen.notifications.first?.id ?? "nothing"
+        switch cell.act {
+        case .tap: return .tapNotification(id: id)
+        case .more: return seen.alert == nil ? .moreNotification(id: id) : .alertMore
+        case .dismiss: return seen.alert == nil ? .dismissNotification(id: id) : .alertOK
+        case .ignore: throw PhoneActionError.notPossible("nobody does anything")
+        }
+    }
+
+    private func expectReceipts() async throws {
+        let (base, expected) = (base, expectation.receipts)
+        #expect(await eventually { base.receiptWords == expected }, "\(cell): \(base.receiptWords) instead of \(expected)")
+        // In a session that the server has ended nothing is sent any more; the next sign-in begins anew.
+        guard cell.trouble != .unauthorized else { return }
+        server.trouble.withLockedValue { $0 = .online }
+        if await phone.snapshot.locked { try await phone.perform(.unlock) }
+        try await phone.perform(.openApp)
+        let all = expected.union(expectation.later)
+        #expect(await eventually { base.receiptWords == all }, "\(cell), later: \(base.receiptWords) instead of \(all)")
+    }
+}
+
+extension FakeServer {
+    /// The receipts in words. The server counts a repeat once, and so does the set.
+    var receiptWords: Set<String> {
+        Set(receipts.map { receipt in [receipt.kind.rawValue, receipt.action].compactMap(\.self).joined(separator: " ") })
+    }
+}

@@ -1,0 +1,206 @@
+import ClarionTesting
+import Foundation
+import RichPushModel
+import Testing
+
+@testable import DeviceSimulation
+
+@Suite("Restart, reinstall, restore and settings")
+struct PhoneLifeTests {
+    let fixture: PhoneFixture
+    var phone: SimulatedPhone { fixture.phone }
+
+    init() throws { fixture = try PhoneFixture() }
+
+    private func files(in folder: String) -> [String] {
+        let all = FileManager.default.enumerator(atPath: fixture.folder.appendingPathComponent(folder).path)
+        return all?.allObjects as? [String] ?? []
+    }
+
+    @Test("before the first unlock nothing is shown of a silent push, and nothing is lost")
+    func beforeFirstUnlock() async throws {
+        try await fixture.signIn()
+        let kept = Set(files(in: "group"))
+        try await phone.perform(.restart)
+        var snapshot = await phone.snapshot
+        #expect(snapshot.screen == .lock && snapshot.beforeFirstUnlock && snapshot.process == .notRunning)
+        #expect(await eventually { await fixture.service.isConnected })
+        fixture.store(7)
+        await fixture.silent(7)
+        #expect(await fixture.answered())
+        #expect(fixture.steps(.woken).last?.detail["answer"] == "failed")
+        #expect(await phone.snapshot.notifications.isEmpty)
+        #expect(Set(files(in: "group")) == kept)
+        try await phone.perform(.unlock)
+        try await phone.perform(.openApp)
+        snapshot = await phone.snapshot
+        #expect(!snapshot.beforeFirstUnlock && snapshot.user == "alice" && snapshot.screen == .main)
+        #expect(snapshot.inbox.map(\.id) == [RichID(number: 7)!])
+    }
+
+    @Test("what was read in the sign-in before stays readable after a restart, offline too")
+    func cacheAfterRestart() async throws {
+        try await fixture.signIn()
+        let bytes = fixture.store(7)
+        try await phone.perform(.home)
+        await fixture.silent(7)
+        #expect(await fixture.answered())
+        try await phone.perform(.restart)
+        try await phone.perform(.setNetwork(offline: true))
+        try await phone.perform(.tapNotification(id: "rich-7"))
+        let media = try #require(await phone.media(for: RichID(number: 7)!, attachmentOf: nil))
+        #expect(try Data(contentsOf: media.file) == bytes)
+    }
+
+    @Test("an app installed anew is signed out, keeps its installation's name, and registers another token")
+    func reinstall() async throws {
+        try await fixture.signIn()
+        fixture.store(7)
+        try await phone.perform(.home)
+        await fixture.alert(7)
+        #expect(await fixture.reached(.shown))
+        let before = try #require(fixture.registrations.last)
+        try await phone.perform(.installApp)
+        #expect(await phone.snapshot.notifications.isEmpty)
+        #expect(await phone.snapshot.permission == .notDetermined)
+        try await phone.perform(.openApp)
+        #expect(await phone.snapshot.screen == .signIn)
+        #expect(await phone.snapshot.user == nil)
+        try await phone.perform(.signIn(user: "alice", password: "alice"))
+        let after = try #require(fixture.registrations.last)
+        #expect(after.path == before.path)
+        #expect(before.token == "AB12" && after.token == "AB12C1")
+    }
+
+    @Test("a removed app gets no push, cannot be opened, and is back when it is installed")
+    func remove() async throws {
+        try await fixture.signIn()
+        try await phone.perform(.removeApp)
+        #expect(files(in: "group").isEmpty)
+        #expect(await phone.snapshot.installed == false)
+        await fixture.alert(7)
+        await fixture.silent(8)
+        #expect(await fixture.reached(.held, 2))
+        await #expect(throws: PhoneActionError.self) { try await phone.perform(.openApp) }
+        await #expect(throws: PhoneActionError.self) { try await phone.perform(.removeApp) }
+        let restarted = try fixture.restarted()
+        #expect(await restarted.snapshot.installed == false)
+        try await restarted.perform(.installApp)
+        try await restarted.perform(.openApp)
+        #expect(await restarted.snapshot.screen == .signIn)
+        await restarted.stop()
+    }
+
+    @Test("a phone set up from a backup is signed out: the files came along, the secrets did not; nothing of the user is left")
+    func restore() async throws {
+        try await fixture.signIn()
+        fixture.store(7)
+        await fixture.silent(7)
+        #expect(await fixture.answered())
+        let before = try #require(fixture.registrations.last)
+        try await phone.perform(.restoreBackup)
+        #expect(!files(in: "group/records/sessions").isEmpty)
+        try await phone.perform(.openApp)
+        #expect(await phone.snapshot.screen == .signIn)
+        #expect(await phone.snapshot.user == nil)
+        #expect(files(in: "group/records/sessions").isEmpty && files(in: "group/content/sessions").isEmpty)
+        try await phone.perform(.signIn(user: "alice", password: "alice"))
+        let after = try #require(fixture.registrations.last)
+        #expect(after.path != before.path)
+        #expect(after.token == "AB12C1")
+        #expect(await phone.snapshot.inbox.map(\.id) == [RichID(number: 7)!])
+    }
+
+    @Test("with alerts off nothing is seen and the extension does not run; in a Focus it comes without a banner")
+    func alertsAndFocus() async throws {
+        try await fixture.signIn()
+        try await phone.perform(.home)
+        try await phone.perform(.setAlerts(on: false))
+        fixture.store(7)
+        await fixture.alert(7)
+        #expect(await fixture.reached(.held))
+        #expect(await phone.snapshot.notifications.isEmpty)
+        #expect(!phone.steps.contains { $0.detail["extension"] != nil })
+        try await phone.perform(.setAlerts(on: true))
+        try await phone.perform(.setFocus(on: true))
+        await fixture.alert(7)
+        #expect(await fixture.reached(.shown))
+        let snapshot = await phone.snapshot
+        #expect(snapshot.banner == nil && snapshot.notifications.count == 1 && snapshot.focus)
+    }
+
+    @Test("low power keeps silent pushes away until it ends, and then the newest comes")
+    func lowPower() async throws {
+        try await fixture.signIn()
+        try await phone.perform(.home)
+        try await phone.happen(.idle)
+        try await phone.perform(.setLowPower(on: true))
+        for number: Int32 in [7, 8] {
+            fixture.store(number)
+            await fixture.silent(number)
+        }
+        #expect(await fixture.reached(.held, 2))
+        try await phone.perform(.setLowPower(on: false))
+        #expect(await fixture.answered())
+        #expect(await phone.snapshot.notifications.map(\.richID) == [RichID(number: 8)!])
+    }
+
+    @Test("on a slow network an answer takes seconds, and comes")
+    func slow() async throws {
+        try await fixture.signIn()
+        fixture.store(7)
+        try await phone.perform(.setConnection(.slow))
+        let clock = fixture.clock
+        let start = clock.uptime
+        let phone = phone
+        let refreshing = Task { try await phone.perform(.refreshInbox) }
+        #expect(await eventually { clock.sleeperCount > 0 })
+        #expect(await phone.snapshot.inbox.isEmpty)
+        #expect(
+            await eventually {
+                if clock.uptime - start < .seconds(14) { clock.advance(by: .milliseconds(10)) }
+                return await phone.snapshot.inbox.count == 1
+            })
+        #expect(clock.uptime - start >= .seconds(3))
+        try await refreshing.value
+    }
+
+    @Test("the story lies on disk as lines of JSON, one for each step in its order")
+    func eventLog() async throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("story-\(UUID().uuidString).jsonl")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let fixture = try PhoneFixture { $0.eventLog = file }
+        try await fixture.signIn()
+        fixture.store(7)
+        await fixture.silent(7)
+        #expect(await fixture.answered())
+        await fixture.phone.stop()
+        let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+        let steps = try lines.map { try JSONDecoder().decode(StoryStep.self, from: Data($0.utf8)) }
+        #expect(steps == fixture.phone.steps)
+        #expect(steps.map(\.sequence) == Array(1...steps.count))
+        #expect(steps.contains { $0.step == .delivered })
+    }
+
+    @Test("settings of an older phone are read, and what it did not know is as on a new one")
+    func oldMemory() throws {
+        let json = #"{"permission":"granted","backgroundRefresh":false,"hidesPreviews":true,"categories":[]}"#
+        let memory = try JSONDecoder().decode(SystemMemory.self, from: Data(json.utf8))
+        var expected = SystemSettings()
+        expected.permission = .granted
+        expected.backgroundRefresh = false
+        expected.hidesPreviews = true
+        #expect(memory.settings == expected && memory.isInstalled)
+        #expect(try JSONDecoder().decode(SystemMemory.self, from: JSONEncoder().encode(memory)) == memory)
+    }
+}
+
+extension PhoneFixture {
+    /// What the app told the server of its installation: where, and with which token.
+    var registrations: [(path: String, token: String?)] {
+        server.state.withLockedValue { $0.requests.filter { $0.method == "PUT" } }.map { request in
+            let update = request.body.flatMap { try? JSONDecoder().decode(InstallationUpdate.self, from: $0) }
+            return (request.url.path, update?.handle)
+        }
+    }
+}
