@@ -297,8 +297,8 @@ let package = Package(
                 "APNsEmulation", "AppBackend", "ClarionServer", "ClarionTesting", "ContentStorage", "DeviceSimulation",
                 "HubProtocol",
                 "PushHub", "RemoteHub",
-                "SQLStorage", "SQLiteDatabase", "ServerObservability", "SharedAccess", .asyncHTTPClient, .logging, .nioCore,
-                .nioHTTP1, .nioPosix, .nioSSL, .richPushModel,
+                "SQLStorage", "SQLiteDatabase", "ServerObservability", "SharedAccess", "SimulatedPhonePage", .asyncHTTPClient,
+                .logging, .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .richPushModel,
             ]),
     ],
     swiftLanguageModes: [.v6]

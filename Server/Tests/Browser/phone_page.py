@@ -40,7 +40,7 @@ def run(page, subject, user):
         name = step.__name__.replace("_", " ")
         try:
             step(page, user)
-        except (Failure, WebDriverException) as error:
+        except (Failure, WebDriverException, AttributeError) as error:
             try:
                 page.driver.save_screenshot(str(page.folder / "failure.png"))
             except WebDriverException:

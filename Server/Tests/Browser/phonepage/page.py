@@ -11,7 +11,7 @@ import urllib.request
 from selenium import webdriver
 from selenium.common.exceptions import JavascriptException, StaleElementReferenceException, WebDriverException
 from selenium.webdriver.chrome.service import Service
-from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
 DEADLINE = float(os.environ.get("BROWSER_DEADLINE", "20"))
@@ -141,7 +141,8 @@ class Page:
 
     def type(self, test_id, text):
         field = self.see(test_id)
-        field.clear()
+        # As with the hand: what is there is marked and written over.
+        field.send_keys(Keys.CONTROL, "a")
         field.send_keys(text)
 
     def choose(self, test_id, value):
@@ -150,13 +151,11 @@ class Page:
 
     def switch(self, test_id, on):
         """Puts a switch where it is wanted."""
-        def is_so():
-            node = self.find(test_id)
-            if node and (node.get_attribute("aria-checked") == "true") == on:
-                return True
-            self.try_press(test_id)
-            return False
-        self.wait(f"the switch {test_id} to be {'on' if on else 'off'}", is_so)
+        wanted = "true" if on else "false"
+        if self.see(test_id).get_attribute("aria-checked") != wanted:
+            self.press(test_id)
+        self.wait(f"the switch {test_id} to be {'on' if on else 'off'}",
+                  lambda: self.find(test_id).get_attribute("aria-checked") == wanted)
 
     def open_details(self, test_id):
         """Unfolds what is folded."""

@@ -1,6 +1,6 @@
 """States and faults by switch."""
 
-from .composing import ends, home, last_words
+from .composing import home, last_words, sends
 from .page import Failure, send_from_elsewhere
 
 
@@ -62,8 +62,7 @@ def a_fault_of_the_backend_shows(page, user):
     page.press("tab-compose")
     page.press("way-rich")
     page.press("rich-template-picture")
-    page.press("rich-send")
-    ends(page, "accepted", "the notification")
+    sends(page, "rich-send", "accepted", "the notification")
     page.press("alert-more")
     page.see("content", '[data-state="failed"]', what="the content screen to say that it could not be fetched")
     page.shot("damaged")
@@ -80,13 +79,11 @@ def a_fault_of_apns_is_answered(page, user):
     page.press("template-alert")
     for fault, words in (("unavailable", "503 ServiceUnavailable"), ("tooManyRequests", "429 TooManyRequests")):
         page.choose("fault-apns", fault)
-        page.press("push-send")
-        ends(page, "failed", "the push")
+        sends(page, "push-send", "failed", "the push")
         page.wait(words, lambda: words in last_words(page))
     page.shot("faults")
     page.choose("fault-apns", "none")
-    page.press("push-send")
-    ends(page, "accepted", "the push once nothing is wrong any more")
+    sends(page, "push-send", "accepted", "the push once nothing is wrong any more")
 
 
 def a_dead_token_is_renewed_by_the_next_start(page, user):
