@@ -274,9 +274,9 @@ let package = Package(
         .executableTarget(
             name: "clarion",
             dependencies: [
-                "APNsEmulation", "AppBackend", "ClarionServer", "HubProtocol", "PushHub", "RemoteHub", "ServiceErrors",
-                "SharedAccess", .argumentParser, .asyncHTTPClient, .logging, .nioCore, .nioPosix, .richPushModel,
-                .richPushSealing, .serviceLifecycle,
+                "APNsEmulation", "AppBackend", "ClarionServer", "DeviceSimulation", "HubProtocol", "PushHub", "RemoteHub",
+                "ServiceErrors", "SharedAccess", .argumentParser, .asyncHTTPClient, .logging, .nioCore, .nioPosix,
+                .richPushModel, .richPushSealing, .serviceLifecycle,
             ],
             swiftSettings: house),
 
@@ -298,7 +298,8 @@ let package = Package(
                 "HubProtocol",
                 "PushHub", "RemoteHub",
                 "SQLStorage", "SQLiteDatabase", "ServerObservability", "SharedAccess", "SimulatedPhonePage", .asyncHTTPClient,
-                .logging, .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .richPushModel,
+                .logging, .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .richPushDevice,
+                .richPushModel,
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -5,7 +5,7 @@
 #endif
 
 /// The part of a push that rich push understands, as a phone reads it. Apple's own keys are left to the system.
-public struct PushEnvelope: Hashable, Sendable {
+public struct PushEnvelope: Hashable, Sendable, Codable {
     /// Category and action names that both sides use (they are the tutorial's).
     public static let category = "richPush"
     /// The action behind the button "More".

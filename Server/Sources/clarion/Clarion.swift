@@ -13,6 +13,6 @@ struct Clarion: AsyncParsableCommand {
             DemoCommand.self, ServeCommand.self, EmulatorCommand.self, SendCommand.self, KeysCommand.self, HubCommand.self,
             UserCommand.self,
             ConfigCommand.self,
-            DatabaseCommand.self, ContentCommand.self, DoctorCommand.self, VersionCommand.self,
+            DatabaseCommand.self, ContentCommand.self, DoctorCommand.self, VersionCommand.self, PhoneProcessCommand.self,
         ])
 }

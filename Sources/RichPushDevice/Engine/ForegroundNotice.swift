@@ -1,7 +1,7 @@
 import RichPushModel
 
 /// A notification that the system is about to show while the app is in the foreground.
-public struct ForegroundNotice: Hashable, Sendable {
+public struct ForegroundNotice: Hashable, Sendable, Codable {
     public var identifier: String
     /// The rich notification behind it, if any.
     public var richID: RichID?

@@ -1,7 +1,7 @@
 import RichPushModel
 
 /// A push that the system hands to the service extension before it shows it.
-public struct EnrichmentRequest: Hashable, Sendable {
+public struct EnrichmentRequest: Hashable, Sendable, Codable {
     /// The system's identifier of the request.
     public var identifier: String
     /// What the push says to rich push; `nil` when it is not one of ours.

@@ -42,7 +42,7 @@ public struct ContentKey: Hashable, Sendable {
 }
 
 /// A content that is on the device.
-public struct CachedContent: Hashable, Sendable {
+public struct CachedContent: Hashable, Sendable, Codable {
     /// It may vanish at any time when room is needed; hand a copy to whoever moves files.
     public var file: URL
     public var mediaType: String

@@ -9,7 +9,7 @@ public protocol ContentRouting: Sendable {
 }
 
 /// The question that the app asks in the foreground instead of a notification.
-public struct ContentOffer: Hashable, Sendable {
+public struct ContentOffer: Hashable, Sendable, Codable {
     public var richID: RichID
     /// Absent when the sender gave none: an app then says who asks in its own words.
     public var title: String?

@@ -6,7 +6,7 @@ public protocol EventLog: Sendable {
 }
 
 /// One thing that the engine did. Never a secret, a token or content.
-public struct DeviceEvent: Hashable, Sendable {
+public struct DeviceEvent: Hashable, Sendable, Codable {
     /// What.
     public enum Kind: String, Sendable, Codable, CaseIterable {
         case signedIn, signedOut, registered, registrationFailed

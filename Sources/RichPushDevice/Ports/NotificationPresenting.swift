@@ -17,7 +17,7 @@ public protocol NotificationPresenting: Sendable {
 }
 
 /// Why a notification was not shown.
-public enum PresentationError: Error, Hashable, Sendable {
+public enum PresentationError: Error, Hashable, Sendable, Codable {
     case notPermitted
     /// The attachment was refused; the same notice without it may pass.
     case badAttachment
@@ -30,7 +30,7 @@ public enum NoticePermission: String, Sendable, Codable {
 }
 
 /// A set of buttons.
-public struct NoticeCategory: Hashable, Sendable {
+public struct NoticeCategory: Hashable, Sendable, Codable {
     public var identifier: String
     /// Identifier and title, in order.
     public var actions: [Action]
@@ -40,7 +40,7 @@ public struct NoticeCategory: Hashable, Sendable {
     public var hiddenPreviewText: String
 
     /// A button.
-    public struct Action: Hashable, Sendable {
+    public struct Action: Hashable, Sendable, Codable {
         public var identifier: String
         public var title: String
         /// Whether it opens a field for an answer, without the app, instead of bringing the app to the front.

@@ -7,7 +7,7 @@ import RichPushModel
 #endif
 
 /// What a notification says, without any system type: what the service extension gets, edits and hands back.
-public struct NoticeContent: Hashable, Sendable {
+public struct NoticeContent: Hashable, Sendable, Codable {
     public var title: String
     public var subtitle: String
     public var body: String
@@ -34,7 +34,7 @@ public struct NoticeContent: Hashable, Sendable {
 }
 
 /// A file for the system to show with a notification. The system moves it away, so it is a copy of the cached one.
-public struct NoticeAttachment: Hashable, Sendable {
+public struct NoticeAttachment: Hashable, Sendable, Codable {
     public var file: URL
     public var mediaType: String
     /// Words for those who cannot see or hear it.
@@ -49,7 +49,7 @@ public struct NoticeAttachment: Hashable, Sendable {
 }
 
 /// A notification that the app shows itself.
-public struct LocalNotice: Hashable, Sendable {
+public struct LocalNotice: Hashable, Sendable, Codable {
     /// The same for every showing of a rich notification, so that a repeat replaces.
     public var identifier: String
     public var richID: RichID
@@ -66,7 +66,7 @@ public struct LocalNotice: Hashable, Sendable {
 }
 
 /// A notification in the notification centre.
-public struct DeliveredNotice: Hashable, Sendable {
+public struct DeliveredNotice: Hashable, Sendable, Codable {
     public var identifier: String
     /// The rich notification behind it, if any.
     public var richID: RichID?
@@ -79,9 +79,9 @@ public struct DeliveredNotice: Hashable, Sendable {
 }
 
 /// What the user did with a notification.
-public struct NoticeResponse: Hashable, Sendable {
+public struct NoticeResponse: Hashable, Sendable, Codable {
     /// How.
-    public enum Action: Hashable, Sendable {
+    public enum Action: Hashable, Sendable, Codable {
         /// Tapped it.
         case open
         /// Pressed the button with this identifier.
@@ -106,7 +106,7 @@ public struct NoticeResponse: Hashable, Sendable {
 }
 
 /// How the system shows a notification while the app is in the foreground.
-public struct PresentationOptions: OptionSet, Hashable, Sendable {
+public struct PresentationOptions: OptionSet, Hashable, Sendable, Codable {
     public let rawValue: Int
 
     /// Creates options from their bits.

@@ -7,9 +7,9 @@ import RichPushModel
 #endif
 
 /// What a content screen shows: never blank, whatever went wrong.
-public struct OpenedContent: Hashable, Sendable {
+public struct OpenedContent: Hashable, Sendable, Codable {
     /// How far it is.
-    public enum State: Hashable, Sendable {
+    public enum State: Hashable, Sendable, Codable {
         case loading
         case ready
         /// Not downloaded yet; opening it again tries again.

@@ -1,7 +1,7 @@
 import RichPushModel
 
 /// Why the engine could not do what it was asked.
-public enum RichPushError: Error, Hashable, Sendable {
+public enum RichPushError: Error, Hashable, Sendable, Codable {
     /// Nobody is signed in.
     case notSignedIn
     /// A user name has 1 to 64 of `A-Z a-z 0-9 _ @ . -`.

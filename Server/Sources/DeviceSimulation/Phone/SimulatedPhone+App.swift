@@ -1,38 +1,64 @@
 import RichPushDevice
 import RichPushModel
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
 /// The app's process: how it is made.
 extension SimulatedPhone {
-    /// The ports of a process. Each process opens the folder anew, as on a phone.
+    /// The ports of an app or an extension in this very process.
     func ports(for role: StoryEventLog.Role) throws -> DevicePorts {
-        let group = configuration.folder.appendingPathComponent("group")
-        return DevicePorts(
-            transport: transport,
-            secrets: try SimulatedKeychain(
-                folder: configuration.folder.appendingPathComponent("keychain"), isForApp: role == .app, data: protected),
-            store: ProtectedStore(
-                store: try FileSharedStore(folder: group.appendingPathComponent("records")), data: protected),
-            cache: ProtectedCache(
-                cache: try FileContentCache(folder: group.appendingPathComponent("content")), data: protected),
-            clock: clock, identifiers: identifiers, log: StoryEventLog(story: story, role: role))
+        try DevicePorts.simulated(
+            folder: configuration.folder, isForApp: role == .app, transport: transport, clock: clock,
+            identifiers: identifiers, log: StoryEventLog(story: story, role: role))
     }
 
     /// The running app; started if it is not. Its notification delegate is in place before anything is delivered to it.
     func runningApp() async throws(PhoneActionError) -> any AppRole {
         if let engine { return engine }
-        guard let ports = try? ports(for: .app) else { throw .notPossible("The phone's folder cannot be used") }
-        let link = PhoneLink(phone: self)
-        let app = AppPorts(notifications: link, push: link, environment: link, router: link)
-        let engine = RichPushEngine(configuration: configuration.app, device: ports, app: app)
+        let engine: any AppRole
+        if let program = configuration.program {
+            engine = try await makeProcess(program)
+            if let other = self.engine {
+                // Somebody else was faster.
+                await engine.stop()
+                return other
+            }
+        } else {
+            engine = try makeEngine()
+        }
         self.engine = engine
         await engine.start()
         await readApp()
         return engine
+    }
+
+    private func makeEngine() throws(PhoneActionError) -> RichPushEngine {
+        guard let ports = try? ports(for: .app) else { throw .notPossible("The phone's folder cannot be used") }
+        let link = PhoneLink(phone: self)
+        let app = AppPorts(notifications: link, push: link, environment: link, router: link)
+        return RichPushEngine(configuration: configuration.app, device: ports, app: app)
+    }
+
+    private func makeProcess(_ program: String) async throws(PhoneActionError) -> AppClient {
+        let log = StoryEventLog(story: story, role: .app)
+        guard let client = try? AppClient(configuration, program: program, system: PhoneLink(phone: self), log: log),
+            await client.run(onEnd: { [weak self] client in await self?.processEnded(client) })
+        else { throw .notPossible("The app's process cannot be started") }
+        return client
+    }
+
+    /// The process of the app ended by itself.
+    private func processEnded(_ client: AppClient) async {
+        guard engine === client else { return }
+        story.tell(.failed, nil, "The app crashed")
+        try? await happen(.endApp)
+    }
+
+    /// Where the service extension runs for the next push.
+    func extensionHost() -> (any ExtensionHost)? {
+        let log = StoryEventLog(story: story, role: .serviceExtension)
+        if let program = configuration.program { return ExtensionProcess(configuration, program: program, log: log) }
+        guard let ports = try? ports(for: .serviceExtension) else { return nil }
+        return InProcessExtension(
+            configuration: configuration.app, ports: ports, time: configuration.backgroundTime,
+            warning: configuration.expiryWarning)
     }
 }

@@ -85,6 +85,7 @@ extension SimulatedPhone {
         let end = await extensionHost()?.run(request) ?? ExtensionEnd(reason: .notStarted, took: .zero)
         var detail = ["extension": end.reason.rawValue, "took-ms": "\(end.took.wholeMilliseconds)"]
         detail["grown-bytes"] = end.grownBytes.map(String.init)
+        detail["process"] = end.processID.map(String.init)
         let kind: StoryStep.Kind = end.content == nil ? .failed : .woken
         story.tell(kind, envelope?.id, end.sentence, detail, push: push.apnsID)
         return end.content ?? original
@@ -146,13 +147,6 @@ extension SimulatedPhone {
 
     /// Whether no push is on its way through extension or app.
     var isQuiet: Bool { handing == 0 }
-
-    private func extensionHost() -> (any ExtensionHost)? {
-        guard let ports = try? ports(for: .serviceExtension) else { return nil }
-        return InProcessExtension(
-            configuration: configuration.app, ports: ports, time: configuration.backgroundTime,
-            warning: configuration.expiryWarning)
-    }
 }
 
 extension IncomingPush {

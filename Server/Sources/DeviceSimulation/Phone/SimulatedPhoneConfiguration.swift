@@ -27,6 +27,13 @@ public struct SimulatedPhoneConfiguration: Sendable {
     public var backgroundTime: Duration = .seconds(30)
     /// How long before the end of its time the extension is told of it.
     public var expiryWarning: Duration = .seconds(1)
+    /// The most that the extension's own memory may grow by before the system ends it, in bytes; where extensions run as processes.
+    public var extensionMemoryLimit = 24 << 20
+    /// The program, `clarion`, that runs the app and the extension as processes of their own, on the machine's clock; absent runs both
+    /// in this process, on the phone's.
+    public var program: String?
+    /// A mistake that the extension's process makes on purpose.
+    public var extensionMistake: ExtensionMistake?
     /// Where the story is written too, a line of JSON for each step; the file begins anew at 16 MB.
     public var eventLog: URL?
     /// How long a process lives in the background without a task.

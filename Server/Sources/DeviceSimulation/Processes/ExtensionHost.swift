@@ -28,6 +28,8 @@ struct ExtensionEnd: Hashable, Sendable {
     var content: NoticeContent?
     /// How much it grew over what it had when it was ready, where that is measured.
     var grownBytes: Int?
+    /// The process that it ran in, if it had one of its own.
+    var processID: Int32?
     /// From its being ready to its end.
     var took: Duration
 
