@@ -2,6 +2,10 @@ extension Tag {
     /// The tags of a comma-separated list as they stand there, without blanks around and without empty places (Azure reference
     /// 3.1). A comma between braces is part of the name of a user or an installation.
     public static func texts(separatedByCommas text: String) -> [String] {
+        // Most lists have neither blanks nor braces.
+        guard text.utf8.contains(where: { $0 <= 0x20 || $0 >= 0x7F || $0 == UInt8(ascii: "$") }) else {
+            return text.split(separator: ",").map { String($0) }
+        }
         let scalars = Array(text.unicodeScalars)
         var texts: [String] = []
         var start = 0

@@ -90,10 +90,21 @@ public struct Tag: Sendable, CustomStringConvertible {
         scalar != "}" && scalar.properties.generalCategory != .control && scalar != "\u{FFFE}" && scalar != "\u{FFFF}"
     }
 
-    /// Whether all between the braces could stand in a tag, or is `=`: the .NET client takes no other (Azure reference 3.1).
+    /// Whether all between the braces is what the .NET client takes there (Azure reference 3.1): the ASCII of tags and `=`, else
+    /// letters, marks that take no place, decimal digits and joining punctuation, none beyond U+FFFF.
     public var hasPlainAddress: Bool {
         let value = text.unicodeScalars.drop { $0 != "{" }.dropFirst().dropLast()
-        return value.allSatisfy { $0 == "=" || Self.isAllowed($0) }
+        return value.allSatisfy { $0 == "=" || ($0.isASCII ? Self.isAllowed($0) : Self.isWordCharacter($0)) }
+    }
+
+    private static func isWordCharacter(_ scalar: Unicode.Scalar) -> Bool {
+        guard scalar.value <= 0xFFFF else { return false }
+        switch scalar.properties.generalCategory {
+        case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .nonspacingMark, .decimalNumber,
+            .connectorPunctuation:
+            return true
+        default: return false
+        }
     }
 
     private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {

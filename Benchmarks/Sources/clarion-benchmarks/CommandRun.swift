@@ -19,13 +19,14 @@ struct CommandRun {
     }
 
     /// Runs a command on the client's core, unless it is told another. One at a time: what children used is known for all of them together.
-    static func client(_ command: [String], core: Int = 0) throws -> CommandRun {
+    static func client(_ command: [String], core: Int = 0, environment: [String: String] = [:]) throws -> CommandRun {
         let process = Process()
         let pipe = Pipe()
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = pinned(to: core, command)
         process.standardOutput = pipe
         process.standardInput = FileHandle.nullDevice
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { _, given in given }
         let before = childrenProcessor()
         let start = ContinuousClock.now
         try process.run()

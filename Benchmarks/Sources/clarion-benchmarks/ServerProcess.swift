@@ -4,13 +4,14 @@ import Foundation
 final class ServerProcess {
     private let process = Process()
 
-    init(program: String, arguments: [String]) throws {
+    init(program: String, arguments: [String], environment: [String: String] = [:]) throws {
         process.executableURL = URL(filePath: program)
         process.arguments = arguments
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
         // Only what the measurement says counts: a setting in the caller's environment would measure something else.
         process.environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("CLARION_") }
+            .merging(environment) { _, given in given }
         try process.run()
     }
 
@@ -23,13 +24,17 @@ final class ServerProcess {
 
     /// User and system time so far (Linux).
     func processorSeconds() throws -> Double {
-        let text = (try? String(contentsOfFile: "/proc/\(process.processIdentifier)/stat", encoding: .utf8)) ?? ""
-        // Behind the name, which may hold anything, `utime` and `stime` are the 12th and 13th field, in hundredths of a second.
-        let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
-        guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else {
-            throw CommandRun.Fault("the processor time of the server cannot be read")
+        try ProcessTimes.seconds(of: String(process.processIdentifier))
+    }
+
+    /// The most resident memory it ever had (Linux).
+    func peakMegabytes() throws -> Double {
+        let status = (try? String(contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8)) ?? ""
+        let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") } ?? ""
+        guard let kilobytes = line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap({ Double($0) }) else {
+            throw CommandRun.Fault("the memory of the server cannot be read")
         }
-        return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
+        return kilobytes / 1000
     }
 
     /// What `/proc` calls VmRSS; on macOS what `ps` calls rss (not run here).

@@ -8,6 +8,8 @@ import TagExpressions
 
 /// `hub-pages DEVICES ROUNDS` fills a hub in SQLite and reads the audience of sends to all, to a tenth and to a hundredth of it, page
 /// by page as the dispatcher does. Prints devices per second, of the clock and of the processor.
+///
+/// `hub-pages fill DATABASE HUB DEVICES` fills a hub of a database file and does nothing else.
 @main
 enum HubPages {
     private static let now = Timestamp(seconds: 1_800_000_000)
@@ -15,9 +17,12 @@ enum HubPages {
     private static let pageSize = 1_000
 
     static func main() async throws {
+        if CommandLine.arguments.count == 5, CommandLine.arguments[1] == "fill", let count = Int(CommandLine.arguments[4]) {
+            return try await fill(CommandLine.arguments[2], hubName: CommandLine.arguments[3], count)
+        }
         let words = CommandLine.arguments.dropFirst().compactMap { Int($0) }
         guard words.count == 2, words[0] >= 1_000, words[1] > 0 else {
-            print("usage: hub-pages DEVICES ROUNDS")
+            print("usage: hub-pages DEVICES ROUNDS | fill DATABASE HUB DEVICES")
             exit(64)
         }
         let folder = FileManager.default.temporaryDirectory.appending(path: "clarion-pages-\(UUID().uuidString)")
@@ -39,6 +44,13 @@ enum HubPages {
             let median = { (values: [Double]) in Int(values.sorted()[values.count / 2]) }
             print("\(name): \(median(best.perSecond)) devices per second, \(median(best.perProcessorSecond)) per CPU second")
         }
+        try database.close()
+    }
+
+    private static func fill(_ path: String, hubName: String, _ count: Int) async throws {
+        let database = try SQLiteDatabase(path: path, access: .server)
+        try await SchemaMigrator().migrate(database, at: now)
+        try await fill(database, SQLHubStore(database).ensureHub(named: hubName, at: now), count)
         try database.close()
     }
 

@@ -6,6 +6,9 @@ public struct APNsPushRules: Sendable {
     public enum Strictness: Sendable {
         /// Every rule.
         case apple
+        /// Every rule but what the body of a background push may hold: for a service that passes on what its callers send. APNs is not
+        /// known to refuse a badge or a sound there (APNs reference 3.3).
+        case appleHeaders
         /// Only what keeps the request well-formed on the wire; APNs judges the rest. For push types and rules yet to come.
         case wireOnly
     }
@@ -30,9 +33,11 @@ public struct APNsPushRules: Sendable {
             lastHeaders = push.pointee.headers
             lastPayload = nil
         }
-        guard strictness == .apple else { return }
+        guard strictness != .wireOnly else { return }
         try Self.checkPayload(push.pointee.payload.count, push.pointee.headers.pushType)
-        guard push.pointee.headers.pushType == .background, lastPayload != push.pointee.payload else { return }
+        guard strictness == .apple, push.pointee.headers.pushType == .background, lastPayload != push.pointee.payload else {
+            return
+        }
         try APNsBackgroundContent.check(push.pointee.payload)
         lastPayload = push.pointee.payload
     }
@@ -41,9 +46,9 @@ public struct APNsPushRules: Sendable {
     public static func check(_ push: APNsPush, _ strictness: Strictness) throws(APNsPushFault) {
         try checkDeviceToken(push.deviceToken)
         try checkHeaders(push.headers, strictness)
-        guard strictness == .apple else { return }
+        guard strictness != .wireOnly else { return }
         try checkPayload(push.payload.count, push.headers.pushType)
-        if push.headers.pushType == .background { try APNsBackgroundContent.check(push.payload) }
+        if strictness == .apple, push.headers.pushType == .background { try APNsBackgroundContent.check(push.payload) }
     }
 
     private static func checkPayload(_ size: Int, _ pushType: APNsPushType) throws(APNsPushFault) {
@@ -54,7 +59,7 @@ public struct APNsPushRules: Sendable {
 
     private static func checkHeaders(_ headers: APNsPush.Headers, _ strictness: Strictness) throws(APNsPushFault) {
         try checkWords(headers)
-        guard strictness == .apple else { return }
+        guard strictness != .wireOnly else { return }
         if let suffix = headers.pushType.topicSuffix, !suffix.isEmpty, !headers.topic.hasSuffix(suffix) {
             throw .topicWithoutSuffix(suffix)
         }

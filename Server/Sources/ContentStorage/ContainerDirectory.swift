@@ -14,15 +14,16 @@ import RichPushModel
 struct ContainerDirectory: Sendable {
     let root: String
 
-    /// Makes the directories, removes uploads that were cut off, and counts the bytes of all files.
-    func prepare() throws -> Int64 {
+    /// Makes the directories, removes uploads that were cut off, and counts the bytes of all files by the
+    /// number of their hub.
+    func prepare() throws -> [Int64: Int64] {
         for path in [root, incoming] { try make(path) }
         for name in try names(in: incoming) { _ = unlink("\(incoming)/\(name)") }
-        var total: Int64 = 0
-        for container in try containers() {
-            for name in try names(in: container) { total += try size(of: "\(container)/\(name)") ?? 0 }
+        var used: [Int64: Int64] = [:]
+        for (hub, container) in try containers() {
+            for name in try names(in: container) { used[hub, default: 0] += try size(of: "\(container)/\(name)") ?? 0 }
         }
-        return total
+        return used
     }
 
     /// The path of a file.
@@ -65,16 +66,17 @@ struct ContainerDirectory: Sendable {
         return size ?? 0
     }
 
-    /// Removes what was last written before the moment, and empty folders; how many files and bytes went.
-    func sweep(writtenBefore moment: Timestamp) throws -> (files: Int, bytes: Int64) {
-        var swept = (files: 0, bytes: Int64(0))
-        for container in try containers() {
+    /// Removes what was last written before the moment, and empty folders; how many files went, and how many bytes
+    /// of each hub.
+    func sweep(writtenBefore moment: Timestamp) throws -> (files: Int, bytes: [Int64: Int64]) {
+        var swept = (files: 0, bytes: [Int64: Int64]())
+        for (hub, container) in try containers() {
             for name in try names(in: container) {
                 let path = "\(container)/\(name)"
                 guard let found = try information(path), FileAge.written(found) < moment else { continue }
                 if let size = try remove(path) {
                     swept.files += 1
-                    swept.bytes += size
+                    swept.bytes[hub, default: 0] += size
                 }
             }
             // Fails for a folder in which something lies, as it should.
@@ -85,11 +87,14 @@ struct ContainerDirectory: Sendable {
 
     private var incoming: String { "\(root)/incoming" }
 
-    /// The folders of all containers.
-    private func containers() throws -> [String] {
-        var folders: [String] = []
-        for hub in try names(in: root) where Int64(hub) != nil {
-            folders += try names(in: "\(root)/\(hub)").filter { ContainerName($0) != nil }.map { "\(root)/\(hub)/\($0)" }
+    /// The folders of all containers with the numbers of their hubs.
+    private func containers() throws -> [(hub: Int64, folder: String)] {
+        var folders: [(hub: Int64, folder: String)] = []
+        for hub in try names(in: root) {
+            guard let number = Int64(hub) else { continue }
+            for name in try names(in: "\(root)/\(hub)") where ContainerName(name) != nil {
+                folders.append((number, "\(root)/\(hub)/\(name)"))
+            }
         }
         return folders
     }

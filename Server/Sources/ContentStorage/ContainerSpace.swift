@@ -2,29 +2,49 @@ import NIOConcurrencyHelpers
 import ServiceErrors
 
 /// How many bytes the files of containers have, and may have.
+///
+/// A hub may have as much as it leaves to others: one alone gets half of all, two get a third each. So whoever fills its own
+/// containers leaves room for the feedback and the jobs of every other hub.
 final class ContainerSpace: Sendable {
-    private let limit: Int64
-    private let count: NIOLockedValueBox<Int64>
-
-    init(limit: Int64, used: Int64) {
-        self.limit = limit
-        count = NIOLockedValueBox(used)
+    private struct State {
+        var total: Int64
+        var byHub: [Int64: Int64]
     }
 
-    var used: Int64 { count.withLockedValue { $0 } }
+    private let limit: Int64
+    private let state: NIOLockedValueBox<State>
 
-    /// Takes room for bytes that are going to be written. Throws `quota-exceeded` when there is none.
-    func take(_ bytes: Int64) throws(ServiceError) {
-        let fits = count.withLockedValue { count in
-            guard count + bytes <= limit else { return false }
-            count += bytes
+    /// - Parameter used: what the files of each hub have, by its number.
+    init(limit: Int64, used: [Int64: Int64]) {
+        self.limit = limit
+        state = NIOLockedValueBox(State(total: used.values.reduce(0, +), byHub: used))
+    }
+
+    var used: Int64 { state.withLockedValue { $0.total } }
+
+    /// Takes room for bytes that are going to be written for a hub. Throws `quota-exceeded` when there is none.
+    func take(_ bytes: Int64, for hub: Int64) throws(ServiceError) {
+        let fits = state.withLockedValue { state in
+            let own = state.byHub[hub, default: 0] + bytes
+            guard own <= limit - state.total - bytes else { return false }
+            state.total += bytes
+            state.byHub[hub] = own
             return true
         }
         guard fits else {
-            throw ServiceError(.quotaExceeded, "the containers of this node hold \(limit) bytes and are full", retryAfter: 60)
+            throw ServiceError(
+                .quotaExceeded,
+                "the files of this hub would take more of the \(limit) bytes of hub-file-space than they leave to other hubs",
+                retryAfter: 60)
         }
     }
 
     /// Counts what went, or came without being asked for.
-    func change(by bytes: Int64) { count.withLockedValue { $0 = max(0, $0 + bytes) } }
+    func change(by bytes: Int64, of hub: Int64) {
+        state.withLockedValue { state in
+            let own = max(0, state.byHub[hub, default: 0] + bytes)
+            state.total += own - state.byHub[hub, default: 0]
+            state.byHub[hub] = own > 0 ? own : nil
+        }
+    }
 }

@@ -55,7 +55,7 @@ final class DiskBlobUpload: BlobUpload {
             guard count + Int64(chunk.count) <= limit else {
                 throw ServiceError(.payloadTooLarge, "a file has at most \(limit) bytes")
             }
-            try space.take(Int64(chunk.count))
+            try space.take(Int64(chunk.count), for: blob.hub.number)
             state = .open(file, count + Int64(chunk.count))
             try file.write(chunk)
         }
@@ -69,7 +69,7 @@ final class DiskBlobUpload: BlobUpload {
             let target = directory.path(blob)
             let replaced = try directory.size(of: target) ?? 0
             guard rename(path, target) == 0 else { throw FileFault.last("rename") }
-            space.change(by: -replaced)
+            space.change(by: -replaced, of: blob.hub.number)
             state = .closed
         }
     }
@@ -79,7 +79,7 @@ final class DiskBlobUpload: BlobUpload {
             guard case .open(_, let count) = state else { return }
             state = .closed
             _ = unlink(path)
-            space.change(by: -count)
+            space.change(by: -count, of: blob.hub.number)
         }
     }
 

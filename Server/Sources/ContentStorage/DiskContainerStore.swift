@@ -14,7 +14,7 @@ public final class DiskContainerStore: ContainerStore {
     /// Opens a store, creating its directories (mode 0700). One process may use a root at a time.
     ///
     /// - Parameters:
-    ///   - maximumBytes: the bound of all files together.
+    ///   - maximumBytes: the bound of all files together. A hub has as much of it as it leaves to others.
     ///   - maximumUploads: bounds the open files of uploads.
     public init(
         root: String, maximumBytes: Int64, threads: NIOThreadPool = .singleton, maximumUploads: Int = 32
@@ -43,8 +43,8 @@ public final class DiskContainerStore: ContainerStore {
             let path = directory.path(blob)
             let before = try directory.size(of: path) ?? 0
             let file = try OpenFile.appending(path, at: offset)
-            space.change(by: offset - before)
-            return DiskBlobAppending(file: file, space: space, threads: threads)
+            space.change(by: offset - before, of: blob.hub.number)
+            return DiskBlobAppending(file: file, hub: blob.hub, space: space, threads: threads)
         }
     }
 
@@ -72,7 +72,7 @@ public final class DiskContainerStore: ContainerStore {
         let (directory, space) = (directory, space)
         return try await threads.storing {
             guard let size = try directory.remove(directory.path(blob)) else { return false }
-            space.change(by: -size)
+            space.change(by: -size, of: blob.hub.number)
             return true
         }
     }
@@ -81,7 +81,7 @@ public final class DiskContainerStore: ContainerStore {
         let (directory, space) = (directory, space)
         return try await threads.storing {
             let swept = try directory.sweep(writtenBefore: moment)
-            space.change(by: -swept.bytes)
+            for (hub, bytes) in swept.bytes { space.change(by: -bytes, of: hub) }
             return swept.files
         }
     }
@@ -102,11 +102,12 @@ struct DiskBlobReading: BlobReading {
 /// A file that grows.
 struct DiskBlobAppending: BlobAppending {
     let file: OpenFile
+    let hub: HubID
     let space: ContainerSpace
     let threads: NIOThreadPool
 
     func write(_ chunk: [UInt8]) async throws {
-        try space.take(Int64(chunk.count))
+        try space.take(Int64(chunk.count), for: hub.number)
         try await threads.storing { try file.write(chunk) }
     }
 

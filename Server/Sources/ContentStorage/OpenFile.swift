@@ -1,3 +1,4 @@
+import NIOConcurrencyHelpers
 import RichPushModel
 
 #if canImport(Glibc)
@@ -11,8 +12,13 @@ import RichPushModel
 /// An open file, closed when the last one who holds it lets go. Its calls block.
 final class OpenFile: Sendable {
     private let descriptor: Int32
+    /// Where the next bytes go. Held while they are written.
+    private let end: NIOLockedValueBox<Int64>
 
-    private init(_ descriptor: Int32) { self.descriptor = descriptor }
+    private init(_ descriptor: Int32, at end: Int64 = 0) {
+        self.descriptor = descriptor
+        self.end = NIOLockedValueBox(end)
+    }
 
     deinit { _ = close(descriptor) }
 
@@ -31,12 +37,12 @@ final class OpenFile: Sendable {
         return OpenFile(descriptor)
     }
 
-    /// Opens a file for writing at its end, created (mode 0600) if there is none; what lies behind the offset is cut off, and
-    /// what is missing before it is zeros.
+    /// Opens a file for writing from an offset on, created (mode 0600) if there is none; what lies behind the offset is cut off,
+    /// and what is missing before it is zeros.
     static func appending(_ path: String, at offset: Int64) throws -> OpenFile {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw FileFault.last("open") }
-        let file = OpenFile(descriptor)
+        let file = OpenFile(descriptor, at: offset)
         guard ftruncate(descriptor, off_t(offset)) == 0 else { throw FileFault.last("ftruncate") }
         return file
     }
@@ -52,15 +58,19 @@ final class OpenFile: Sendable {
         return information
     }
 
-    /// Writes all of the bytes at the end.
+    /// Writes all of the bytes behind those that were written through this file, wherever the file ends by now: of two who write the
+    /// same, one that is late changes nothing.
     func write(_ bytes: [UInt8]) throws {
-        try bytes.withUnsafeBytes { buffer in
-            var rest = buffer[...]
-            while !rest.isEmpty {
-                let written = writeSome(descriptor, rest.base(of: buffer), rest.count)
-                if written < 0, errno == EINTR { continue }
-                guard written > 0 else { throw FileFault.last("write") }
-                rest = rest.dropFirst(written)
+        try end.withLockedValue { end in
+            try bytes.withUnsafeBytes { buffer in
+                var rest = buffer[...]
+                while !rest.isEmpty {
+                    let written = pwrite(descriptor, rest.base(of: buffer), rest.count, off_t(end))
+                    if written < 0, errno == EINTR { continue }
+                    guard written > 0 else { throw FileFault.last("pwrite") }
+                    rest = rest.dropFirst(written)
+                    end += Int64(written)
+                }
             }
         }
     }
@@ -90,9 +100,4 @@ extension Slice where Base == UnsafeRawBufferPointer {
     fileprivate func base(of buffer: UnsafeRawBufferPointer) -> UnsafeRawPointer? {
         buffer.baseAddress.map { $0 + startIndex }
     }
-}
-
-/// The system call, outside the type whose method has the same name.
-private func writeSome(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
-    write(descriptor, bytes, count)
 }

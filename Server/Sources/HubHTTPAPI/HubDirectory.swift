@@ -24,10 +24,17 @@ public struct HubDirectory: Sendable {
 }
 
 /// A hub that is served, with its keys.
-struct ServedHub: Sendable {
-    var record: HubRecord
-    var hub: NotificationHub
-    var rules: [AccessRule]
+final class ServedHub: Sendable {
+    let record: HubRecord
+    let hub: NotificationHub
+    let rules: [AccessRule]
     /// Whether a key with nothing but the right Listen, which stands in apps, may set tags with a protected prefix.
-    var trustsDeviceKeys: Bool
+    let trustsDeviceKeys: Bool
+
+    init(record: HubRecord, hub: NotificationHub, rules: [AccessRule], trustsDeviceKeys: Bool) {
+        self.record = record
+        self.hub = hub
+        self.rules = rules
+        self.trustsDeviceKeys = trustsDeviceKeys
+    }
 }

@@ -27,13 +27,16 @@ public struct HubRoutes: Sendable {
 extension HubRoutes: OwnRoutes {
     public var errorRenderer: any ErrorRenderer { HubErrorRenderer(clock: options.clock) }
 
-    public func template(of path: String, method: HTTPRequest.Method) -> String? {
-        if ContainerPath.matches(path) { return containerTemplate(path) }
-        return switch HubRoute.match(method: method.rawValue, path: path) {
+    public func match(path: String, method: HTTPRequest.Method) -> OwnMatch? {
+        if ContainerPath.matches(path) { return containerTemplate(path).map { OwnMatch(template: $0) } }
+        let match = HubRoute.match(method: method.rawValue, path: path)
+        switch match {
         // Who would make or remove a hub with a name that is taken hears of it in the protocol that it speaks.
-        case .route(let route): isReserved(path) && !route.operation.changesHubs ? nil : route.operation.template
-        case .methodNotAllowed: isReserved(path) ? nil : "/{hub}"
-        case .unknownPath: isReserved(path) ? nil : "/{hub}/*"
+        case .route(let route) where !isReserved(path) || route.operation.changesHubs:
+            return OwnMatch(template: route.operation.template, route: match)
+        case _ where isReserved(path): return nil
+        case .route, .methodNotAllowed: return OwnMatch(template: "/{hub}", route: match)
+        case .unknownPath: return OwnMatch(template: "/{hub}/*", route: match)
         }
     }
 
@@ -41,7 +44,8 @@ extension HubRoutes: OwnRoutes {
         if ContainerPath.matches(request.uri.path) { return try await answerContainer(request, context) }
         if let page = options.startPage, Self.isBrowserAtRoot(request) { return page() }
         let route: HubRoute
-        switch HubRoute.match(method: request.method.rawValue, path: request.uri.path) {
+        let match = context.ownRoute as? HubRoute.Match
+        switch match ?? HubRoute.match(method: request.method.rawValue, path: request.uri.path) {
         case .route(let found): route = found
         case .methodNotAllowed: throw ServiceError(.methodNotAllowed)
         case .unknownPath: throw ServiceError(.unknownRoute)

@@ -4,7 +4,7 @@ import ServiceErrors
 import TagExpressions
 
 /// A hub of this process: keeps devices, accepts sends and says where they stand. The `Dispatcher` does the sending.
-public struct NotificationHub: Sendable {
+public final class NotificationHub: Sendable {
     /// What a hub decides for its callers.
     public struct Settings: Sendable {
         /// Whether an alert without a collapse id gets one, so that a repeat after a crash replaces instead of stacking.

@@ -8,6 +8,7 @@ struct GroupTransaction {
     private let health: WriteHealth
     /// How much this connection had changed before.
     private let changesBefore: Int
+    private let mark = WriteMark()
 
     init(_ database: Database, health: WriteHealth) {
         self.database = database
@@ -15,16 +16,39 @@ struct GroupTransaction {
         changesBefore = database.totalChangesCount
     }
 
+    /// First all together, without a savepoint for each: they hardly ever fail. Should one fail that has written, all is undone and
+    /// done again with savepoints, so that it alone is undone.
     func run(_ writes: [any PendingWrite]) {
+        guard begins(writes) else { return }
+        if let results = performedTogether(writes) { return finish(Array(zip(writes, results))) }
+        if database.isInsideTransaction { try? database.execute(sql: "ROLLBACK") }
+        guard begins(writes) else { return }
+        finish(writes.map { ($0, performed($0)) })
+    }
+
+    private func begins(_ writes: [any PendingWrite]) -> Bool {
         do {
             try step("BEGIN IMMEDIATE")
+            return true
         } catch {
             let fault = FaultMapping.commitFault(error)
             health.failed(fault)
             for write in writes { write.fail(fault) }
-            return
+            return false
         }
-        finish(writes.map { ($0, performed($0)) })
+    }
+
+    /// The results in the writes' order; `nil` when one has failed and left something behind.
+    private func performedTogether(_ writes: [any PendingWrite]) -> [Result<@Sendable () -> Void, any Error>]? {
+        var results: [Result<@Sendable () -> Void, any Error>] = []
+        for write in writes {
+            mark.isSet = false
+            let result = Result { try FaultMapping.mapped { try write.perform(SQLiteConnection(database, mark: mark)) } }
+            guard database.isInsideTransaction else { return nil }
+            if case .failure = result, mark.isSet { return nil }
+            results.append(result)
+        }
+        return results
     }
 
     /// The write in a savepoint. An error of the undo itself shows as a transaction that is gone, see `finish`.

@@ -6,13 +6,18 @@ import SQLStorage
 /// A connection of the library as storage sees it. Lives only inside a transaction's closure.
 struct SQLiteConnection: SQLConnection {
     private let database: Database
+    private let mark: WriteMark?
 
-    init(_ database: Database) { self.database = database }
+    init(_ database: Database, mark: WriteMark? = nil) {
+        self.database = database
+        self.mark = mark
+    }
 
     var dialect: SQLDialect { .sqlite }
 
     func rows(_ statement: SQLStatement, _ values: [SQLValue]) throws -> [SQLRow] {
         let prepared = try prepare(statement, values)
+        if !prepared.isReadonly { mark?.isSet = true }
         let cursor = try Row.fetchCursor(prepared)
         var rows: [SQLRow] = []
         while let row = try cursor.next() {
@@ -40,11 +45,15 @@ struct SQLiteConnection: SQLConnection {
 
     @discardableResult
     func run(_ statement: SQLStatement, _ values: [SQLValue]) throws -> Int {
+        mark?.isSet = true
         try prepare(statement, values).execute()
         return database.changesCount
     }
 
-    func script(_ text: String) throws { try database.execute(sql: text) }
+    func script(_ text: String) throws {
+        mark?.isSet = true
+        try database.execute(sql: text)
+    }
 
     /// `$1` is a *name* for SQLite, which numbers parameters by first appearance; so values are bound in that order.
     private func prepare(_ statement: SQLStatement, _ values: [SQLValue]) throws -> Statement {

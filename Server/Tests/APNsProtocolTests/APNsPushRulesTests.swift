@@ -89,6 +89,12 @@ struct APNsPushRulesTests {
 
     @Test("the lenient form still refuses what a header cannot carry")
     func wireOnly() throws {
+        try APNsPushRules.check(Self.background(#"{"aps":{"content-available":1,"badge":3}}"#), .appleHeaders)
+        #expect(throws: APNsPushFault.backgroundPriority) {
+            var push = Self.background("{}")
+            push.headers.priority = 10
+            try APNsPushRules.check(push, .appleHeaders)
+        }
         var rules = APNsPushRules(strictness: .wireOnly)
         try rules.check(Self.push(type: APNsPushType(rawValue: "hologram"), priority: 3, payload: "no JSON"))
         try rules.check(Self.background(#"{"aps":{"alert":"Hello"}}"#, priority: 10))

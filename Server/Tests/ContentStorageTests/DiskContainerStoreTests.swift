@@ -54,7 +54,7 @@ struct DiskContainerStoreTests {
     @Test("an upload that is not finished, too long or without room leaves nothing behind")
     func refuses() async throws {
         let bench = Bench()
-        let store = try bench.store(10)
+        let store = try bench.store(20)
         do {
             let upload = try await store.put(try bench.blob("a"), limit: .max)
             try await upload.write(Array("12345".utf8))
@@ -68,6 +68,37 @@ struct DiskContainerStoreTests {
         try await bench.put("1234567890", try bench.blob("a"), in: store)
         let appending = try await store.append(to: try bench.blob("b"), at: 0)
         await #expect(throws: ServiceError.self) { try await appending.write([1]) }
+    }
+
+    @Test("a hub has as much room as it leaves to others, and what it had before a start counts")
+    func shares() async throws {
+        let bench = Bench()
+        let store = try bench.store(30)
+        func put(_ count: Int, _ name: String, hub: Int64, in store: DiskContainerStore) async throws {
+            try await bench.put(String(repeating: "x", count: count), try bench.blob(name, hub: hub), in: store)
+        }
+        try await put(15, "a", hub: 1, in: store)
+        await #expect(throws: ServiceError.self) { try await put(1, "b", hub: 1, in: store) }
+        try await put(7, "a", hub: 2, in: store)
+        await #expect(throws: ServiceError.self) { try await put(1, "b", hub: 2, in: store) }
+        let restarted = try bench.store(30)
+        await #expect(throws: ServiceError.self) { try await put(1, "b", hub: 1, in: restarted) }
+        try await put(4, "a", hub: 3, in: restarted)
+        #expect(try await restarted.remove(try bench.blob("a", hub: 1)))
+        try await put(4, "b", hub: 2, in: restarted)
+        #expect(restarted.usedBytes == 15)
+    }
+
+    @Test("of two who write the same at the same place, one that is late changes nothing")
+    func late() async throws {
+        let bench = Bench()
+        let store = try bench.store()
+        let blob = try bench.blob("out")
+        let slow = try await store.append(to: blob, at: 0)
+        let successor = try await store.append(to: blob, at: 0)
+        for page in ["first,", "second,", "third"] { try await successor.write(Array(page.utf8)) }
+        try await slow.write(Array("first,".utf8))
+        #expect(try await bench.text(blob, in: store) == "first,second,third")
     }
 
     @Test("appending cuts off what lies behind the offset")

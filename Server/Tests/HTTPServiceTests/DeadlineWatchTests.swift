@@ -4,29 +4,34 @@ import Testing
 
 @testable import HTTPService
 
-@Suite("Many requests that wait for their deadlines with one timer")
+@Suite("Many requests whose deadlines are kept with one timer")
 struct DeadlineWatchTests {
+    private struct Failure: Error {}
+
     private let clock = ManualClock()
     private let watch: DeadlineWatch
-    /// How each wait ended, by its number.
-    private let ends = NIOLockedValueBox<[Int: Bool]>([:])
+    /// Whether each work was cancelled by its deadline, by its number.
+    private let late = NIOLockedValueBox<[Int: Bool]>([:])
 
     init() { watch = DeadlineWatch(clock: clock, longestSleep: .seconds(30)) }
 
-    /// Starts a wait and returns when it has its place: the first keeps watch, the others are parked.
+    /// Starts a work that ends when it is cancelled, and returns when it is under way and the timer runs.
+    @discardableResult
     private func start(_ number: Int, _ deadline: RequestDeadline) async -> Task<Void, Never> {
-        let parked = watch.waiting.parked
-        let isFirst = clock.sleeperCount == 0
+        let before = watch.count
         let task = Task {
-            do {
-                try await watch.wait(for: deadline)
-                ends.withLockedValue { $0[number] = true }
-            } catch {
-                ends.withLockedValue { $0[number] = false }
-            }
+            let (result, isLate) = await watch.run(until: deadline) { try await untilCancelled() }
+            late.withLockedValue { $0[number] = isLate }
+            #expect(throws: CancellationError.self) { try result.get() }
         }
-        await reached { isFirst ? clock.sleeperCount == 1 : watch.waiting.parked == parked + 1 }
+        await reached { watch.count == before + 1 && clock.sleeperCount == 1 }
         return task
+    }
+
+    private func untilCancelled() async throws {
+        let (ends, _) = AsyncStream.makeStream(of: Void.self)
+        for await _ in ends {}
+        try Task.checkCancellation()
     }
 
     /// Lets others go on until something is so; the test fails when it never is.
@@ -39,121 +44,121 @@ struct DeadlineWatchTests {
 
     private func deadline(in duration: Duration) -> RequestDeadline { RequestDeadline(at: clock.uptime + duration) }
 
-    @Test("wait with one timer, and all end at their deadline")
+    @Test("share the timer, and all are cancelled at their deadline, not before")
     func oneTimer() async {
-        for number in 0..<100 { _ = await start(number, deadline(in: .seconds(30))) }
-        #expect(clock.sleeperCount == 1 && watch.waiting.parked == 99)
+        for number in 0..<100 { await start(number, deadline(in: .seconds(30))) }
+        #expect(clock.sleeperCount == 1 && watch.count == 100)
         clock.advance(by: .milliseconds(29_999))
-        #expect(clock.sleeperCount == 1 && ends.withLockedValue { $0.isEmpty })
+        #expect(clock.sleeperCount == 1 && watch.count == 100)
         clock.advance(by: .milliseconds(1))
-        await reached { ends.withLockedValue { $0.count == 100 && $0.values.allSatisfy { $0 } } }
-        #expect(clock.sleeperCount == 0 && watch.waiting == (0, 0))
+        await reached { late.withLockedValue { $0.count == 100 && $0.values.allSatisfy { $0 } } }
+        #expect(watch.count == 0)
+        await reached { clock.sleeperCount == 0 }
     }
 
-    @Test("each end at their own deadline, whoever keeps watch")
+    @Test("each have their own deadline")
     func ownDeadlines() async {
         for number in 0..<3 {
-            _ = await start(number, deadline(in: .seconds(30)))
+            await start(number, deadline(in: .seconds(30)))
             clock.advance(by: .seconds(10))
         }
         for number in 0..<3 {
             // The moment of this one has come; those behind it have ten seconds more each.
-            await reached { ends.withLockedValue { $0.count } == number + 1 }
-            #expect(ends.withLockedValue { $0.keys.sorted() } == Array(0...number))
+            await reached { late.withLockedValue { $0.count } == number + 1 }
+            #expect(late.withLockedValue { $0.keys.sorted() } == Array(0...number))
             if number < 2 { await reached { clock.sleeperCount == 1 } }
             clock.advance(by: .seconds(10))
         }
-        #expect(ends.withLockedValue { $0.values.allSatisfy { $0 } })
+        #expect(late.withLockedValue { $0.values.allSatisfy { $0 } })
     }
 
-    @Test("wait longer when their deadline is moved, the one that keeps watch too")
+    @Test("have longer when the deadline is moved")
     func moved() async {
         let (first, second) = (deadline(in: .seconds(30)), deadline(in: .seconds(30)))
-        _ = await start(0, first)
-        _ = await start(1, second)
+        await start(0, first)
+        await start(1, second)
         first.extend(to: .seconds(90))
         second.extend(to: .seconds(60))
         clock.advance(by: .seconds(30))
         await reached { clock.sleeperCount == 1 }
-        #expect(ends.withLockedValue { $0.isEmpty })
+        #expect(late.withLockedValue { $0.isEmpty })
         clock.advance(by: .seconds(30))
-        await reached { ends.withLockedValue { $0 } == [1: true] && clock.sleeperCount == 1 }
+        await reached { late.withLockedValue { $0 } == [1: true] && clock.sleeperCount == 1 }
         clock.advance(by: .seconds(30))
-        await reached { ends.withLockedValue { $0 } == [0: true, 1: true] }
+        await reached { late.withLockedValue { $0 } == [0: true, 1: true] }
     }
 
-    @Test("hand the watch on when the one that kept it ends, and no deadline is missed for that")
-    func handedOn() async {
-        let first = await start(0, deadline(in: .seconds(30)))
-        let second = await start(1, deadline(in: .seconds(30)))
-        _ = await start(2, deadline(in: .seconds(30)))
-        second.cancel()
-        await reached { ends.withLockedValue { $0 } == [1: false] && watch.waiting == (1, 0) }
-        clock.advance(by: .seconds(5))
-        first.cancel()
-        await reached {
-            ends.withLockedValue { $0 } == [0: false, 1: false] && watch.waiting == (0, 0) && clock.sleeperCount == 1
-        }
-        clock.advance(by: .seconds(24))
-        _ = await start(3, deadline(in: .seconds(30)))
-        clock.advance(by: .seconds(1))
-        await reached { ends.withLockedValue { $0[2] } == true && clock.sleeperCount == 1 }
-        #expect(ends.withLockedValue { $0[3] } == nil)
+    @Test("are given up with their caller, which is not late")
+    func givenUp() async {
+        let task = await start(0, deadline(in: .seconds(30)))
+        await start(1, deadline(in: .seconds(30)))
+        task.cancel()
+        await reached { late.withLockedValue { $0 } == [0: false] && watch.count == 1 }
+        clock.advance(by: .seconds(30))
+        await reached { late.withLockedValue { $0 } == [0: false, 1: true] }
     }
 
-    @Test("never end without a deadline, only when they are cancelled")
+    @Test("are never cancelled without a deadline")
     func never() async {
         let task = await start(0, RequestDeadline(at: nil))
         for _ in 1...3 {
             clock.advance(by: .seconds(3_600))
             await reached { clock.sleeperCount == 1 }
         }
-        #expect(ends.withLockedValue { $0.isEmpty })
+        #expect(late.withLockedValue { $0.isEmpty })
         task.cancel()
-        await reached { ends.withLockedValue { $0 } == [0: false] }
-        #expect(clock.sleeperCount == 0)
+        await reached { late.withLockedValue { $0 } == [0: false] }
     }
 
-    @Test("leave nothing behind when they were cancelled before they waited")
-    func cancelledBefore() async {
-        for others in [0, 1] {
-            if others == 1 { _ = await start(0, deadline(in: .seconds(30))) }
-            let deadline = deadline(in: .seconds(30))
-            let outcome = await Task {
-                withUnsafeCurrentTask { $0?.cancel() }
-                return await Result { try await watch.wait(for: deadline) }
-            }.value
-            #expect(throws: CancellationError.self) { try outcome.get() }
-            #expect(watch.waiting == (0, 0) && clock.sleeperCount == others)
+    @Test("leave a timer that ends by itself, and the next request begins another")
+    func idle() async {
+        let (result, isLate) = await watch.run(until: deadline(in: .seconds(30))) { 7 }
+        #expect((try? result.get()) == 7 && !isLate && watch.count == 0)
+        await reached { clock.sleeperCount <= 1 }
+        clock.advance(by: .seconds(30))
+        await reached { clock.sleeperCount == 0 }
+        await start(0, deadline(in: .seconds(30)))
+        clock.advance(by: .seconds(30))
+        await reached { late.withLockedValue { $0 } == [0: true] }
+    }
+
+    @Test("tell what they came to although they were cancelled, an error too", arguments: [true, false])
+    func ending(succeeds: Bool) async {
+        let deadline = deadline(in: .seconds(30))
+        let task = Task {
+            await watch.run(until: deadline) {
+                try? await untilCancelled()
+                if !succeeds { throw Failure() }
+                return 7
+            }
         }
+        await reached { clock.sleeperCount == 1 }
+        clock.advance(by: .seconds(30))
+        let (result, isLate) = await task.value
+        #expect(isLate)
+        if succeeds { #expect((try? result.get()) == 7) } else { #expect(throws: Failure.self) { try result.get() } }
     }
 
-    @Test("neither miss a deadline nor lose a watcher when many come and go at once")
+    @Test("neither miss a deadline nor the end of a work when many come and go at once")
     func comingAndGoing() async {
         var random = SeededGenerator()
         var left: [Int: Task<Void, Never>] = [:]
         for number in 0..<300 {
             let deadline = deadline(in: .seconds(30))
             left[number] = Task {
-                let ended: Void? = try? await watch.wait(for: deadline)
-                ends.withLockedValue { $0[number] = ended != nil }
+                let isLate = await watch.run(until: deadline) { try await untilCancelled() }.isLate
+                late.withLockedValue { $0[number] = isLate }
             }
             if Int.random(in: 0..<3, using: &random) > 0 {
                 left.keys.randomElement(using: &random).flatMap { left.removeValue(forKey: $0) }?.cancel()
             }
             if Int.random(in: 0..<20, using: &random) == 0 { await Task.yield() }
         }
-        await reached { ends.withLockedValue { $0.count } == 300 - left.count && watch.waiting.parked == left.count - 1 }
+        await reached { late.withLockedValue { $0.count } == 300 - left.count && watch.count == left.count }
         await reached { clock.sleeperCount == 1 }
         clock.advance(by: .seconds(30))
-        await reached { ends.withLockedValue { $0.count } == 300 }
-        #expect(ends.withLockedValue { ends in left.keys.allSatisfy { ends[$0] == true } }, "seed \(random.seed)")
-        #expect(watch.waiting == (0, 0) && clock.sleeperCount == 0)
-    }
-}
-
-extension Result where Failure == any Error {
-    fileprivate init(_ work: () async throws -> Success) async {
-        do { self = .success(try await work()) } catch { self = .failure(error) }
+        await reached { late.withLockedValue { $0.count } == 300 }
+        #expect(late.withLockedValue { late in left.keys.allSatisfy { late[$0] == true } }, "seed \(random.seed)")
+        #expect(late.withLockedValue { $0.values.count { $0 } } == left.count && watch.count == 0)
     }
 }

@@ -22,8 +22,8 @@ struct OwnRoutesTests {
 
         var errorRenderer: any ErrorRenderer { Renderer() }
 
-        func template(of path: String, method: HTTPRequest.Method) -> String? {
-            path.lowercased().hasPrefix("/hub") && method != .patch ? "/hub" : nil
+        func match(path: String, method: HTTPRequest.Method) -> OwnMatch? {
+            path.lowercased().hasPrefix("/hub") && method != .patch ? OwnMatch(template: "/hub") : nil
         }
 
         func respond(to request: Request, context: ServiceRequestContext) async throws -> Response {

@@ -115,11 +115,12 @@ struct MessageCheckTests {
     }
 
     @Test(
-        "a push that is called background and shows something, or does not wake the app, is refused",
+        "a push that is called background is passed on with whatever Azure's service passes on, but for one with an alert",
         arguments: [
             (#"{"aps":{"content-available":1}}"#, true), (#"{"aps":{"content-available":1,"sound":""}}"#, true),
-            (#"{"aps":{"content-available":1,"alert":"x"}}"#, false), (#"{"aps":{"content-available":1,"badge":0}}"#, false),
-            (#"{"aps":{"content-available":1,"sound":"x"}}"#, false), (#"{"aps":{"alert":"x"}}"#, false), ("{}", false),
+            (#"{"aps":{"content-available":1,"alert":"x"}}"#, false), (#"{"aps":{"content-available":1,"badge":3}}"#, true),
+            (#"{"aps":{"content-available":1,"sound":"x"}}"#, true), (#"{"aps":{"alert":{"title":"x"}}}"#, false),
+            (#"{"aps":{"content-available":"1"}}"#, true), ("{}", true),
         ])
     func background(_ body: String, _ isTaken: Bool) {
         var message = message(body)

@@ -1,4 +1,5 @@
 import Foundation
+import NIOConcurrencyHelpers
 import RichPushModel
 import SQLStorage
 import SQLiteDatabase
@@ -43,6 +44,25 @@ struct SQLiteDatabaseTests {
             }
         }
         #expect(try await count(store) == 133)
+    }
+
+    @Test("a refusal before anything was written costs those that share its commit nothing")
+    func refusals() async throws {
+        let store = try await prepared()
+        let attempts = NIOLockedValueBox(0)
+        await withTaskGroup { group in
+            for number in 0..<200 {
+                group.addTask {
+                    try? await store.database.write { connection in
+                        attempts.withLockedValue { $0 += 1 }
+                        guard try connection.row(Self.count, []) != nil, number % 3 > 0 else { throw SQLFault.duplicate }
+                        try connection.run(Self.insert, [.integer(Int64(number)), .text("\(number)"), .null])
+                    }
+                }
+            }
+        }
+        #expect(try await count(store) == 133)
+        #expect(attempts.withLockedValue { $0 } == 200)
     }
 
     @Test("a full disk is named, and stays named until a write is kept")

@@ -136,7 +136,11 @@ struct HubTagTests {
     @Test("chosen tags keep their alphabet, and only what looks like one is plain to every client")
     func plain() throws {
         #expect(Tag("auth0|42") == nil && Tag("a b") == nil && Tag("a,b") == nil)
-        for (name, isPlain) in [("ann", true), ("a=b@c#d", true), ("auth0|42", false), ("a b", false), ("a,b", false)] {
+        for (name, isPlain) in [
+            ("ann", true), ("a=b@c#d", true), ("Ünï٣", true), ("auth0|42", false), ("a b", false), ("a,b", false), ("x²", false),
+            ("½", false),
+            ("\u{1D400}", false),
+        ] {
             #expect(try #require(Tag.addressedUser(name)).hasPlainAddress == isPlain)
         }
     }

@@ -73,7 +73,7 @@ struct APNsClientMaker: Sendable {
             var configuration = APNsClientConfiguration(
                 environment: environment, credential: credential,
                 endpoint: settings.apns.host.map { APNsClientConfiguration.Endpoint(host: $0, port: settings.apns.port) },
-                transport: .tls(try Self.trust(settings.apns)), proxy: settings.apns.proxy)
+                transport: .tls(try Self.trust(settings.apns)), proxy: settings.apns.proxy, strictness: .appleHeaders)
             configuration.timing.pushDeadline = settings.pushDeadline
             return try APNsClient(configuration: configuration, eventLoopGroup: group, logger: logger, observer: observer)
         } catch let fault as APNsConfigurationFault {

@@ -8,7 +8,8 @@ extension SettingCatalog {
         """)
     static let hubBatchHandles = Setting(
         "hub-batch-handles", .integer(1...10_000), default: 1_000, in: .hubLimits,
-        "How many device handles one direct batch may name.")
+        "How many device handles one direct batch may name. Its body may have 4 KiB for each and is held in memory some four times."
+    )
     static let hubTagLimit = Setting(
         "hub-tag-limit", .integer(1...1_000), default: 60, in: .hubLimits,
         "How many tags a registration or an installation may have. Fewer than before leaves what is stored as it is.")
@@ -32,7 +33,10 @@ extension SettingCatalog {
         "The largest file that a client may put for an import. Files are streamed, so this bounds disk and not memory.")
     static let hubFileSpace = Setting(
         "hub-file-space", .size(1_000_000...1_000_000_000_000_000), default: 8_589_934_592, in: .hubLimits,
-        "How many bytes the files of imports, exports and feedback may have together. At least hub-job-file-limit.")
+        """
+        How many bytes the files of imports, exports and feedback may have together. A hub has as much of it as it leaves to others: \
+        one alone gets half, two a third each. At least twice hub-job-file-limit.
+        """)
 
     /// Those above, in the order of the reference page.
     static let hubLimits: [SettingDeclaration] = [

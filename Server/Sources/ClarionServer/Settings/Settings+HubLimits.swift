@@ -63,9 +63,11 @@ extension Settings.HubBounds {
         installationBytes = Int(resolver.value(SettingCatalog.hubInstallationLimit))
         jobFileBytes = resolver.value(SettingCatalog.hubJobFileLimit)
         fileSpace = resolver.value(SettingCatalog.hubFileSpace)
-        if fileSpace < jobFileBytes {
+        // A hub has as much as it leaves to others.
+        if fileSpace / 2 < jobFileBytes {
             resolver.complain(
-                SettingCatalog.hubFileSpace, "is less than hub-job-file-limit, so the largest file could never be stored")
+                SettingCatalog.hubFileSpace,
+                "is less than twice hub-job-file-limit; one hub has at most half, so the largest file could never be stored")
         }
     }
 }

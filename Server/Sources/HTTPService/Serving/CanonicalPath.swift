@@ -10,9 +10,24 @@ enum CanonicalPath {
     static func isCanonical(_ path: String) -> Bool {
         let bytes = path.utf8
         guard bytes.first == UInt8(ascii: "/"), bytes.count <= maximumLength else { return false }
-        guard bytes.count > 1 else { return true }
+        guard bytes.count > 1, !isPlainThroughout(bytes.dropFirst()) else { return true }
         return bytes.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).allSatisfy(
             isCanonicalSegment)
+    }
+
+    /// Whether there is nothing to look at twice: no escape, no empty segment, none that begins with a dot.
+    private static func isPlainThroughout(_ bytes: Substring.UTF8View) -> Bool {
+        var isAtStart = true
+        for byte in bytes {
+            if byte == UInt8(ascii: "/") {
+                guard !isAtStart else { return false }
+                isAtStart = true
+            } else {
+                guard isPlain(byte), !isAtStart || byte != UInt8(ascii: ".") else { return false }
+                isAtStart = false
+            }
+        }
+        return !isAtStart
     }
 
     private static func isCanonicalSegment(_ segment: Substring.UTF8View) -> Bool {
@@ -48,7 +63,11 @@ enum CanonicalPath {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"):
             true
-        default: "-._~!$&'()*+,;=:@".utf8.contains(byte)
+        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"), UInt8(ascii: "!"), UInt8(ascii: "$"),
+            UInt8(ascii: "&"), UInt8(ascii: "'")...UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "="), UInt8(ascii: ":"),
+            UInt8(ascii: "@"):
+            true
+        default: false
         }
     }
 

@@ -1,37 +1,32 @@
 import NIOConcurrencyHelpers
 import RichPushModel
 
-/// Lets many requests wait for their deadlines with one timer.
+/// Cancels the work of many requests at their deadlines with one timer.
 ///
 /// A timer for each costs more than the request, and one that is cancelled stays with the system until it would have rung. So one
-/// of those that wait keeps watch for all; when its request ends, another takes over.
+/// keeper sleeps for all; requests only put down by when they have to be done.
 final class DeadlineWatch: Sendable {
-    private enum Turn: Sendable {
-        /// The deadline has passed.
-        case passed
-        /// It is for this one to keep watch.
-        case watch
-    }
-
-    private struct Waiter {
+    /// A task with its deadline.
+    private struct Work {
         let deadline: RequestDeadline
-        let continuation: CheckedContinuation<Turn, any Error>
+        let task: UnsafeCurrentTask
     }
 
-    private struct State {
-        var waiters: [UInt64: Waiter] = [:]
+    /// - Safety: of a task only `cancel()` is called from elsewhere, which its documentation allows, and only under the lock under
+    ///   which the task puts itself down and takes itself away: so the task is running.
+    private struct State: @unchecked Sendable {
+        var works: [UInt64: Work] = [:]
         var nextID: UInt64 = 0
-        var isWatched = false
-        /// Cancelled before they waited.
-        var cancelled: Set<UInt64> = []
+        /// Sleeps until the next deadline; absent while nothing is under way.
+        var keeper: Task<Void, Never>?
     }
 
     private let clock: any ServiceClock
     private let longestSleep: Duration
     private let state = NIOLockedValueBox(State())
 
-    /// How many wait while another keeps watch, and how many were cancelled before they waited.
-    var waiting: (parked: Int, cancelled: Int) { state.withLockedValue { ($0.waiters.count, $0.cancelled.count) } }
+    /// How much is under way.
+    var count: Int { state.withLockedValue { $0.works.count } }
 
     /// Creates a watch. `longestSleep` is at most what a new deadline is away, so that no sleep outlasts one that comes
     /// meanwhile.
@@ -40,82 +35,62 @@ final class DeadlineWatch: Sendable {
         self.longestSleep = longestSleep
     }
 
-    /// Returns when the deadline has passed, however often it is moved meanwhile; throws when the task is cancelled.
-    func wait(for deadline: RequestDeadline) async throws {
-        guard try await turn(deadline) == .watch else { return }
-        do {
-            while try await !sleep(deadline) {}
-        } catch {
-            handOver()
-            throw error
+    deinit { state.withLockedValue { $0.keeper?.cancel() } }
+
+    /// Runs the work in a task of its own, which is cancelled when the deadline passes first, however often that is moved meanwhile;
+    /// waits for its end in any case. Also says whether the deadline passed.
+    func run<Value: Sendable>(
+        until deadline: RequestDeadline, _ work: @escaping @Sendable () async throws -> Value
+    ) async -> (result: Result<Value, any Error>, isLate: Bool) {
+        async let ended = withUnsafeCurrentTask { task -> (Result<Value, any Error>, Bool) in
+            guard let task else { preconditionFailure("an asynchronous function runs in a task") }
+            let id = begin(task, deadline)
+            do {
+                let value = try await work()
+                return (.success(value), end(id))
+            } catch {
+                return (.failure(error), end(id))
+            }
         }
-        handOver()
+        return await ended
     }
 
-    /// Waits for the end of the deadline, or until nobody else keeps watch.
-    private func turn(_ deadline: RequestDeadline) async throws -> Turn {
-        let id = state.withLockedValue { state in
+    private func begin(_ task: UnsafeCurrentTask, _ deadline: RequestDeadline) -> UInt64 {
+        state.withLockedValue { state in
             state.nextID += 1
+            state.works[state.nextID] = Work(deadline: deadline, task: task)
+            if state.keeper == nil { state.keeper = keeper() }
             return state.nextID
         }
-        // Cancelled after it was told: nobody looks for that any more.
-        defer { state.withLockedValue { _ = $0.cancelled.remove(id) } }
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { park(id, deadline, $0) }
-        } onCancel: {
-            cancel(id)
+    }
+
+    /// Whether the work was cancelled.
+    private func end(_ id: UInt64) -> Bool { state.withLockedValue { $0.works.removeValue(forKey: id) == nil } }
+
+    /// It outlives the request that starts it, so it is no child of that request's task; it ends when nothing is under way.
+    private func keeper() -> Task<Void, Never> {
+        Task { [weak self, clock] in
+            while let pause = self?.cancelDue() { try? await clock.sleep(for: pause) }
         }
     }
 
-    private func park(_ id: UInt64, _ deadline: RequestDeadline, _ continuation: CheckedContinuation<Turn, any Error>) {
-        let result: Result<Turn, any Error>? = state.withLockedValue { state in
-            if state.cancelled.remove(id) != nil { return .failure(CancellationError()) }
-            if state.isWatched {
-                state.waiters[id] = Waiter(deadline: deadline, continuation: continuation)
+    /// Cancels what is due; says how long to sleep until the next deadline, `nil` when there is nothing to wait for.
+    private func cancelDue() -> Duration? {
+        let now = clock.uptime
+        return state.withLockedValue { state in
+            var pause = longestSleep
+            var due: [UInt64] = []
+            for (id, work) in state.works {
+                guard let moment = work.deadline.moment else { continue }
+                if moment <= now { due.append(id) } else { pause = min(pause, moment - now) }
+            }
+            for id in due { state.works.removeValue(forKey: id)?.task.cancel() }
+            // The next request starts another keeper.
+            guard !state.works.isEmpty else {
+                state.keeper = nil
                 return nil
             }
-            state.isWatched = true
-            return .success(.watch)
+            return pause
         }
-        if let result { continuation.resume(with: result) }
-    }
-
-    private func cancel(_ id: UInt64) {
-        let continuation = state.withLockedValue { state in
-            let waiter = state.waiters.removeValue(forKey: id)
-            if waiter == nil { state.cancelled.insert(id) }
-            return waiter?.continuation
-        }
-        continuation?.resume(throwing: CancellationError())
-    }
-
-    /// Sleeps until the next deadline of all and wakes those that are due; whether the watcher's own is among them.
-    private func sleep(_ own: RequestDeadline) async throws -> Bool {
-        let others = state.withLockedValue { $0.waiters.values.map(\.deadline) }
-        let now = clock.uptime
-        let left = (others + [own]).compactMap(\.moment).min().map { $0 - now } ?? longestSleep
-        if left > .zero { try await clock.sleep(for: min(left, longestSleep)) }
-        let after = clock.uptime
-        for waiter in due(at: after) { waiter.continuation.resume(returning: .passed) }
-        return own.moment.map { $0 <= after } ?? false
-    }
-
-    private func due(at moment: Duration) -> [Waiter] {
-        state.withLockedValue { state in
-            let due = state.waiters.filter { $0.value.deadline.moment.map { $0 <= moment } ?? false }
-            for id in due.keys { state.waiters[id] = nil }
-            return Array(due.values)
-        }
-    }
-
-    /// Ends the watch of the one that kept it; one of those that wait, if there are any, goes on.
-    private func handOver() {
-        let next = state.withLockedValue { state in
-            // The newest is likely to stay longest.
-            let next = state.waiters.keys.max().flatMap { state.waiters.removeValue(forKey: $0) }
-            state.isWatched = next != nil
-            return next
-        }
-        next?.continuation.resume(returning: .watch)
     }
 }

@@ -4,11 +4,10 @@ import Hummingbird
 /// Routes of a protocol that matches paths in its own way, for example without regard to case: everything else of a
 /// `ServiceRouter` (limits, deadline, one log line, metrics) holds for them too.
 public protocol OwnRoutes: Sendable {
-    /// The template of the route that takes the request, for logs and metrics; `nil` when none does. There must be few
-    /// templates: each is a label of the metrics. `HEAD` is asked for as `GET`.
-    func template(of path: String, method: HTTPRequest.Method) -> String?
+    /// The route that takes the request; `nil` when none does. `HEAD` is asked for as `GET`.
+    func match(path: String, method: HTTPRequest.Method) -> OwnMatch?
 
-    /// Answers a request that has a template.
+    /// Answers a request that has a route. `context.ownRoute` is what the match said of it.
     func respond(to request: Request, context: ServiceRequestContext) async throws -> Response
 
     /// The form of their errors.
@@ -16,6 +15,20 @@ public protocol OwnRoutes: Sendable {
 
     /// Adds what every answer carries, those to errors included.
     func complete(_ response: inout Response, for request: Request, context: ServiceRequestContext)
+}
+
+/// What such routes make of a path.
+public struct OwnMatch: Sendable {
+    /// For logs and metrics. There must be few templates: each is a label of the metrics.
+    public let template: String
+    /// What was found out besides, so that it need not be found out twice.
+    public let route: (any Sendable)?
+
+    /// Creates a match.
+    public init(template: String, route: (any Sendable)? = nil) {
+        self.template = template
+        self.route = route
+    }
 }
 
 extension OwnRoutes {

@@ -29,7 +29,7 @@ public struct RouteTable: Sendable {
         case options(template: String, allowed: String)
         case wrongMethod(template: String, allowed: String)
         /// For the routes that match in their own way.
-        case own(template: String, method: HTTPRequest.Method)
+        case own(OwnMatch, method: HTTPRequest.Method)
         case unknown
     }
 
@@ -39,6 +39,9 @@ public struct RouteTable: Sendable {
     var own: (any OwnRoutes)?
     private var bySegmentCount: [Int: [Int]] = [:]
     private var openEnded: [Int] = []
+    /// The literal first segments of all routes: what begins with another word is on none of them.
+    private var firstWords: Set<Substring> = []
+    private var hasOpenStart = false
 
     mutating func add(_ path: RouterPath, method: HTTPRequest.Method) {
         if let index = routes.firstIndex(where: { $0.template == path.description }) {
@@ -47,6 +50,10 @@ public struct RouteTable: Sendable {
         }
         let index = routes.count
         routes.append(Route(template: path.description, methods: [method], path: path))
+        if let first = path.first {
+            let word = Substring(first.description)
+            if first == word { firstWords.insert(word) } else { hasOpenStart = true }
+        }
         if path.contains(.recursiveWildcard) {
             openEnded.append(index)
         } else {
@@ -57,7 +64,7 @@ public struct RouteTable: Sendable {
     func match(path: String, method: HTTPRequest.Method) -> Match {
         guard CanonicalPath.isCanonical(path), let route = route(for: path) else {
             let method = method == .head ? .get : method
-            return own?.template(of: path, method: method).map { .own(template: $0, method: method) } ?? .unknown
+            return own?.match(path: path, method: method).map { .own($0, method: method) } ?? .unknown
         }
         if route.methods.contains(method) { return .handler(template: route.template, method: method) }
         if method == .head, route.methods.contains(.get) { return .handler(template: route.template, method: .get) }
@@ -67,6 +74,7 @@ public struct RouteTable: Sendable {
 
     /// The most literal route, read from the left, as the router itself chooses.
     private func route(for path: String) -> Route? {
+        if !hasOpenStart, path.utf8.count > 1, !firstWords.contains(path.dropFirst().prefix { $0 != "/" }) { return nil }
         let segments = path.split(separator: "/")
         let exact = (bySegmentCount[segments.count] ?? []).map { routes[$0] }
             .filter { zip($0.path, segments).allSatisfy { $0 ~= $1 } }

@@ -4,16 +4,18 @@ import HTTPTypes
 enum SecurityHeaders {
     /// Adds them; what a page or a download has set itself stays, except that types are never guessed.
     static func add(to headers: inout HTTPFields) {
-        headers[.xContentTypeOptions] = "nosniff"
-        setDefault(.referrerPolicy, "no-referrer", in: &headers)
-        setDefault(.contentSecurityPolicy, "default-src 'none'; frame-ancestors 'none'; sandbox", in: &headers)
-        setDefault(.crossOriginResourcePolicy, "same-origin", in: &headers)
-        setDefault(.cacheControl, "no-store", in: &headers)
+        headers[.xContentTypeOptions] = nil
+        headers.append(noSniffing)
+        for field in defaults where !headers.contains(field.name) { headers.append(field) }
     }
 
-    private static func setDefault(_ name: HTTPField.Name, _ value: String, in headers: inout HTTPFields) {
-        if headers[name] == nil { headers[name] = value }
-    }
+    // Made once: a value is checked whenever a field is made of it.
+    private static let noSniffing = HTTPField(name: .xContentTypeOptions, value: "nosniff")
+    private static let defaults = [
+        HTTPField(name: .referrerPolicy, value: "no-referrer"),
+        HTTPField(name: .contentSecurityPolicy, value: "default-src 'none'; frame-ancestors 'none'; sandbox"),
+        HTTPField(name: .crossOriginResourcePolicy, value: "same-origin"), HTTPField(name: .cacheControl, value: "no-store"),
+    ]
 }
 
 extension HTTPField.Name {

@@ -6,31 +6,92 @@ import NIOCore
 /// when it must answer.
 public struct ServiceRequestContext: RequestContext {
     public var coreContext: CoreRequestContextStorage
-    /// The address of the peer without its port; `nil` on a unix socket and in router tests. Forwarding headers are not
-    /// read: anybody can write them.
-    public let remoteAddress: String?
-    /// The id of this request in the log and in `X-Request-Id`: a GUID, as clients of the hub protocol expect it.
-    public let requestID: String
-    /// By when the handler must have answered; extended by routes that take uploads.
-    public internal(set) var deadline: RequestDeadline
-    /// Whether only the head of the answer is wanted; the handler itself sees `GET`.
-    public internal(set) var isHead = false
-    /// The connection or HTTP/2 stream, to end it when an unread body is left over.
-    let channel: any Channel
+    private var details: Details
 
     public init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source)
-        remoteAddress = source.channel.remoteAddress?.ipAddress
-        requestID = Self.guid(source.logger[metadataKey: "hb.request.id"]?.description ?? RequestID().description)
-        deadline = RequestDeadline(at: nil)
-        channel = source.channel
+        let number = source.logger[metadataKey: "hb.request.id"]?.description ?? RequestID().description
+        details = Details(requestID: Self.guid(number), channel: source.channel)
         logger[metadataKey: LogKey.requestID.rawValue] = .string(requestID)
+    }
+
+    /// The address of the peer without its port; `nil` on a unix socket and in router tests. Forwarding headers are not
+    /// read: anybody can write them.
+    public var remoteAddress: String? { details.peer?.ipAddress }
+
+    /// The id of this request in the log and in `X-Request-Id`: a GUID, as clients of the hub protocol expect it.
+    public var requestID: String { details.requestID }
+
+    /// By when the handler must have answered; extended by routes that take uploads.
+    public var deadline: RequestDeadline { details.deadline }
+
+    /// Whether only the head of the answer is wanted; the handler itself sees `GET`.
+    public var isHead: Bool { details.isHead }
+
+    /// What the routes that match in their own way found out when they matched this request.
+    public var ownRoute: (any Sendable)? { details.ownRoute }
+
+    /// The connection or HTTP/2 stream, to end it when an unread body is left over.
+    var channel: any Channel { details.channel }
+
+    /// The context for the handler.
+    func handling(isHead: Bool, ownRoute: (any Sendable)?, deadline: RequestDeadline) -> ServiceRequestContext {
+        var copy = self
+        copy.details = Details(details, isHead: isHead, ownRoute: ownRoute, deadline: deadline)
+        return copy
+    }
+
+    /// One object, because a context is copied at every step of a request.
+    private final class Details: Sendable {
+        let requestID: String
+        let channel: any Channel
+        /// Spelled out only for those who ask.
+        let peer: SocketAddress?
+        let deadline: RequestDeadline
+        let isHead: Bool
+        let ownRoute: (any Sendable)?
+
+        init(requestID: String, channel: any Channel) {
+            self.requestID = requestID
+            self.channel = channel
+            peer = channel.remoteAddress
+            deadline = RequestDeadline(at: nil)
+            isHead = false
+            ownRoute = nil
+        }
+
+        init(_ other: Details, isHead: Bool, ownRoute: (any Sendable)?, deadline: RequestDeadline) {
+            requestID = other.requestID
+            channel = other.channel
+            peer = other.peer
+            self.deadline = deadline
+            self.isHead = isHead
+            self.ownRoute = ownRoute
+        }
     }
 
     /// The framework's number in hexadecimal, which lacks zeros in front, with all 32 digits and with hyphens.
     static func guid(_ number: String) -> String {
-        let digits = Array((String(repeating: "0", count: max(0, 32 - number.utf8.count)) + number.lowercased()).utf8.suffix(32))
-        let groups = [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { String(decoding: digits[$0], as: UTF8.self) }
-        return groups.joined(separator: "-")
+        let given = number.utf8.suffix(32)
+        let hyphen = UInt8(ascii: "-")
+        return String(unsafeUninitializedCapacity: 36) { text in
+            var next = given.startIndex
+            var place = 0
+            for index in 0..<36 {
+                if index == 8 || index == 13 || index == 18 || index == 23 {
+                    text[index] = hyphen
+                    continue
+                }
+                if place < 32 - given.count {
+                    text[index] = UInt8(ascii: "0")
+                } else {
+                    // Letters of ASCII in lower case; digits have the bit already.
+                    text[index] = given[next] | 0x20
+                    next = given.index(after: next)
+                }
+                place += 1
+            }
+            return 36
+        }
     }
 }

@@ -67,8 +67,9 @@ public struct ServiceResponder: HTTPResponder {
         switch match {
         case .handler(_, let method):
             return try await handle(request, by: routes, method: method, context: context, progress: progress)
-        case .own(_, let method):
-            return try await handle(request, by: ownRoutes, method: method, context: context, progress: progress)
+        case .own(let match, let method):
+            return try await handle(
+                request, by: ownRoutes, method: method, context: context, progress: progress, ownRoute: match.route)
         case .options(_, let allowed):
             return Response(status: .noContent, headers: [.allow: allowed])
         case .wrongMethod:
@@ -80,7 +81,7 @@ public struct ServiceResponder: HTTPResponder {
 
     private func handle(
         _ request: Request, by routes: RouterResponder<ServiceRequestContext>, method: HTTPRequest.Method,
-        context: ServiceRequestContext, progress: BodyProgress
+        context: ServiceRequestContext, progress: BodyProgress, ownRoute: (any Sendable)? = nil
     ) async throws -> Response {
         let promised = request.headers[.contentLength].flatMap { Int($0) }
         var head = request.head
@@ -89,9 +90,9 @@ public struct ServiceResponder: HTTPResponder {
             base: request.body, limit: options.maximumBodyBytes, promised: promised, progress: progress,
             waiting: Self.asksFirst(request) ? context.channel : nil)
         let bounded = Request(head: head, body: RequestBody(asyncSequence: body))
-        var context = context
-        context.isHead = request.method == .head
-        context.deadline = RequestDeadline(at: options.clock.uptime + options.requestDeadline)
+        let context = context.handling(
+            isHead: request.method == .head, ownRoute: ownRoute,
+            deadline: RequestDeadline(at: options.clock.uptime + options.requestDeadline))
         return try await beforeDeadline(context, progress, request: bounded) { context in
             try await routes.respond(to: bounded, context: context)
         }
@@ -101,34 +102,16 @@ public struct ServiceResponder: HTTPResponder {
         _ context: ServiceRequestContext, _ progress: BodyProgress, request: Request,
         handler: @escaping @Sendable (ServiceRequestContext) async throws -> Response
     ) async throws -> Response {
-        try await withThrowingTaskGroup(of: Turn.self) { group in
-            group.addTask { .answered(try await handler(context)) }
-            group.addTask {
-                do { try await deadlines.wait(for: context.deadline) } catch { return .cancelled }
-                return .passed
-            }
-            defer { group.cancelAll() }
-            var turn = try await group.next()
-            // The handler was cancelled with its deadline. What it has done all the same is told.
-            if case .cancelled = turn { turn = try await group.next() }
-            if case .answered(let response) = turn { return response }
-            guard progress.hasEnded || !Self.announcesBody(request) else {
-                throw ServiceError(.requestTimeout, "the body did not arrive in time")
-            }
-            // The handler is waited for anyway. What it has done all the same is told: a client that hears of an unknown outcome does
-            // it again.
-            group.cancelAll()
-            if case .success(.answered(let response))? = await group.nextResult() { return response }
+        let (result, isLate) = await deadlines.run(until: context.deadline) { try await handler(context) }
+        switch result {
+        // What a handler that was cancelled has done all the same is told: a client that hears of an unknown outcome does it again.
+        case .success(let response): return response
+        // Nor does a deadline count that passed after the request as a whole was given up.
+        case .failure(let error) where !isLate || Task.isCancelled: throw error
+        case .failure where progress.hasEnded || !Self.announcesBody(request):
             throw ServiceError(.outcomeUnknown, "the answer took too long")
+        case .failure: throw ServiceError(.requestTimeout, "the body did not arrive in time")
         }
-    }
-
-    /// What ends first.
-    private enum Turn {
-        case answered(Response)
-        case passed
-        /// The request as a whole was given up.
-        case cancelled
     }
 
     /// Whether the answer leaves an unread body behind, so that the connection can serve no other request.
@@ -165,7 +148,8 @@ extension RouteTable.Match {
     /// The template of the route, for logs and metrics.
     var template: String {
         switch self {
-        case .handler(let template, _), .options(let template, _), .wrongMethod(let template, _), .own(let template, _): template
+        case .handler(let template, _), .options(let template, _), .wrongMethod(let template, _): template
+        case .own(let match, _): match.template
         case .unknown: "unmatched"
         }
     }

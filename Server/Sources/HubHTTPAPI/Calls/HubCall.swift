@@ -8,7 +8,9 @@ import ServiceErrors
 import SharedAccess
 
 /// A request of somebody who holds a key with the right that it needs.
-struct HubCall: Sendable {
+///
+/// A class because it goes from hand to hand: copies of all that is in it cost more than what it is asked.
+final class HubCall: Sendable {
     let request: Request
     let context: ServiceRequestContext
     let route: HubRoute
@@ -19,6 +21,20 @@ struct HubCall: Sendable {
     /// Whether the key is one for all hubs.
     let isForAllHubs: Bool
     let options: HubHTTPOptions
+
+    init(
+        request: Request, context: ServiceRequestContext, route: HubRoute, query: HubProtocol.QueryParameters, served: ServedHub?,
+        grant: AccessGrant, isForAllHubs: Bool, options: HubHTTPOptions
+    ) {
+        self.request = request
+        self.context = context
+        self.route = route
+        self.query = query
+        self.served = served
+        self.grant = grant
+        self.isForAllHubs = isForAllHubs
+        self.options = options
+    }
 
     var now: Timestamp { options.clock.now }
     var limits: HubLimits { options.limits }
@@ -64,12 +80,17 @@ struct HubCall: Sendable {
 
     /// Whether the client has the word in one of the names that it gives itself. By bytes: this is asked with every answer.
     private func isCalled(_ word: StaticString) -> Bool {
+        Self.contains(word, in: request.headers[.userAgent]) || Self.contains(word, in: request.headers[.microsoftUserAgent])
+    }
+
+    private static func contains(_ word: StaticString, in name: String?) -> Bool {
         let word = UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount)
-        return [HTTPField.Name.userAgent, .microsoftUserAgent].contains { name in
-            guard var name = request.headers[name] else { return false }
-            return name.withUTF8 { bytes in
-                bytes.indices.dropLast(max(0, word.count - 1)).contains { bytes[$0...].starts(with: word) }
+        guard var name, name.utf8.count >= word.count else { return false }
+        return name.withUTF8 { bytes in
+            for start in 0...(bytes.count - word.count) where bytes[start] == word[0] && bytes[start...].starts(with: word) {
+                return true
             }
+            return false
         }
     }
 

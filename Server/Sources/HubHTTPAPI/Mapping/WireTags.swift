@@ -20,6 +20,8 @@ enum WireTags {
     /// - Parameter omitsOddAddresses: leaves out what a client would take for a mistake, with which it drops every tag of the
     ///   list (Azure reference 0, point 3).
     static func all(of record: DeviceRecord, omitsOddAddresses: Bool = false) -> [String] {
+        // A registration is addressed by its tags alone.
+        guard record.kind == .installation else { return record.tags.map(\.text) }
         let addresses = record.matchingTags.subtracting(record.tags).filter { !omitsOddAddresses || $0.hasPlainAddress }
         return record.tags.map(\.text) + addresses.map(\.text).sorted()
     }

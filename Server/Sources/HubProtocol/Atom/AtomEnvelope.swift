@@ -11,22 +11,32 @@ struct AtomEnvelope {
 
     /// An entry on its own or, `inFeed`, as part of a feed, which has declared the namespace already.
     func write(to writer: inout XMLWriter, inFeed: Bool = false, content: (inout XMLWriter) -> Void) {
-        switch (tag.map { "W/\"\($0)\"" }, inFeed) {
-        case (let tag?, false): writer.open("entry", ["a:etag": tag, "xmlns": Namespace.atom, "xmlns:a": Namespace.metadata])
-        case (let tag?, true): writer.open("entry", ["a:etag": tag, "xmlns:a": Namespace.metadata])
-        case (nil, false): writer.open("entry", ["xmlns": Namespace.atom])
-        case (nil, true): writer.open("entry")
+        // In pieces as large as possible: what stands in every entry is put together once.
+        writer.raw("<entry")
+        if let tag {
+            writer.raw(" a:etag=\"W/&quot;")
+            writer.attribute(tag)
+            writer.raw("&quot;\"")
         }
-        writer.element("id", url)
-        writer.element("title", title, ["type": "text"])
-        writer.element("published", DateText.seconds(published))
-        writer.element("updated", DateText.seconds(updated))
+        if !inFeed { writer.raw(Self.atom) }
+        if tag != nil { writer.raw(Self.metadata) }
+        writer.raw("><id>")
+        writer.content(url)
+        writer.raw("</id><title type=\"text\">")
+        writer.content(title)
+        writer.raw("</title><published>")
+        writer.raw(DateText.seconds(published))
+        writer.raw("</published><updated>")
+        writer.raw(DateText.seconds(updated))
+        writer.raw("</updated>")
         writer.empty("link", ["rel": "self", "href": url])
-        writer.open("content", ["type": "application/xml"])
+        writer.raw("<content type=\"application/xml\">")
         content(&writer)
-        writer.close("content")
-        writer.close("entry")
+        writer.raw("</content></entry>")
     }
+
+    private static let atom = " xmlns=\"\(Namespace.atom)\""
+    private static let metadata = " xmlns:a=\"\(Namespace.metadata)\""
 
     /// A feed around entries.
     static func feed(

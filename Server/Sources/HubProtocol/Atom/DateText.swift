@@ -6,7 +6,7 @@ enum DateText {
     private static let yearOfNever: Int64 = 253_370_764_800_000
 
     /// `2026-03-01T10:00:00Z`, as Atom has it.
-    static func seconds(_ moment: Timestamp) -> String { String(WireTime(moment).description.dropLast(5)) + "Z" }
+    static func seconds(_ moment: Timestamp) -> String { WireTime(moment).seconds }
 
     /// `2026-03-01T10:00:00.12Z`, without zeros at the end, as telemetry has it (Azure reference 2.9).
     static func shortest(_ moment: Timestamp) -> String {

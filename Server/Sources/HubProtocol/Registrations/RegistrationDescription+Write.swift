@@ -23,7 +23,10 @@ extension RegistrationDescription {
     func write(to writer: inout XMLWriter, form: Form, omitsSingleHeader: Bool, isRequest: Bool = false) {
         let name = form == .named ? typeName : "RegistrationDescription"
         switch form {
-        case .named: writer.open(name, ["xmlns": Namespace.serviceBus, "xmlns:i": Namespace.schemaInstance])
+        case .named:
+            writer.raw("<")
+            writer.raw(name)
+            writer.raw(Self.declarations)
         case .typed:
             writer.open(name, ["xmlns": Namespace.serviceBus, "xmlns:i": Namespace.schemaInstance, "i:type": typeName])
         }
@@ -39,4 +42,6 @@ extension RegistrationDescription {
         template?.write(to: &writer, platform, omitsSingleHeader: omitsSingleHeader)
         writer.close(name)
     }
+
+    private static let declarations = " xmlns=\"\(Namespace.serviceBus)\" xmlns:i=\"\(Namespace.schemaInstance)\">"
 }

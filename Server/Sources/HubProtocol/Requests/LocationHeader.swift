@@ -13,7 +13,12 @@ public struct LocationHeader: Hashable, Sendable {
     /// plain host with an optional port.
     public init(authority: String?, fallback: String, route: HubRoute, apiVersion: String) {
         let authority = authority.flatMap { Self.isAuthority($0) ? $0 : nil } ?? fallback
-        base = ["https:/", authority, route.hubSpelling, route.collectionSpelling].filter { !$0.isEmpty }.joined(separator: "/")
+        var base = "https:/"
+        for part in [authority, route.hubSpelling, route.collectionSpelling] where !part.isEmpty {
+            base += "/"
+            base += part
+        }
+        self.base = base
         version = apiVersion
     }
 

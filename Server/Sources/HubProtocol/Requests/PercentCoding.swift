@@ -11,6 +11,10 @@ enum PercentCoding {
     /// The text decoded once. A `%` that no two hexadecimal digits follow stays as it is; bytes that are not UTF-8 become
     /// U+FFFD.
     static func decoded(_ text: some StringProtocol, _ style: Style) -> String {
+        // Most texts have nothing to decode.
+        guard text.utf8.contains(where: { $0 == UInt8(ascii: "%") || ($0 == UInt8(ascii: "+") && style == .form) }) else {
+            return String(text)
+        }
         let bytes = Array(text.utf8)
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)
@@ -32,6 +36,7 @@ enum PercentCoding {
 
     /// The text with every byte encoded that is not unreserved (RFC 3986 section 2.3), upper-case digits.
     static func encoded(_ text: some StringProtocol) -> String {
+        guard !text.utf8.allSatisfy(isUnreserved) else { return String(text) }
         var result: [UInt8] = []
         result.reserveCapacity(text.utf8.count)
         for byte in text.utf8 {

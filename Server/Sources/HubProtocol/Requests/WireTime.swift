@@ -35,17 +35,37 @@ public struct WireTime: Hashable, Sendable, CustomStringConvertible {
     }
 
     public var description: String {
+        text(hasFraction: true)
+    }
+
+    /// The moment to the second, `2026-03-01T10:00:00Z`.
+    var seconds: String { text(hasFraction: false) }
+
+    /// Digit by digit: an answer has several of them.
+    private func text(hasFraction: Bool) -> String {
         let milliseconds = moment.milliseconds
         let days = milliseconds >= 0 ? milliseconds / 86_400_000 : (milliseconds - 86_399_999) / 86_400_000
         let rest = Int(milliseconds - days * 86_400_000)
         let date = CivilDate(daysSince1970: Int(days))
-        let clock = [rest / 3_600_000, rest / 60_000 % 60, rest / 1000 % 60].map { Self.padded($0, 2) }.joined(separator: ":")
-        let calendar = [Self.padded(date.year, 4), Self.padded(date.month, 2), Self.padded(date.day, 2)].joined(separator: "-")
-        return "\(calendar)T\(clock).\(Self.padded(rest % 1000, 3))Z"
-    }
-
-    private static func padded(_ number: Int, _ width: Int) -> String {
-        let digits = String(number)
-        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+        return String(unsafeUninitializedCapacity: 24) { bytes in
+            var end = 0
+            func put(_ number: Int, _ width: Int, then mark: Unicode.Scalar) {
+                var left = number
+                for place in (end..<end + width).reversed() {
+                    bytes[place] = UInt8(ascii: "0") + UInt8(left % 10)
+                    left /= 10
+                }
+                bytes[end + width] = UInt8(ascii: mark)
+                end += width + 1
+            }
+            put(date.year, 4, then: "-")
+            put(date.month, 2, then: "-")
+            put(date.day, 2, then: "T")
+            put(rest / 3_600_000, 2, then: ":")
+            put(rest / 60_000 % 60, 2, then: ":")
+            put(rest / 1000 % 60, 2, then: hasFraction ? "." : "Z")
+            if hasFraction { put(rest % 1000, 3, then: "Z") }
+            return end
+        }
     }
 }

@@ -52,6 +52,12 @@ struct XMLWriter {
         close(name)
     }
 
+    /// The text of an element that was written as `raw`.
+    mutating func content(_ value: String) { escape(value, isAttribute: false) }
+
+    /// The value of an attribute that was written as `raw`.
+    mutating func attribute(_ value: String) { escape(value, isAttribute: true) }
+
     /// Text that is XML already.
     mutating func raw(_ markup: String) { text += markup }
 
@@ -71,7 +77,7 @@ struct XMLWriter {
 
     /// Characters that XML cannot carry become U+FFFD: a document that no client can read would lose more.
     private mutating func escape(_ value: String, isAttribute: Bool) {
-        guard value.utf8.contains(where: Self.needsLook) else {
+        guard Self.needsLook(value) else {
             text += value
             return
         }
@@ -87,6 +93,11 @@ struct XMLWriter {
             default: text.unicodeScalars.append(Self.isAllowed(scalar) ? scalar : "\u{FFFD}")
             }
         }
+    }
+
+    private static func needsLook(_ value: String) -> Bool {
+        for byte in value.utf8 where needsLook(byte) { return true }
+        return false
     }
 
     /// Bytes that may have to be written otherwise; 0xEF begins U+FFFE and U+FFFF.

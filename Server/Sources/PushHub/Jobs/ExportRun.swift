@@ -18,19 +18,28 @@ struct ExportRun {
             try Task.checkCancellation()
             let request = DeviceListRequest(.all, after: progress.cursor, limit: jobs.settings.pageSize)
             let page = try await jobs.devices.devices(request, in: lease.job.hub)
-            var lines = ""
-            let registrations = page.records.filter { $0.kind == .registration }
-            for record in registrations { lines += jobs.format.line(for: record) }
+            let (lines, taken) = lines(of: page.records)
             // Committed before it is written, as imports do: who has lost the lease learns it before it touches the file, which by
             // then is another's.
             progress.pendingOutput = lines
-            progress.succeeded += Int64(registrations.count)
-            progress.done += Int64(page.records.count)
-            progress.cursor = page.next ?? .last
+            progress.succeeded += Int64(taken.count { $0.kind == .registration })
+            progress.done += Int64(taken.count)
+            let isLast = page.next == nil && taken.count == page.records.count
+            progress.cursor = isLast ? .last : taken.last?.sliceKey ?? .last
             guard try await commit(progress, isOver: false) else { return false }
             try await files.write(&progress)
-            if page.next == nil { return try await commit(progress, isOver: true) }
+            if isLast { return try await commit(progress, isOver: true) }
         }
+    }
+
+    /// The lines of as many records as fit into a commit: templates may be long.
+    private func lines(of records: [DeviceRecord]) -> (lines: String, taken: ArraySlice<DeviceRecord>) {
+        var lines = ""
+        for (index, record) in records.enumerated() {
+            if record.kind == .registration { lines += jobs.format.line(for: record) }
+            if lines.utf8.count >= jobs.settings.batchBytes { return (lines, records[...index]) }
+        }
+        return (lines, records[...])
     }
 
     private func commit(_ progress: JobProgress, isOver: Bool) async throws -> Bool {

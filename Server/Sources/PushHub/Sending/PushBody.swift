@@ -8,6 +8,9 @@ struct PushBody: Hashable {
     /// carries `"sound":""`.)
     let isPerceptible: Bool
 
+    /// Whether it has an alert that is not empty.
+    let alerts: Bool
+
     /// Whether it is a background push.
     var isSilent: Bool { wakes && !isPerceptible }
 
@@ -17,11 +20,14 @@ struct PushBody: Hashable {
         var reader = PushBodyReader(bytes)
         let aps = try reader.aps() ?? [:]
         wakes = aps["content-available"] == .one
-        isPerceptible = ["alert", "sound", "badge"].contains { name in
-            switch aps[name] {
-            case nil, .null, .text(isEmpty: true), .object(isEmpty: true): false
-            case .text, .object, .one, .other: true
-            }
+        alerts = Self.isFilled(aps["alert"])
+        isPerceptible = alerts || Self.isFilled(aps["sound"]) || Self.isFilled(aps["badge"])
+    }
+
+    private static func isFilled(_ value: PushBodyReader.Value?) -> Bool {
+        switch value {
+        case nil, .null, .text(isEmpty: true), .object(isEmpty: true): false
+        case .text, .object, .one, .other: true
         }
     }
 }

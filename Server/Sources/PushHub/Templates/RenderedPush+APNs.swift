@@ -49,9 +49,9 @@ extension RenderedPush {
 
     private static func pushType(_ headers: [String: String], _ message: AcceptedMessage, _ body: [UInt8]) throws -> String {
         guard let given = headers["apns-push-type"] else {
-            let isSilent = try PushBody(body).isSilent
-            guard !message.pushType.isEmpty else { return isSilent ? "background" : "alert" }
-            guard message.pushType != "background" || isSilent else {
+            let body = try PushBody(body)
+            guard !message.pushType.isEmpty else { return body.isSilent ? "background" : "alert" }
+            guard message.pushType != "background" || !body.alerts else {
                 throw TemplateRenderingError.malformedHeader("apns-push-type")
             }
             return message.pushType

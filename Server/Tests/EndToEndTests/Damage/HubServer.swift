@@ -13,13 +13,16 @@ struct HubServer: Sendable {
     /// Connection strings by hub; the empty name stands for the rule of all hubs.
     private let keys: [String: String]
 
-    static func start(in folder: String, hubs: [String]) async throws -> HubServer {
+    static func start(
+        in folder: String, hubs: [String], environment: [String: String] = [:]
+    ) async throws -> HubServer {
         for hub in hubs { _ = try await run(["hub", "create", hub], folder) }
         var keys: [String: String] = [:]
         for hub in hubs { keys[hub] = try await key(["hub", "connection-string", hub], folder) }
         keys[""] = try await key(["hub", "connection-string", "--all-hubs"], folder)
+        let own = ["CLARION_TLS_LISTEN_PORT": "0", "CLARION_LOG_LEVEL": "error"]
         let process = try await ServerProcess(
-            dataDirectory: folder, environment: ["CLARION_TLS_LISTEN_PORT": "0", "CLARION_LOG_LEVEL": "error"], listeners: 2)
+            dataDirectory: folder, environment: own.merging(environment) { _, given in given }, listeners: 2)
         let port = try #require(process.addresses.first { $0.hasPrefix("http:") }.flatMap(Self.port))
         let tlsPort = try #require(process.addresses.first { $0.hasPrefix("https:") }.flatMap(Self.port))
         return HubServer(process: process, folder: folder, port: port, tlsPort: tlsPort, keys: keys)
@@ -39,6 +42,12 @@ struct HubServer: Sendable {
         let text = try await run(arguments + ["--host", "127.0.0.1"], folder)
         let range = try #require(text.firstRange(of: "SharedAccessKey="))
         return text[range.upperBound...].trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    /// A link to a new container of a hub.
+    func container(_ hub: String) async throws -> String {
+        try await Self.run(["hub", "container", hub, "--host", "127.0.0.1:\(port)", "--plain-http"], folder)
+            .trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
     private static func run(_ arguments: [String], _ folder: String) async throws -> String {

@@ -1,0 +1,54 @@
+import Foundation
+
+/// A PostgreSQL server of its own on the second core, with the settings that Debian's package has, gone with the measurement.
+final class ThrowAwayDatabase {
+    let url: String
+    private let folder: URL
+    private let programs: String
+    /// PostgreSQL refuses to run as root.
+    private let asOther: [String]
+
+    init(folder: URL) throws {
+        self.folder = folder
+        programs = try Self.findPrograms()
+        asOther = getuid() == 0 ? ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", "--"] : []
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        if !asOther.isEmpty {
+            // The folder above is for its owner alone.
+            for path in [folder.deletingLastPathComponent().path, folder.path] { _ = chmod(path, 0o755) }
+            _ = try CommandRun.client(["chown", "postgres:postgres", folder.path])
+        }
+        let port = try LoopbackSocket.freePort()
+        url = "postgres://bench@127.0.0.1:\(port)/postgres?sslmode=disable"
+        let data = folder.appending(path: "data").path
+        _ = try CommandRun.client(
+            asOther + ["\(programs)/initdb", "-D", data, "-U", "bench", "-A", "trust", "--encoding=UTF8", "--no-locale"])
+        _ = try CommandRun.client(
+            asOther + [
+                "\(programs)/pg_ctl", "-D", data, "-w", "-t", "60", "-l", folder.appending(path: "log").path, "-o",
+                "-p \(port) -k \(folder.path) -c listen_addresses=127.0.0.1", "start",
+            ], core: 1)
+    }
+
+    func stop() {
+        _ = try? CommandRun.client(
+            asOther + ["\(programs)/pg_ctl", "-D", folder.appending(path: "data").path, "-m", "fast", "-w", "stop"])
+    }
+
+    /// User and system time so far of all its processes, those that have ended included.
+    func processorSeconds() throws -> Double {
+        let pid = try String(contentsOf: folder.appending(path: "data/postmaster.pid"), encoding: .utf8).prefix { $0 != "\n" }
+        let children = try String(contentsOfFile: "/proc/\(pid)/task/\(pid)/children", encoding: .utf8)
+        let running = [String(pid)] + children.split(separator: " ").map(String.init)
+        return try running.map { try ProcessTimes.seconds(of: $0) }.reduce(0, +) + ProcessTimes.seconds(ofChildrenOf: String(pid))
+    }
+
+    private static func findPrograms() throws -> String {
+        let root = "/usr/lib/postgresql"
+        let versions = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
+        guard let newest = versions.compactMap({ Int($0) }).max() else {
+            throw CommandRun.Fault("PostgreSQL is missing: run scripts/install-dependencies bench")
+        }
+        return "\(root)/\(newest)/bin"
+    }
+}
