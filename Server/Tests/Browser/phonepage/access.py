@@ -151,11 +151,18 @@ def tab_to(page, wanted, limit=140):
     raise Failure(f"Tab does not reach {wanted}")
 
 
+def from_the_top(page):
+    """The page anew: a browser goes on with Tab from where somebody was, even when nothing has the focus."""
+    page.driver.refresh()
+    page.see("tab-story")
+    page.wait("the page to be live", lambda: "open" in page.see("connection").get_attribute("class").split())
+
+
 def the_keyboard_does_it_all(page, user):
     """From the top of the page: to the tools, to another tab, a push, and back to the phone to open it."""
+    page.press("control-open")
     page.quiet()
-    page.press("tab-story")
-    page.driver.execute_script("document.activeElement?.blur(); window.scrollTo(0, 0)")
+    from_the_top(page)
     press_keys(page, Keys.TAB)
     if page.driver.execute_script("return document.activeElement.className") != "skip":
         raise Failure("the first stop is not the way past the top")
@@ -184,7 +191,7 @@ def the_keyboard_does_it_all(page, user):
 
 def nothing_holds_the_focus(page, user):
     """Tab goes round: from the top through everything, out at the end."""
-    page.driver.execute_script("document.activeElement?.blur(); window.scrollTo(0, 0)")
+    from_the_top(page)
     seen = []
     for _ in range(250):
         press_keys(page, Keys.TAB)

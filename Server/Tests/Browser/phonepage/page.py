@@ -110,7 +110,7 @@ class Page:
 
     def newest(self):
         script = """
-          return [...document.querySelectorAll('[data-testid="story-push"]')].map((n) => Number(n.dataset.richId))"""
+          return [...document.querySelectorAll('[data-testid="story-push"][data-rich-id]')].map((n) => Number(n.dataset.richId))"""
         return max(self.driver.execute_script(script), default=0)
 
     def shot(self, name):
@@ -161,6 +161,7 @@ class Page:
         """Unfolds what is folded."""
         node = self.see(test_id)
         if node.get_attribute("open") is None:
+            self.driver.execute_script("arguments[0].scrollIntoView({ block: 'center' })", node)
             node.find_element("tag name", "summary").click()
 
     def quiet(self):

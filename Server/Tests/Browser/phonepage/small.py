@@ -27,8 +27,7 @@ def every_part_fits(page, user):
     page.see("pane-phone")
     for pane in PANES:
         page.press(f"pane-{pane}")
-        if page.find(f"pane-{pane}").get_attribute("aria-current") != "true":
-            raise Failure("the bar does not say which part is shown")
+        page.wait("the bar to say which part is shown", lambda: page.find(f"pane-{pane}").get_attribute("aria-current") == "true")
         page.settled()
         fits(page, pane)
         page.shot(f"small-{pane}")

@@ -111,7 +111,7 @@ struct PhoneToolsTests {
             try await stage.phone(1).perform(.home)
             var draft = SealedDraft(sender: "alice", users: ["bob"], kind: .image, message: "For bob alone")
             draft.content = Picture.random(side: 16)
-            draft.fileName = "picture.png"
+            draft.fileName = "picture.gif"
             let id = try await stage.demo.tools.send(draft).id
             let home = try await stage.wait(for: "the notification", on: 1) { !$0.notifications.isEmpty }
             #expect(home.notifications.first?.body == "For bob alone")
