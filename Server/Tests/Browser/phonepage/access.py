@@ -96,7 +96,7 @@ def the_page_is_well_formed(page, user):
       return [...twice.map((id) => `id ${id} twice`), ...lost.map((id) => `no element ${id}`), ...pictures,
         document.querySelectorAll('h1').length === 1 ? null : 'not one h1', document.documentElement.lang ? null : 'no language',
         positive ? 'a tabindex above 0' : null].filter(Boolean)""")
-    page.press("phone-1")
+    page.turn_to(1)
     if faults:
         raise Failure("; ".join(faults))
 

@@ -63,11 +63,11 @@ def to_another_phone(page, user):
     page.choose("push-phone", "2")
     page.press("template-time-sensitive")
     sends(page, "push-send", "accepted", "the push to the other phone")
-    page.press("phone-2")
+    page.turn_to(2)
     page.press("control-centre")
     page.wait("it on the other phone", lambda: "At the door" in "".join(page.texts("notice")))
     page.press("control-centre")
-    page.press("phone-1")
+    page.turn_to(1)
     if "At the door" in "".join(page.texts("notice")):
         raise Failure("the push reached a phone that it was not for")
     page.choose("push-phone", "1")

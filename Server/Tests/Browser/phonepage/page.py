@@ -157,6 +157,13 @@ class Page:
         self.wait(f"the switch {test_id} to be {'on' if on else 'off'}",
                   lambda: self.find(test_id).get_attribute("aria-checked") == wanted)
 
+    def turn_to(self, number):
+        """Shows one phone alone, by the switch at the top."""
+        self.press(f"phone-{number}")
+        self.see(f"stand-{number}")
+        for other in {1, 2, 3} - {number}:
+            self.gone(f"stand-{other}")
+
     def open_details(self, test_id):
         """Unfolds what is folded."""
         node = self.see(test_id)

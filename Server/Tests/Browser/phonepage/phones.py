@@ -77,7 +77,7 @@ def reading_on_one_phone_reads_on_the_other(page, user):
 
 
 def one_is_shown_by_switch(page, user):
-    page.press("phone-2")
+    page.turn_to(2)
     page.see("stand-2")
     page.gone("stand-1")
     page.gone("stand-3")

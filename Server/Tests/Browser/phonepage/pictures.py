@@ -11,7 +11,7 @@ def pictures(page, user):
     page.see("tab-story")
     for scheme in ("light", "dark"):
         page.media(prefers_color_scheme=scheme)
-        page.press("phone-1")
+        page.turn_to(1)
         for tab in ("story", "timeline", "compose"):
             page.press(f"tab-{tab}")
             page.shot(f"{tab}-{scheme}")
@@ -22,21 +22,20 @@ def pictures(page, user):
 
 
 def the_picture_of_the_readme(page, user):
-    page.press("phone-1")
+    for number in (3, 2, 1):
+        page.turn_to(number)
+        home(page)
+    page.press("control-open")
     page.press("tab-compose")
     page.press("way-rich")
-    page.press("control-open")
-    page.quiet()
     page.press("rich-template-picture")
     page.press("rich-send")
     page.press("alert-more")
     page.see("content", '[data-state="ready"]')
     page.picture_shown("content-image")
+    page.press("phones-all")
     page.press("tab-timeline")
-    page.press("phones-all")
-    page.press("phone-2")
-    home(page)
-    page.press("phones-all")
+    page.driver.execute_script("window.scrollTo(0, 0)")
     page.shot("readme")
 
 

@@ -5,7 +5,7 @@ from .page import send_from_elsewhere
 
 
 def an_answer_reaches_the_sender(page, user):
-    page.press("phone-1")
+    page.turn_to(1)
     home(page)
     send_from_elsewhere(page, "bob", {"message": "Are you coming?", "title": "Bob", "audience": "username:alice"})
     page.press("control-centre")
@@ -16,12 +16,12 @@ def an_answer_reaches_the_sender(page, user):
     page.shot("reply")
     page.press("reply-send")
     page.gone("expanded-notice")
-    page.press("phone-3")
+    page.turn_to(3)
     home(page)
     page.press("control-centre")
     page.wait("the answer on bob's phone", lambda: "On my way" in "".join(page.texts("notice")))
     page.press("control-centre")
-    page.press("phone-1")
+    page.turn_to(1)
 
 
 STEPS = [an_answer_reaches_the_sender]

@@ -54,9 +54,9 @@ def a_push_is_sent_with_a_thumb(page, user):
     page.press("pane-story")
     page.story_has("accepted", "delivered")
     page.press("pane-phone")
-    page.press("phone-3")
+    page.turn_to(3)
     page.see("stand-3")
-    page.press("phone-1")
+    page.turn_to(1)
 
 
 def dark_too(page, user):

@@ -9,7 +9,7 @@ def newest_notice(page):
 
 
 def a_locked_phone_hides_previews(page, user):
-    page.press("phone-1")
+    page.turn_to(1)
     page.open_details("more-states")
     page.switch("switch-previews", True)
     page.press("control-lock")
