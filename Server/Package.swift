@@ -202,13 +202,13 @@ let package = Package(
             "RemoteHub",
             [
                 "HubProtocol", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions", .asyncHTTPClient, .crypto, .logging,
-                .nioConcurrencyHelpers, .nioCore, .nioPosix, .nioSSL, .richPushModel,
+                .nioConcurrencyHelpers, .nioCore, .nioPosix, .nioSSL, .richPushModel, .richPushSealing,
             ]),
         tests(
             "RemoteHubTests",
             [
                 "RemoteHub", "HubProtocol", "ClarionTesting", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions",
-                .httpTypes, .hummingbird, .logging, .nioConcurrencyHelpers, .nioCore, .richPushModel,
+                .httpTypes, .hummingbird, .logging, .nioConcurrencyHelpers, .nioCore, .richPushModel, .richPushSealing,
             ]),
         target(
             "SQLStorage",

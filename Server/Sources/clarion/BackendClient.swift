@@ -13,7 +13,7 @@ import RichPushSealing
 #endif
 
 /// The part of the app backend's interface that the command line uses.
-struct BackendClient {
+struct BackendClient: Sendable {
     /// The states after which nothing more happens.
     static let finalStates: Set<String> = ["completed", "cancelled", "expired", "failed"]
 

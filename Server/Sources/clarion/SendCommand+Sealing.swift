@@ -1,4 +1,5 @@
 import ArgumentParser
+import RemoteHub
 import RichPushModel
 import RichPushSealing
 
@@ -10,9 +11,6 @@ import RichPushSealing
 
 /// Sealing happens here, in the sender's own process: the server gets what it cannot read.
 extension SendCommand {
-    /// How often the number is asked for anew when other sends are faster.
-    private static let attempts = 5
-
     func validateForSealing() throws {
         guard seal else {
             guard to == nil, keys == nil, thumb == nil else {
@@ -25,25 +23,41 @@ extension SendCommand {
         guard preview != .open else { throw ValidationError("a sealed send shows Apple nothing, so not with --preview open") }
     }
 
-    /// Seals and sends. Everything that can fail for want of a key or a file fails before anything is uploaded.
     func sendSealed(_ client: BackendClient, idempotencyKey key: String) async throws -> SendAnswer {
-        let sealer = try Sealer(
-            words: words, content: try content.map { try Self.part($0) }, thumb: try thumb.map { try Self.part($0) })
-        var directory = try await client.sealingDirectory(users: to)
-        let recipients = try recipients(directory.keys)
-        _ = try sealer.envelope(for: directory.number, to: recipients)
-        let content = try await sealer.content.asyncMap { try await client.upload($0, of: .sealed).id }
-        for attempt in 1... {
-            let envelope = try sealer.envelope(for: directory.number, to: recipients)
-            let uploaded = try await client.upload(envelope, of: .sealed).id
-            do {
-                let request = sealedRequest(directory.number, content: content ?? uploaded, envelope: uploaded)
-                return try await client.send(request, content: nil, idempotencyKey: key)
-            } catch let problem as Problem where problem.code == "conflict" && attempt < Self.attempts {
-                directory = try await client.sealingDirectory(users: to)
+        let message = SealedMessage(
+            words: words, content: try content.map { try Self.part($0) }, thumb: try thumb.map { try Self.part($0) },
+            style: style)
+        do {
+            return try await SealedSender(client).send(message, to: try users, pinned: try pinnedKeys, idempotencyKey: key)
+        } catch SealedSendError.overtaken {
+            Terminal.note("clarion: \(SealedSendError.overtaken)")
+            throw ExitCode.tryAgain
+        } catch let error as SealedSendError {
+            throw ValidationError(error.description)
+        }
+    }
+
+    private var users: [UserName]? {
+        get throws {
+            try to.map { text in
+                try text.split(separator: ",").map { name in
+                    let name = String(name.filter { !$0.isWhitespace })
+                    guard let user = UserName(name) else { throw ValidationError("'\(name)' is not a user name") }
+                    return user
+                }
             }
         }
-        throw ExitCode.tryAgain
+    }
+
+    /// The keys of the file of `--keys`: then the server need not be trusted with them.
+    private var pinnedKeys: [SealingDirectory.Key]? {
+        get throws {
+            guard let keys else { return nil }
+            guard let data = try? Data(contentsOf: URL(filePath: keys)),
+                let pinned = try? JSONDecoder().decode([SealingDirectory.Key].self, from: data)
+            else { throw ValidationError("\(keys) is not what `clarion keys --json` prints") }
+            return pinned
+        }
     }
 
     private var words: SealedWords {
@@ -53,41 +67,6 @@ extension SendCommand {
         words.link = link
         if let coupon, let headline { words.coupon = Coupon(code: coupon, headline: headline) }
         return words
-    }
-
-    private func sealedRequest(_ number: RichID, content: String, envelope: String) -> SendRequest {
-        var request = SendRequest(message: "")
-        request.kind = .sealed
-        request.id = number
-        request.audience = to.map { users in users.split(separator: ",").map { "username:\($0)" }.joined(separator: " || ") }
-        request.style = style
-        request.contentID = content
-        request.thumbID = envelope
-        return request
-    }
-
-    /// The keys that the server names, or, with `--keys`, only those of the file: then the server need not be trusted with them.
-    private func recipients(_ told: [SealingDirectory.Key]) throws -> [SealingRecipient] {
-        var entries = told
-        if let keys {
-            guard let data = try? Data(contentsOf: URL(filePath: keys)),
-                let pinned = try? JSONDecoder().decode([SealingDirectory.Key].self, from: data)
-            else { throw ValidationError("\(keys) is not what `clarion keys --json` prints") }
-            entries = pinned
-        }
-        guard !entries.isEmpty else {
-            throw ValidationError(
-                "there is no key to seal for: nobody of them is signed in with an app that opens sealed content")
-        }
-        guard entries.count <= Sealer.recipientLimit else {
-            throw ValidationError("a seal is for \(Sealer.recipientLimit) installations at most, and these are \(entries.count)")
-        }
-        return try entries.map { entry in
-            guard let key = try? SealingPublicKey(entry.key) else {
-                throw ValidationError("the key of \(entry.user)'s installation is none")
-            }
-            return SealingRecipient(installation: entry.installation, key: key)
-        }
     }
 
     private static func part(_ path: String) throws -> SealingPart {
@@ -100,9 +79,14 @@ extension SendCommand {
     }
 }
 
-extension Optional {
-    fileprivate func asyncMap<Value>(_ work: (Wrapped) async throws -> Value) async rethrows -> Value? {
-        guard let self else { return nil }
-        return try await work(self)
+extension BackendClient: SealedBackend {
+    func sealingDirectory(of users: [UserName]?) async throws -> SealingDirectory {
+        try await sealingDirectory(users: users.map { names in names.map(\.text).joined(separator: ",") })
+    }
+
+    func upload(sealed bytes: Data) async throws -> String { try await upload(bytes, of: .sealed).id }
+
+    func send(_ request: SendRequest, idempotencyKey: String) async throws -> SendAnswer {
+        try await send(request, content: nil, idempotencyKey: idempotencyKey)
     }
 }

@@ -20,6 +20,12 @@ struct ServerArguments: ParsableArguments {
     var insecure = false
 
     func client() throws -> BackendClient {
+        let (address, user, password) = try credentials()
+        return BackendClient(address: address, user: user, password: password)
+    }
+
+    /// The address without a slash at its end, and who signs in.
+    func credentials() throws -> (address: String, user: UserName, password: SecretText) {
         let environment = ProcessInfo.processInfo.environment
         let address = address ?? environment["CLARION_SERVER_URL"] ?? "http://127.0.0.1:8080"
         guard let url = URL(string: address), let host = url.host(), url.scheme == "http" || url.scheme == "https" else {
@@ -32,7 +38,6 @@ struct ServerArguments: ParsableArguments {
             throw ValidationError("say who signs in with --user or CLARION_USER")
         }
         let password = try environment["CLARION_PASSWORD"].map { SecretText($0) } ?? Terminal.askPassword("Password of \(user):")
-        return BackendClient(
-            address: address.hasSuffix("/") ? String(address.dropLast()) : address, user: user, password: password)
+        return (address.hasSuffix("/") ? String(address.dropLast()) : address, user, password)
     }
 }

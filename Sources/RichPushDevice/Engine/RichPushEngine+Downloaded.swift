@@ -1,6 +1,17 @@
 import RichPushModel
 
 extension RichPushEngine {
+    /// Which of the entries of an inbox can be opened without a network; for a list, at once and not one by one.
+    public func downloaded(among entries: [InboxEntry]) -> Set<RichID> {
+        guard let session = activeSession else { return [] }
+        return Set(
+            entries.filter { entry in
+                guard entry.kind != .sealed else { return false }
+                guard let content = entry.content else { return true }
+                return device.cache.contains(ContentKey(entry.id, sha256: content.sha256, of: session.id))
+            }.map(\.id))
+    }
+
     /// What is on the device of a notification, for a list with thumbnails: the small variant, which the service extension
     /// fetches, else the content itself. Asks no server and reports nothing: looking at a list is not opening.
     public func downloadedContent(of id: RichID) -> CachedContent? {

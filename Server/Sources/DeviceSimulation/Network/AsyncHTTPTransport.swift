@@ -29,6 +29,8 @@ public struct AsyncHTTPTransport: HTTPTransport {
         configuration.redirectConfiguration = .disallow
         configuration.timeout = .init(connect: .seconds(10))
         configuration.httpVersion = .http1Only
+        // The engine decides what is tried again; a server that is away is told at once.
+        configuration.connectionPool.retryConnectionEstablishment = false
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 

@@ -26,6 +26,7 @@ extension SimulatedPhone {
             .shown, richID, "The phone shows the notification",
             ["by": shower, "attachment": attachment, "place": place.rawValue], push: push)
         publish()
+        noteSeen()
     }
 
     private func place(of traits: SystemEvent.AlertTraits, _ richID: RichID?, _ push: String?) -> NoticePlace? {

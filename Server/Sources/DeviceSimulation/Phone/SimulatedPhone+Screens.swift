@@ -25,6 +25,7 @@ extension SimulatedPhone {
         offers.append(offer)
         if offers.count > Self.offerLimit { offers.removeFirst() }
         publish()
+        noteSeen()
     }
 
     func closeContent() {

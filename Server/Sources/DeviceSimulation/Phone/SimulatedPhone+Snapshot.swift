@@ -68,10 +68,8 @@ extension SimulatedPhone {
         guard let engine else { return }
         let session = await engine.session
         let inbox = (try? await engine.inbox()) ?? Inbox()
-        var items: [PhoneSnapshot.InboxItem] = []
-        for entry in inbox.entries {
-            items.append(PhoneSnapshot.InboxItem(entry: entry, downloaded: await engine.isDownloaded(entry.id)))
-        }
+        let downloaded = await engine.downloaded(among: inbox.entries)
+        let items = inbox.entries.map { PhoneSnapshot.InboxItem(entry: $0, downloaded: downloaded.contains($0.id)) }
         guard self.engine === engine else { return }
         view.user = session?.user
         view.inbox = items

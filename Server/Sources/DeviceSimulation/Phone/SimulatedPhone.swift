@@ -48,6 +48,10 @@ public actor SimulatedPhone {
     var loading: Set<RichID> = []
     /// Background pushes that are on their way through the app.
     var handing = 0
+    /// Notifications and questions that nobody has counted yet, and who waits for some.
+    var unseen = 0
+    var watchers: [Int: (count: Int, waiter: FirstResult<Bool>)] = [:]
+    var lastWatcher = 0
     var connection: Task<Void, Never>?
     var suspension: Task<Void, Never>?
     var bannerTimer: Task<Void, Never>?

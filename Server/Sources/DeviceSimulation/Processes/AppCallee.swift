@@ -43,7 +43,7 @@ enum AppCallee {
         case .didRespond(let response): await engine.didRespond(response)
         case .didAnswerOffer(let id, let more): await engine.didAnswerOffer(of: id, more: more)
         case .show(let id): await engine.show(id)
-        case .isDownloaded(let id): return json(await engine.isDownloaded(id))
+        case .downloaded(let entries): return json(await engine.downloaded(among: entries))
         case .downloadedContent(let id): return json(await engine.downloadedContent(of: id))
         case .sendPush(let request): return json(try await engine.sendPush(request))
         case .upload(let file, let mediaType, let fileName):

@@ -167,7 +167,7 @@ extension AppClient: AppRole {
 
     func show(_ id: RichID) async { _ = await ask(.show(id)) }
 
-    func isDownloaded(_ id: RichID) async -> Bool { await value(of: .isDownloaded(id), or: false) }
+    func downloaded(among entries: [InboxEntry]) async -> Set<RichID> { await value(of: .downloaded(entries), or: []) }
 
     func downloadedContent(of id: RichID) async -> CachedContent? { await value(of: .downloadedContent(id), or: nil) }
 

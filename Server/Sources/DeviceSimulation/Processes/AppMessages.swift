@@ -34,7 +34,7 @@ enum AppCall: Codable, Sendable {
     case didRespond(NoticeResponse)
     case didAnswerOffer(RichID, more: Bool)
     case show(RichID)
-    case isDownloaded(RichID)
+    case downloaded([InboxEntry])
     case downloadedContent(RichID)
     case sendPush(SendRequest?)
     /// The bytes lie in a file, which the app removes.

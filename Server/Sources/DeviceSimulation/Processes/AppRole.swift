@@ -31,7 +31,7 @@ protocol AppRole: AnyObject, Sendable {
     @discardableResult
     func refresh() async throws(RichPushError) -> Inbox
     func show(_ id: RichID) async
-    func isDownloaded(_ id: RichID) async -> Bool
+    func downloaded(among entries: [InboxEntry]) async -> Set<RichID>
     func downloadedContent(of id: RichID) async -> CachedContent?
 
     @discardableResult

@@ -1,0 +1,23 @@
+import RichPushSealing
+
+/// Why nothing was sent. No key and no word of the message is in it.
+public enum SealedSendError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// None of the users is signed in with an app that opens sealed content.
+    case noKeys
+    /// More installations than one seal is for.
+    case tooManyInstallations(Int)
+    /// What was told as this user's key is none.
+    case badKey(user: String)
+    /// Other sends took each number that was sealed under.
+    case overtaken
+
+    public var description: String {
+        switch self {
+        case .noKeys: "there is no key to seal for: nobody of them is signed in with an app that opens sealed content"
+        case .tooManyInstallations(let count):
+            "a seal is for \(Sealer.recipientLimit) installations at most, and these are \(count)"
+        case .badKey(let user): "the key of \(user)'s installation is none"
+        case .overtaken: "other sends were faster each time; try again"
+        }
+    }
+}

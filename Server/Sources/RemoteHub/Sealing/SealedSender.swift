@@ -1,0 +1,76 @@
+import RichPushModel
+import RichPushSealing
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Sends end-to-end encrypted, from the sender's own process: content is sealed once, and its key is wrapped for each of up to 100
+/// installations. Server, hub and Apple carry what they cannot read.
+///
+/// ```swift
+/// let backend = try RemoteAppBackend("https://push.example.com", user: "carol", password: password)
+/// let message = SealedMessage(words: SealedWords(message: "Meet me at the old harbour"))
+/// let answer = try await SealedSender(backend).send(message, to: [alice])
+/// ```
+///
+/// It writes no log.
+public struct SealedSender: Sendable {
+    /// How often the number is asked for anew when other sends are faster.
+    private static let attempts = 5
+
+    private let backend: any SealedBackend
+
+    /// A sender through a backend.
+    public init(_ backend: any SealedBackend) { self.backend = backend }
+
+    /// Seals and sends. Everything that can fail for want of a key or by its size fails before anything is uploaded.
+    ///
+    /// - Parameters:
+    ///   - users: up to 20 whose installations get it; absent means the caller's own.
+    ///   - pinned: the only keys to seal for, whatever the backend says: then it need not be trusted with them.
+    ///   - idempotencyKey: repeating the call with the same key after an error sends once.
+    ///
+    /// Throws `SealedSendError`, `SealingError`, and what the backend throws.
+    public func send(
+        _ message: SealedMessage, to users: [UserName]? = nil, pinned: [SealingDirectory.Key]? = nil,
+        idempotencyKey: String = UUID().uuidString
+    ) async throws -> SendAnswer {
+        let sealer = try Sealer(words: message.words, content: message.content, thumb: message.thumb)
+        var directory = try await backend.sealingDirectory(of: users)
+        let recipients = try Self.recipients(pinned ?? directory.keys)
+        var envelope = try sealer.envelope(for: directory.number, to: recipients)
+        var content: String?
+        if let sealed = sealer.content { content = try await backend.upload(sealed: sealed) }
+        for _ in 0..<Self.attempts {
+            let uploaded = try await backend.upload(sealed: envelope)
+            var request = SendRequest(message: "")
+            request.kind = .sealed
+            request.id = directory.number
+            request.audience = users.map { names in names.map { "username:\($0)" }.joined(separator: " || ") }
+            request.style = message.style
+            request.contentID = content ?? uploaded
+            request.thumbID = uploaded
+            do {
+                return try await backend.send(request, idempotencyKey: idempotencyKey)
+            } catch let problem as Problem where problem.code == "conflict" {
+                directory = try await backend.sealingDirectory(of: users)
+                envelope = try sealer.envelope(for: directory.number, to: recipients)
+            }
+        }
+        throw SealedSendError.overtaken
+    }
+
+    private static func recipients(_ keys: [SealingDirectory.Key]) throws(SealedSendError) -> [SealingRecipient] {
+        guard !keys.isEmpty else { throw .noKeys }
+        guard keys.count <= Sealer.recipientLimit else { throw .tooManyInstallations(keys.count) }
+        var recipients: [SealingRecipient] = []
+        for entry in keys {
+            guard let key = try? SealingPublicKey(entry.key) else { throw .badKey(user: entry.user) }
+            recipients.append(SealingRecipient(installation: entry.installation, key: key))
+        }
+        return recipients
+    }
+}

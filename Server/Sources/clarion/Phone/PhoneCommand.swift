@@ -1,0 +1,112 @@
+import ArgumentParser
+import ClarionServer
+import DeviceSimulation
+import RichPushDevice
+import RichPushModel
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+struct PhoneCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "phone", abstract: "A simulated phone in this terminal, for any Clarion server and local APNs.",
+        discussion: """
+            It runs the real device engine; app and service extension are processes of their own. It is a simulation, not iOS. \
+            Each push is told with its story; commands are read from standard input, `help` lists them. See \
+            Documentation/PhoneInATerminal.md.
+            """)
+
+    @OptionGroup var server: ServerArguments
+
+    @Option(help: "The administration of the local APNs that the server pushes to; see `clarion emulator`.")
+    var apns = "http://127.0.0.1:2198"
+
+    @Option(help: "The app's bundle id, which is the server's APNs topic.")
+    var topic = "org.clarion.demo"
+
+    @Option(help: "The APNs environment: sandbox or production.")
+    var environment = "sandbox"
+
+    @Option(help: "The phone's name at the local APNs. Two phones of one user have two names.")
+    var device = "phone"
+
+    @Option(help: "Where the phone keeps what a phone keeps. Without it .phone/ and its name.")
+    var directory: String?
+
+    @Option(help: "Also writes the story to this file, a line of JSON for each step.")
+    var log: String?
+
+    @Flag(help: "Prints lines of JSON, for programs.")
+    var json = false
+
+    func validate() throws {
+        guard ["sandbox", "production"].contains(environment) else {
+            throw ValidationError("an environment is sandbox or production")
+        }
+        let allowed = device.utf8.allSatisfy { byte in
+            byte < 128 && (Character(Unicode.Scalar(byte)).isLetter || Character(Unicode.Scalar(byte)).isNumber)
+                || byte == UInt8(ascii: "-")
+        }
+        guard (1...64).contains(device.utf8.count), allowed else {
+            throw ValidationError("a phone's name has 1 to 64 letters, digits and -")
+        }
+        guard let url = URL(string: apns), url.host != nil, url.scheme == "http" || url.scheme == "https" else {
+            throw ValidationError("\(apns) is not the address of a local APNs, such as http://127.0.0.1:2198")
+        }
+    }
+
+    func run() async throws {
+        let credentials = try server.credentials()
+        let client = AsyncHTTPTransport.makeClient()
+        let result: Result<Void, any Error>
+        do {
+            let service = RemotePushService(address: environment == "sandbox" ? apns : apns + "/production", client: client)
+            let phone = try SimulatedPhone(
+                configuration: try configuration(credentials.address), service: service,
+                transport: AsyncHTTPTransport(client: client, clock: .system))
+            let session = PhoneSession(
+                phone: phone, user: credentials.user.text, password: credentials.password, printer: PhonePrinter(json: json))
+            try await check(service)
+            result = .success(try await session.run())
+        } catch { result = .failure(error) }
+        try? await client.shutdown()
+        try result.get()
+    }
+
+    /// Whether there is a local APNs, and whether it knows the app: what is wrong there would show much later, as silence.
+    private func check(_ service: RemotePushService) async throws {
+        do {
+            _ = try await service.register(device: device, topic: topic)
+        } catch let fault as RemotePushService.Fault {
+            Terminal.note("clarion: \(fault.description)")
+            throw fault.isUnreachable ? ExitCode.unreachable : ExitCode.failure
+        }
+    }
+
+    private func configuration(_ address: String) throws -> SimulatedPhoneConfiguration {
+        guard let backend = URL(string: address) else { throw ValidationError("\(address) is not the address of a server") }
+        let app: RichPushConfiguration
+        do {
+            app = try RichPushConfiguration(backend: backend)
+        } catch {
+            throw ValidationError("a phone reaches its backend over https, or over http on this machine: \(address) is neither")
+        }
+        let folder = URL(filePath: directory ?? ".phone/" + device).absoluteURL
+        var configuration = SimulatedPhoneConfiguration(
+            identity: .init(id: device, name: device, model: "Simulated iPhone"), app: app, bundleID: topic, folder: folder)
+        configuration.app.keepsPasswordForSending = true
+        configuration.app.offersReply = true
+        configuration.environment = environment
+        configuration.program = Self.program
+        configuration.eventLog = log.map { URL(filePath: $0) }
+        return configuration
+    }
+
+    /// This very program, of which app and extension are further processes.
+    private static var program: String {
+        (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
+    }
+}

@@ -1,0 +1,145 @@
+import ClarionTesting
+import DeviceSimulation
+import Foundation
+import RichPushModel
+import Testing
+
+@testable import ClarionServer
+
+/// `clarion serve`, `clarion emulator` and `clarion phone`, each a program of its own.
+struct TerminalPhoneTests {
+    private static let topic = "org.example.app"
+
+    private struct Machinery: Sendable {
+        var folder: String
+        var server: String
+        var apns: String
+    }
+
+    /// Runs the body with a server that pushes to a local APNs, and a user alice.
+    private static func use(_ body: @Sendable (Machinery) async throws -> Void) async throws {
+        try await TemporaryFolder.use { folder in
+            let arguments = [
+                "emulator", "--port", "0", "--management-port", "0", "--admin-port", "0", "--directory", folder + "/apns",
+            ]
+            let emulator = try ChildProcess(.init(ServerProcess.program, arguments, output: folder + "/emulator.log"))
+            defer { emulator.signal(SIGKILL) }
+            let apnsPort = try await port(behind: "on https://127.0.0.1:", in: folder + "/emulator.log")
+            let admin = "http://127.0.0.1:\(try await port(behind: "http://127.0.0.1:", in: folder + "/emulator.log"))"
+            let options = ServerProcess.Options(
+                dataDirectory: folder + "/data", apnsPort: apnsPort, signingKeyPath: folder + "/apns/AuthKey_LOCALKEY00.p8",
+                trustRootsPath: folder + "/apns/authority.pem")
+            try FileManager.default.createDirectory(atPath: folder + "/data", withIntermediateDirectories: true)
+            let users = UserAdministration(settings: try options.settings())
+            try await users.add(
+                try #require(UserName("alice")), password: SecretText("correct horse battery"), role: .user)
+            let server = try await ServerProcess(options)
+            try await body(Machinery(folder: folder, server: server.address, apns: admin))
+            server.kill()
+            await server.waitUntilGone()
+        }
+    }
+
+    private static func port(behind words: String, in path: String) async throws -> Int {
+        try await eventually("a port behind '\(words)'") {
+            let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+            guard let range = text.range(of: words) else { return nil }
+            let rest = text[range.upperBound...]
+            guard let end = rest.firstIndex(where: { !$0.isNumber }) else { return nil }
+            return Int(rest[..<end])
+        }
+    }
+
+    /// Runs `clarion phone` with commands as its input.
+    private static func phone(
+        _ machinery: Machinery, _ commands: [String], _ more: [String] = [], password: String = "correct horse battery"
+    ) throws -> (process: ChildProcess, output: String) {
+        let name = "\(machinery.folder)/phone-\(UUID().uuidString)"
+        try commands.joined(separator: "\n").write(toFile: name + ".txt", atomically: true, encoding: .utf8)
+        let arguments = [
+            "-c", "exec \"$@\" < '\(name).txt'", "sh", ServerProcess.program, "phone", "--server", machinery.server, "--user",
+            "alice", "--apns", machinery.apns, "--topic", topic, "--directory", machinery.folder + "/phone",
+        ]
+        var command = ChildProcess.Command("/bin/sh", arguments + more, output: name + ".log")
+        command.environment = ["CLARION_PASSWORD": password, "PATH": "/usr/bin:/bin"]
+        return (try ChildProcess(command), name + ".log")
+    }
+
+    private static func register(_ machinery: Machinery) async throws {
+        let caller = APIClient(address: machinery.apns, user: "", password: "")
+        let answer = try await caller.call("PUT", "/apps/" + topic, json: ["teamId": "LOCALTEAM0"])
+        try #require(answer.status == 204)
+    }
+
+    private static func read(_ path: String) -> String { (try? String(contentsOfFile: path, encoding: .utf8)) ?? "" }
+
+    @Test("it shows a push with its story, obeys what is typed, and says what it cannot do")
+    func story() async throws {
+        try await Self.use { machinery in
+            try await Self.register(machinery)
+            let commands = ["home", "wait", "open 99", "fly", "open", "show", "inbox", "lock", "open", "quit"]
+            let (process, output) = try Self.phone(machinery, commands, ["--json"])
+            defer { process.signal(SIGKILL) }
+            _ = try await eventually("the phone is at home") {
+                Self.read(output).contains(#""command":"home""#) ? true : nil
+            }
+            let alice = APIClient(address: machinery.server, user: "alice", password: "correct horse battery")
+            let id = try await alice.send(Picture.random(side: 32), message: "Hello, terminal")
+            let status = try await eventually("the phone ends") { process.isRunning ? nil : await process.exitStatus() }
+            #expect(status == 0, "\(Self.read(output))")
+            let lines = try Self.read(output).split(separator: "\n").map { line in
+                try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any], "\(line)")
+            }
+            let steps = lines.compactMap { ($0["story"] as? [String: Any])?["step"] as? String }
+            for step in ["delivered", "woken", "fetched", "shown", "opened"] { #expect(steps.contains(step), "\(step)") }
+            let errors = lines.compactMap { line in
+                (line["error"] as? String).map { (line["command"] as? String ?? "") + ": " + $0 }
+            }
+            #expect(errors.count == 3)
+            #expect(errors.first == "open 99: there is no notification 99")
+            let snapshots = lines.compactMap { $0["snapshot"] as? [String: Any] }
+            let contents = snapshots.compactMap { $0["content"] as? [String: Any] }
+            #expect(contents.contains { $0["state"] as? String == "ready" && $0["richId"] as? String == "\(id)" })
+            #expect(!Self.read(output).contains("correct horse"))
+        }
+    }
+
+    @Test("a phone that is switched on again is still signed in, keeps its inbox, and speaks to people too")
+    func again() async throws {
+        try await Self.use { machinery in
+            try await Self.register(machinery)
+            for round in 1...2 {
+                let (process, output) = try Self.phone(machinery, ["show", "help", "quit"])
+                let status = try await eventually("phone \(round) ends") { process.isRunning ? nil : await process.exitStatus() }
+                #expect(status == 0)
+                #expect(Self.read(output).contains("user alice, app active"), "\(Self.read(output))")
+                #expect(Self.read(output).contains("low-power"))
+            }
+        }
+    }
+
+    @Test("what is wrong at the start is said in a sentence, with an exit status for scripts")
+    func faults() async throws {
+        try await Self.use { machinery in
+            let unknown = try Self.phone(machinery, ["quit"])
+            #expect(await unknown.process.exitStatus() == 1)
+            #expect(Self.read(unknown.output).contains("no app of this bundle id is known"))
+            try await Self.register(machinery)
+            let wrong = try Self.phone(machinery, ["quit"], password: "wrong")
+            #expect(await wrong.process.exitStatus() == 77)
+            #expect(Self.read(wrong.output).contains("User name and password do not match."))
+            var nowhere = machinery
+            nowhere.apns = "http://127.0.0.1:9"
+            let lost = try Self.phone(nowhere, ["quit"])
+            #expect(await lost.process.exitStatus() == 69)
+            #expect(Self.read(lost.output).contains("is `clarion emulator` running?"))
+            nowhere = machinery
+            nowhere.server = "http://127.0.0.1:9"
+            let down = try Self.phone(nowhere, ["quit"])
+            #expect(await down.process.exitStatus() == 69)
+            #expect(Self.read(down.output).contains("The server cannot be reached."))
+            let bad = try Self.phone(machinery, ["quit"], ["--device", "no name"])
+            #expect(await bad.process.exitStatus() == 64)
+        }
+    }
+}

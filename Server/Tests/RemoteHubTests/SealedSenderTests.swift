@@ -1,0 +1,176 @@
+import Foundation
+import HubProtocol
+import NIOConcurrencyHelpers
+import RichPushModel
+import RichPushSealing
+import Testing
+
+@testable import RemoteHub
+
+@Suite("Sending sealed through an app backend elsewhere")
+struct SealedSenderTests {
+    private static let secret = "Meet me at the old harbour"
+    private static let picture = Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) + Data(repeating: 7, count: 5_000)
+
+    /// A backend that keeps what it gets, and takes a number away as often as told.
+    private final class KeepingBackend: SealedBackend {
+        struct State {
+            var number: Int32 = 7
+            var uploads: [Data] = []
+            var sends: [SendRequest] = []
+            var conflicts = 0
+        }
+
+        let keys: [SealingDirectory.Key]
+        let state = NIOLockedValueBox(State())
+
+        init(_ keys: [SealingDirectory.Key], conflicts: Int = 0) {
+            self.keys = keys
+            state.withLockedValue { $0.conflicts = conflicts }
+        }
+
+        func sealingDirectory(of users: [UserName]?) async throws -> SealingDirectory {
+            try SealingDirectory(number: #require(RichID(number: state.withLockedValue { $0.number })), keys: keys)
+        }
+
+        func upload(sealed bytes: Data) async throws -> String {
+            state.withLockedValue { state in
+                state.uploads.append(bytes)
+                return "content-\(state.uploads.count)"
+            }
+        }
+
+        func send(_ request: SendRequest, idempotencyKey: String) async throws -> SendAnswer {
+            let isTaken = state.withLockedValue { state in
+                state.sends.append(request)
+                guard state.conflicts > 0 else { return false }
+                state.conflicts -= 1
+                state.number += 1
+                return true
+            }
+            if isTaken { throw Problem(type: "about:blank", title: "Conflict", status: 409, detail: nil, code: "conflict") }
+            return SendAnswer(id: try #require(request.id), trackingID: "t", readableBy: "alice")
+        }
+    }
+
+    private struct Device {
+        let key = SealingPrivateKey()
+        let installation: InstallationID
+        var entry: SealingDirectory.Key {
+            .init(installation: installation, user: "alice", key: key.publicKey.text, since: Timestamp(seconds: 1))
+        }
+
+        init(_ number: Int) throws { installation = try #require(InstallationID("installation-\(number)")) }
+
+        func open(_ envelope: Data, _ number: Int32) throws -> SealedWords {
+            let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+            defer { try? FileManager.default.removeItem(at: file) }
+            try envelope.write(to: file)
+            return try SealedEnvelope(file).open(
+                for: #require(RichID(number: number)), installation: installation, with: key
+            ).words
+        }
+    }
+
+    private func message() -> SealedMessage {
+        SealedMessage(
+            words: SealedWords(kind: .image, message: Self.secret), content: SealingPart(bytes: Self.picture, format: .png))
+    }
+
+    @Test("content is sealed and stored once, its key is wrapped for each of a hundred installations, and all of them open it")
+    func hundred() async throws {
+        let devices = try (1...100).map { try Device($0) }
+        let backend = KeepingBackend(devices.map(\.entry))
+        let answer = try await SealedSender(backend).send(message(), to: [try #require(UserName("alice"))])
+        #expect(answer.id.number == 7)
+        let state = backend.state.withLockedValue { $0 }
+        #expect(state.uploads.count == 2)
+        let envelope = try #require(state.uploads.last)
+        for device in devices { #expect(try device.open(envelope, 7).message == Self.secret) }
+        #expect(throws: SealingError.self) { try Device(1).open(envelope, 7) }
+        let request = try #require(state.sends.first)
+        #expect(request.kind == .sealed && request.message.isEmpty && request.title == nil)
+        #expect(request.audience == "username:alice" && request.contentID == "content-1" && request.thumbID == "content-2")
+        for upload in state.uploads {
+            #expect(upload.range(of: Data(Self.secret.utf8)) == nil && upload.range(of: Data(repeating: 7, count: 64)) == nil)
+        }
+    }
+
+    @Test("when another send takes the number the envelope is made anew, and the content stays")
+    func overtaken() async throws {
+        let device = try Device(1)
+        let backend = KeepingBackend([device.entry], conflicts: 2)
+        let answer = try await SealedSender(backend).send(message())
+        #expect(answer.id.number == 9)
+        let state = backend.state.withLockedValue { $0 }
+        // One content and three envelopes.
+        #expect(state.uploads.count == 4)
+        #expect(Set(state.sends.map(\.contentID)) == ["content-1"])
+        #expect(try device.open(try #require(state.uploads.last), 9).message == Self.secret)
+        await #expect(throws: SealedSendError.overtaken) {
+            try await SealedSender(KeepingBackend([device.entry], conflicts: 99)).send(message())
+        }
+    }
+
+    @Test("without a key, with too many or with one that is none nothing is uploaded")
+    func refused() async throws {
+        let many = try (1...101).map { try Device($0).entry }
+        var bad = try Device(1).entry
+        bad.key = "bm9uZQ=="
+        let cases: [([SealingDirectory.Key], SealedSendError)] = [
+            ([], .noKeys), (many, .tooManyInstallations(101)), ([bad], .badKey(user: "alice")),
+        ]
+        for (keys, expected) in cases {
+            let backend = KeepingBackend(keys)
+            await #expect(throws: expected) { try await SealedSender(backend).send(message()) }
+            #expect(backend.state.withLockedValue { $0.uploads.isEmpty && $0.sends.isEmpty })
+            #expect(!"\(expected)".contains(bad.key))
+        }
+    }
+
+    @Test("pinned keys are the only ones, whatever the backend says")
+    func pinned() async throws {
+        let (alice, liar) = (try Device(1), try Device(2))
+        let backend = KeepingBackend([liar.entry])
+        _ = try await SealedSender(backend).send(message(), pinned: [alice.entry])
+        let envelope = try #require(backend.state.withLockedValue { $0.uploads.last })
+        #expect(try alice.open(envelope, 7).message == Self.secret)
+        #expect(throws: SealingError.self) { try liar.open(envelope, 7) }
+    }
+
+    @Test("over HTTP it signs its calls, names their types, and tells a refusal in the backend's words")
+    func overHTTP() async throws {
+        let device = try Device(1)
+        let directory = SealingDirectory(number: try #require(RichID(number: 7)), keys: [device.entry])
+        let problem = Problem(type: "about:blank", title: "No", status: 403, detail: "not you", code: "forbidden")
+        let answers: [any Encodable] = [
+            directory, ContentAnswer(id: "c", content: .init(mediaType: "a/b", byteCount: 1, sha256: "")), problem,
+        ]
+        let lines = try answers.enumerated().map { index, value in
+            ScriptedTransport.Line.answer(
+                HubResponse(status: index == 2 ? 403 : 200, body: Array(try JSONEncoder().encode(value))))
+        }
+        let transport = ScriptedTransport(lines)
+        let backend = try RemoteAppBackend(
+            "https://push.example.com/", user: #require(UserName("carol@x")), password: "geheim", options: .init(),
+            transport: transport)
+        let words = SealedMessage(words: SealedWords(message: Self.secret))
+        await #expect(throws: problem) { try await SealedSender(backend).send(words, to: [#require(UserName("a@b"))]) }
+        #expect(
+            transport.asked.map { "\($0.method) \($0.url)" } == [
+                "GET https://push.example.com/api/v1/sealing?users=a%40b", "POST https://push.example.com/api/v1/content",
+                "POST https://push.example.com/api/v1/notifications",
+            ])
+        #expect(transport.asked.allSatisfy { $0.headers["authorization"]?.hasPrefix("Basic ") == true })
+        #expect(transport.asked[1].headers["content-type"] == "application/vnd.clarion.sealed")
+        #expect(transport.asked[2].headers["idempotency-key"] != nil)
+    }
+
+    @Test(
+        "a password goes over https, or to this machine",
+        arguments: ["http://push.example.com", "ftp://127.0.0.1", "nowhere", "https://u@push.example.com", "https://x?y=z"])
+    func address(text: String) throws {
+        let user = try #require(UserName("carol"))
+        #expect(throws: RemoteHubError.self) { try RemoteAppBackend(text, user: user, password: "p") }
+    }
+}
