@@ -266,7 +266,8 @@ let package = Package(
         tests(
             "SimulatedPhonePageTests",
             [
-                "SimulatedPhonePage", "DeviceSimulation", "HTTPService", "ServiceErrors", "ClarionTesting", .httpTypes, .hummingbird,
+                "SimulatedPhonePage", "DeviceSimulation", "HTTPService", "ServiceErrors", "ClarionTesting", .httpTypes,
+                .hummingbird,
                 .hummingbirdTesting, .logging, .richPushModel,
             ]),
 

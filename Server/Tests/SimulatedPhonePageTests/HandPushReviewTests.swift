@@ -67,7 +67,8 @@ struct HandPushReviewTests {
             return #"{"aps":{"alert":""# + String(repeating: "x", count: size - frame.utf8.count) + #""}}"#
         }
         #expect(findings(HandPush(payload: filled(4_096))) == [])
-        #expect(findings(HandPush(payload: filled(4_097))).map(\.message) == ["The body has 4097 bytes; APNs takes 4096 for this type."])
+        let tooLong = findings(HandPush(payload: filled(4_097))).map(\.message)
+        #expect(tooLong == ["The body has 4097 bytes; APNs takes 4096 for this type."])
         #expect(findings(HandPush(pushType: "voip", payload: filled(5_120))).allSatisfy { $0.severity == .advice })
         #expect(findings(HandPush(pushType: "voip", payload: filled(5_121))).contains { $0.severity == .error })
     }
@@ -81,7 +82,8 @@ struct HandPushReviewTests {
             (#"{"aps":{"alert":"a","richId":"7"}}"#, "the app's own keys go beside 'aps'"),
             (#"{"aps":{"alert":"a","mutable-content":true}}"#, "must be the number 1, and this is true"),
             (#"{"aps":{"alert":"a","mutable-content":2}}"#, "must be the number 1, and this is another one"),
-            (#"{"aps":{"alert":"a","badge":"2"}}"#, "'badge' is a number"), (#"{"aps":{"alert":"a","badge":1.5}}"#, "whole number"),
+            (#"{"aps":{"alert":"a","badge":"2"}}"#, "'badge' is a number"),
+            (#"{"aps":{"alert":"a","badge":1.5}}"#, "whole number"),
             (#"{"aps":{"alert":5,"sound":"x"}}"#, "'alert' is an object with title and body"),
             (#"{"aps":{"alert":"a","thread-id":7}}"#, "'thread-id' is a text"),
             (#"{"aps":{"alert":"a","interruption-level":"loud"}}"#, "time-sensitive"),

@@ -92,7 +92,9 @@ struct PhonePageTests {
         #expect(try await harness.call(.get, "/phone/p9").status == .notFound)
     }
 
-    @Test("a page of another site gets nothing", arguments: ["/phone", "/phone/p1", "/phone/events", "/phone/phones", "/phone/p1/events", "/phone/p1/media/7"])
+    @Test(
+        "a page of another site gets nothing",
+        arguments: ["/phone", "/phone/p1", "/phone/events", "/phone/phones", "/phone/p1/events", "/phone/p1/media/7"])
     func crossSite(path: String) async throws {
         let answer = try await harness.call(.get, path, headers: [.secFetchSite: "cross-site"])
         #expect(answer.status == .forbidden)

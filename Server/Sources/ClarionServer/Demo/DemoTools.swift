@@ -55,8 +55,8 @@ struct DemoTools: PhoneTools {
     var samples: [PhoneSample] {
         DemoPhones.samples.map { kind, sample in
             PhoneSample(
-                kind: kind, bytes: sample.data, mediaType: sample.mediaType, fileName: sample.fileName ?? Self.fileNames[kind] ?? "",
-                altText: sample.altText)
+                kind: kind, bytes: sample.data, mediaType: sample.mediaType,
+                fileName: sample.fileName ?? Self.fileNames[kind] ?? "", altText: sample.altText)
         }.sorted { $0.fileName < $1.fileName }
     }
 
