@@ -19,7 +19,9 @@ struct RestoredDeviceTests {
         device.secrets.with { $0 = [:] }
         let second = try await device.launch()
         #expect(await second.session == nil)
-        #expect(await second.handleBackgroundPush(PushEnvelope(id: id(1), kind: .image, hasAlert: false, wakesApp: true), budget: .seconds(30)) == .noData)
+        #expect(
+            await second.handleBackgroundPush(
+                PushEnvelope(id: id(1), kind: .image, hasAlert: false, wakesApp: true), budget: .seconds(30)) == .noData)
         #expect(!device.files.contains { $0.contains("sessions/") || $0.hasSuffix("session.json") })
     }
 

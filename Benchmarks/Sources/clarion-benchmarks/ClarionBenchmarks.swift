@@ -3,6 +3,7 @@ import Foundation
 /// `clarion-benchmarks serve PROGRAM [ROUNDS]` measures the built program, prints a table and ends with 1 when a limit is missed.
 /// `clarion-benchmarks hub PROGRAM LOAD PAGES [ROUNDS]` measures the hub: upserts through HTTP, and the pages of an audience.
 /// `clarion-benchmarks broadcast PROGRAM LOAD SINK PAGES [ROUNDS]` measures sends to a million devices on both engines.
+/// `clarion-benchmarks phone PROGRAM [ROUNDS]` measures a simulated phone with real processes.
 /// `clarion-benchmarks apns LOAD SINK JSON [ROUNDS]` measures the APNs client beside h2load, prints tables and writes JSON; ends
 /// with 1 when its memory grows.
 @main
@@ -13,11 +14,12 @@ enum ClarionBenchmarks {
         case ("serve", 2...3): try serve(words)
         case ("hub", 4...5): try hub(words)
         case ("broadcast", 5...6): if try !broadcast(words) { exit(1) }
+        case ("phone", 2...3): try phone(words)
         case ("apns", 4...5): if try !apns(words) { exit(1) }
         default:
             print(
                 """
-                usage: clarion-benchmarks serve PROGRAM [ROUNDS] | hub PROGRAM LOAD PAGES [ROUNDS]
+                usage: clarion-benchmarks serve|phone PROGRAM [ROUNDS] | hub PROGRAM LOAD PAGES [ROUNDS]
                                         | broadcast PROGRAM LOAD SINK PAGES [ROUNDS] | apns LOAD SINK JSON [ROUNDS]
                 """
             )
@@ -28,6 +30,13 @@ enum ClarionBenchmarks {
     private static func serve(_ words: [String]) throws {
         let rounds = words.dropFirst(2).first.flatMap(Int.init) ?? 5
         let results = try ServeBenchmark(program: words[1], rounds: max(1, rounds)).run()
+        for line in Measurement.table(results) { print(line) }
+        if results.contains(where: { !$0.isWithinLimit }) { exit(1) }
+    }
+
+    private static func phone(_ words: [String]) throws {
+        let rounds = words.dropFirst(2).first.flatMap(Int.init) ?? 7
+        let results = try PhoneBenchmark(program: words[1], rounds: max(1, rounds)).run()
         for line in Measurement.table(results) { print(line) }
         if results.contains(where: { !$0.isWithinLimit }) { exit(1) }
     }

@@ -25,6 +25,16 @@ enum LoopbackSocket {
 
     /// Whether a GET of the path is answered with 200.
     static func answers(port: UInt16, path: String) -> Bool {
+        answers(port: port, "GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", with: "HTTP/1.1 200")
+    }
+
+    /// Whether a PUT of the document is answered with 204.
+    static func put(port: UInt16, path: String, json: String) -> Bool {
+        let head = "PUT \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n"
+        return answers(port: port, head + "Content-Length: \(json.utf8.count)\r\n\r\n" + json, with: "HTTP/1.1 204")
+    }
+
+    private static func answers(port: UInt16, _ text: String, with beginning: String) -> Bool {
         let descriptor = socket(AF_INET, streamType, 0)
         defer { close(descriptor) }
         var address = address(port: port)
@@ -34,10 +44,10 @@ enum LoopbackSocket {
             }
         }
         guard connected else { return false }
-        let request = Array("GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".utf8)
+        let request = Array(text.utf8)
         guard send(descriptor, request, request.count, 0) == request.count else { return false }
         var answer = [UInt8](repeating: 0, count: 12)
-        return recv(descriptor, &answer, answer.count, 0) == 12 && answer.starts(with: "HTTP/1.1 200".utf8)
+        return recv(descriptor, &answer, answer.count, 0) == 12 && answer.starts(with: beginning.utf8)
     }
 
     private static func address(port: UInt16) -> sockaddr_in {

@@ -22,6 +22,20 @@ enum Terminal {
         fflush(nil)
     }
 
+    /// The same past the buffers of C's library: flushing those waits for a thread that reads standard input.
+    static func sayUnbuffered(_ line: String) {
+        let bytes = Array((line + "\n").utf8)
+        bytes.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let count = write(STDOUT_FILENO, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return }
+                rest = rest.dropFirst(count)
+            }
+        }
+    }
+
     /// Asks for a password without showing it. Without a terminal it is the next line of standard input.
     static func askPassword(_ question: String) throws -> SecretText {
         let isTerminal = isatty(STDIN_FILENO) == 1

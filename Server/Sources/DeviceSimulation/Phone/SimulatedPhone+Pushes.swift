@@ -85,6 +85,7 @@ extension SimulatedPhone {
         let end = await extensionHost()?.run(request) ?? ExtensionEnd(reason: .notStarted, took: .zero)
         var detail = ["extension": end.reason.rawValue, "took-ms": "\(end.took.wholeMilliseconds)"]
         detail["grown-bytes"] = end.grownBytes.map(String.init)
+        detail["grown-resident-bytes"] = end.grownResidentBytes.map(String.init)
         detail["process"] = end.processID.map(String.init)
         let kind: StoryStep.Kind = end.content == nil ? .failed : .woken
         story.tell(kind, envelope?.id, end.sentence, detail, push: push.apnsID)

@@ -26,8 +26,10 @@ struct ExtensionEnd: Hashable, Sendable {
     var reason: Reason
     /// What it handed over; the system shows the push as it came when there is nothing.
     var content: NoticeContent?
-    /// How much it grew over what it had when it was ready, where that is measured.
+    /// How much its own memory grew over what it had when it was ready, and how much all that is resident did, program code
+    /// included; where that is measured.
     var grownBytes: Int?
+    var grownResidentBytes: Int?
     /// The process that it ran in, if it had one of its own.
     var processID: Int32?
     /// From its being ready to its end.

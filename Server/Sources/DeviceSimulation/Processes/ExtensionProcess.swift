@@ -58,6 +58,7 @@ struct ExtensionProcess: ExtensionHost {
         guardian.cancel()
         end.took = clock.uptime - start
         end.grownBytes = await watch.grownBytes
+        end.grownResidentBytes = await watch.grownResidentBytes
         end.processID = process.processID
         // Whoever waits for the notification does not wait for the process.
         Task { [end] in await self.end(process, reading, at: end.content == nil ? .zero : Self.endLimit) }
@@ -90,7 +91,7 @@ struct ExtensionProcess: ExtensionHost {
                 process.channel.send(ToExtension.expire)
             }
             if let base, let now = ProcessMemory.of(process.processID) {
-                await watch.grew(to: now.own - base.own)
+                await watch.grew(from: base, to: now)
                 if now.own - base.own > memoryLimit { return await kill(process, watch, .killedForMemory) }
             }
             try? await clock.sleep(for: min(Self.pace, max(.milliseconds(1), time - spent)))

@@ -6,11 +6,15 @@ actor ExtensionWatch {
     nonisolated let end = FirstResult<ExtensionEnd>()
     /// The most that it grew by.
     private(set) var grownBytes: Int?
+    private(set) var grownResidentBytes: Int?
     private var isTold = false
 
     func tellOfEnd() { isTold = true }
 
-    func grew(to bytes: Int) { grownBytes = max(grownBytes ?? 0, bytes) }
+    func grew(from base: ProcessMemory, to memory: ProcessMemory) {
+        grownBytes = max(grownBytes ?? 0, memory.own - base.own)
+        grownResidentBytes = max(grownResidentBytes ?? 0, memory.resident - base.resident)
+    }
 
     func answer(_ content: NoticeContent) async {
         await end.resolve(ExtensionEnd(reason: isTold ? .expired : .answered, content: content, took: .zero))

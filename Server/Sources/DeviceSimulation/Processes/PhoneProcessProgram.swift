@@ -30,7 +30,9 @@ public enum PhoneProcessProgram {
         while let line = await lines.next() {
             switch try JSONDecoder().decode(ToExtension.self, from: line) {
             case .enrich(let request, let budget):
-                if let mistake { make(mistake) } else {
+                if let mistake {
+                    make(mistake)
+                } else {
                     Task { channel.send(FromExtension.content(await engine.enrich(request, budget: budget))) }
                 }
             case .expire: if mistake == nil { await engine.expire() }

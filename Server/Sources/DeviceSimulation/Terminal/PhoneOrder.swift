@@ -21,7 +21,10 @@ public enum PhoneOrder: Hashable, Sendable {
 
     /// The words, and what they do, for `help`.
     public static let explanations: [(words: String, meaning: String)] = [
-        ("open [7], more [7], dismiss [7]", "touch a notification, the newest without its number; open also takes one of the inbox"),
+        (
+            "open [7], more [7], dismiss [7]",
+            "touch a notification, the newest without its number; open also takes one of the inbox"
+        ),
         ("reply [7] TEXT", "answer in a notification"),
         ("ok", "answer the app's question with OK; with More by `more`"),
         ("send TEXT", "send a push to oneself, as the app's button does"),

@@ -23,7 +23,7 @@ struct PhonePrinter: Sendable {
         guard !json else { return print(Line(story: step)) }
         let facts = step.detail.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
         let number = step.richID.map { "\($0)" } ?? "-"
-        Terminal.say("\(Self.clock(step.at))  \(number)  \(step.title)\(facts.isEmpty ? "" : " (\(facts))")")
+        Terminal.sayUnbuffered("\(Self.clock(step.at))  \(number)  \(step.title)\(facts.isEmpty ? "" : " (\(facts))")")
     }
 
     /// What is new on the display.
@@ -32,17 +32,18 @@ struct PhonePrinter: Sendable {
         for notice in snapshot.notifications where before?.notifications.contains(notice) != true {
             let picture = notice.hasAttachment ? " [\(notice.mediaType ?? "attachment")]" : ""
             let number = notice.richID.map { "\($0)" } ?? ""
-            Terminal.say("    NOTIFICATION \(number) \(notice.title): \(notice.body)\(picture)")
+            Terminal.sayUnbuffered("    NOTIFICATION \(number) \(notice.title): \(notice.body)\(picture)")
         }
         if let alert = snapshot.alert, alert != before?.alert {
-            Terminal.say("    THE APP ASKS \(alert.richID) \(alert.title ?? ""): \(alert.message ?? "")  ok | more")
+            Terminal.sayUnbuffered("    THE APP ASKS \(alert.richID) \(alert.title ?? ""): \(alert.message ?? "")  ok | more")
         }
         if let content = snapshot.content, content != before?.content { print(content) }
     }
 
     private func print(_ content: PhoneSnapshot.Content) {
         let rest = content.error ?? content.mediaType ?? content.link ?? content.coupon?.code ?? ""
-        Terminal.say("    CONTENT \(content.richID) \(content.state.rawValue): \(content.title ?? "") \(content.message) \(rest)")
+        Terminal.sayUnbuffered(
+            "    CONTENT \(content.richID) \(content.state.rawValue): \(content.title ?? "") \(content.message) \(rest)")
     }
 
     /// What was done at somebody's command.
@@ -50,7 +51,7 @@ struct PhonePrinter: Sendable {
 
     func refuse(_ command: String, _ reason: String) {
         guard !json else { return print(Line(command: command, error: reason)) }
-        Terminal.say("    \(reason)")
+        Terminal.sayUnbuffered("    \(reason)")
     }
 
     func show(_ snapshot: PhoneSnapshot) {
@@ -60,29 +61,30 @@ struct PhonePrinter: Sendable {
             snapshot.locked ? "locked" : "unlocked", "network \(snapshot.network.rawValue)",
             "permission \(snapshot.permission.rawValue)", "badge \(snapshot.badge)",
         ]
-        Terminal.say("    " + facts.joined(separator: ", "))
+        Terminal.sayUnbuffered("    " + facts.joined(separator: ", "))
         for notice in snapshot.notifications {
-            Terminal.say("    \(notice.richID.map { "\($0)" } ?? "-")  \(notice.title): \(notice.body)")
+            Terminal.sayUnbuffered("    \(notice.richID.map { "\($0)" } ?? "-")  \(notice.title): \(notice.body)")
         }
     }
 
     func inbox(_ snapshot: PhoneSnapshot) {
         guard !json else { return print(Line(snapshot: snapshot)) }
-        Terminal.say("    \(snapshot.inbox.count) in the inbox, \(snapshot.unread) unread")
+        Terminal.sayUnbuffered("    \(snapshot.inbox.count) in the inbox, \(snapshot.unread) unread")
         for item in snapshot.inbox.prefix(20) {
-            Terminal.say("    \(item.read ? " " : "*") \(item.id)  \(item.kind.rawValue)  \(item.title ?? "") \(item.message)")
+            Terminal.sayUnbuffered(
+                "    \(item.read ? " " : "*") \(item.id)  \(item.kind.rawValue)  \(item.title ?? "") \(item.message)")
         }
     }
 
     func help() {
-        for (words, meaning) in PhoneOrder.explanations { Terminal.say("    \(words)\n        \(meaning)") }
+        for (words, meaning) in PhoneOrder.explanations { Terminal.sayUnbuffered("    \(words)\n        \(meaning)") }
     }
 
     private func print(_ line: Line) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         guard let data = try? encoder.encode(line) else { return }
-        Terminal.say(String(decoding: data, as: UTF8.self))
+        Terminal.sayUnbuffered(String(decoding: data, as: UTF8.self))
     }
 
     /// Hours, minutes, seconds and thousandths, UTC.

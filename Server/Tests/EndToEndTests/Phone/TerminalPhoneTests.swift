@@ -50,12 +50,17 @@ struct TerminalPhoneTests {
         }
     }
 
-    /// Runs `clarion phone` with commands as its input.
+    /// Runs `clarion phone` with commands as its input: a pipe that stays open, as a keyboard does.
     private static func phone(
         _ machinery: Machinery, _ commands: [String], _ more: [String] = [], password: String = "correct horse battery"
     ) throws -> (process: ChildProcess, output: String) {
         let name = "\(machinery.folder)/phone-\(UUID().uuidString)"
-        try commands.joined(separator: "\n").write(toFile: name + ".txt", atomically: true, encoding: .utf8)
+        try #require(mkfifo(name + ".txt", 0o600) == 0)
+        // Open for both, so that nobody waits for the other; what is written fits into the pipe.
+        let pipe = open(name + ".txt", O_RDWR)
+        try #require(pipe >= 0)
+        let input = Array((commands.joined(separator: "\n") + "\n").utf8)
+        try #require(write(pipe, input, input.count) == input.count)
         let arguments = [
             "-c", "exec \"$@\" < '\(name).txt'", "sh", ServerProcess.program, "phone", "--server", machinery.server, "--user",
             "alice", "--apns", machinery.apns, "--topic", topic, "--directory", machinery.folder + "/phone",
