@@ -298,8 +298,9 @@ let package = Package(
                 "APNsEmulation", "AppBackend", "ClarionServer", "ClarionTesting", "ContentStorage", "DeviceSimulation",
                 "HubProtocol",
                 "PushHub", "RemoteHub",
-                "SQLStorage", "SQLiteDatabase", "ServerObservability", "SharedAccess", .asyncHTTPClient, .logging, .nioCore,
-                .nioHTTP1, .nioPosix, .nioSSL, .richPushDevice, .richPushModel,
+                "SQLStorage", "SQLiteDatabase", "ServerObservability", "SharedAccess", "SimulatedPhonePage", .asyncHTTPClient,
+                .logging, .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .richPushDevice,
+                .richPushModel,
             ]),
     ],
     swiftLanguageModes: [.v6]

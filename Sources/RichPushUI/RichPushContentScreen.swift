@@ -10,7 +10,10 @@
         private let id: RichID
         @State private var content: OpenedContent
 
-        /// - Parameter content: what is known already, as from `richPush(_:show:)`; it is not fetched again if it is ready.
+        /// - Parameters:
+        ///   - id: the number of the notification.
+        ///   - client: the app's client.
+        ///   - content: what is known already, as from `richPush(_:show:)`; it is not fetched again if it is ready.
         public init(_ id: RichID, client: RichPushClient, content: OpenedContent? = nil) {
             self.client = client
             self.id = id

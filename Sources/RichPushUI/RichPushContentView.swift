@@ -8,7 +8,9 @@
         private let content: OpenedContent
         private let retry: @MainActor () -> Void
 
-        /// - Parameter retry: called when the user wants to try again what could not be downloaded.
+        /// - Parameters:
+        ///   - content: what is shown, in whatever state.
+        ///   - retry: called when the user wants to try again what could not be downloaded.
         public init(_ content: OpenedContent, retry: @escaping @MainActor () -> Void) {
             self.content = content
             self.retry = retry

@@ -9,7 +9,9 @@
         @StateObject private var model: InboxModel
         private let open: @MainActor (InboxEntry) -> Void
 
-        /// - Parameter open: what a tap on an entry does, usually to show `RichPushContentScreen`.
+        /// - Parameters:
+        ///   - client: the app's client.
+        ///   - open: what a tap on an entry does, usually to show `RichPushContentScreen`.
         public init(client: RichPushClient, open: @escaping @MainActor (InboxEntry) -> Void) {
             self.init(model: InboxModel(client: client), open: open)
         }

@@ -7,7 +7,9 @@
         /// Connects an app's screens with rich push: what a tap, the button More or a cold start opens comes to `show`, and in
         /// the foreground the app asks OK / More.
         ///
-        /// - Parameter show: called again for the same id as a content goes from loading to its end.
+        /// - Parameters:
+        ///   - client: the app's client.
+        ///   - show: called again for the same id as a content goes from loading to its end.
         public func richPush(
             _ client: RichPushClient, show: @escaping @MainActor (OpenedContent) -> Void
         ) -> some View {

@@ -50,6 +50,24 @@ struct DeviceSideTests {
         #expect(fixture.apns.deliveries.map(\.state) == [.stored])
     }
 
+    @Test("readers that are cancelled while pushes arrive hold nobody up")
+    func cancelledReaders() async throws {
+        var fixture = try EmulatorFixture()
+        let apns = fixture.apns
+        let readers = Task {
+            while !Task.isCancelled {
+                let reader = Task { for await _ in apns.connect(device: EmulatorFixture.device) {} }
+                await Task.yield()
+                reader.cancel()
+            }
+        }
+        for _ in 0..<2_000 { _ = fixture.send() }
+        readers.cancel()
+        await readers.value
+        _ = fixture.send()
+        #expect(apns.requests(for: fixture.token).accepted == 2_001)
+    }
+
     @Test("requests, acceptances and repeats are counted")
     func counters() throws {
         var fixture = try EmulatorFixture()

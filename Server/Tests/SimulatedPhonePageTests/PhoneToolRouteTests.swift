@@ -21,12 +21,12 @@ struct PhoneToolRouteTests {
     func push() async throws {
         let answer = try await post(
             "/phone/p2/pushes",
-            #"{"pushType":"alert","priority":5,"topic":"t","expiration":0,"collapseId":"c","payload":"{ not json"}"#)
+            #"{"pushType":"alert","priority":5,"topic":"t","expiration":0,"collapseId":"c","payload":"no json"}"#)
         #expect(answer.status == .ok)
         #expect(answer.text == #"{"apnsId":"id","status":200}"#)
         let sent = try #require(await tools.pushes.first)
         #expect(sent.phone == "p2")
-        #expect(sent.push == HandPush(priority: 5, topic: "t", expiration: 0, collapseId: "c", payload: "{ not json"))
+        #expect(sent.push == HandPush(priority: 5, topic: "t", expiration: 0, collapseId: "c", payload: "no json"))
     }
 
     @Test("a refusal of APNs is an answer, with its reason and its moment")

@@ -8,6 +8,7 @@ extension EmulatorCore {
         let (now, uptime) = (clock.now, clock.uptime)
         let known = credentials
         let (verdict, usedToken, appSequence) = state.withLockedValue { state in
+            seeOff(&state)
             let evidence = state.evidence(
                 for: request, credential: credential, credentials: known, environment: configuration.environment, now: now,
                 uptime: uptime)

@@ -9,6 +9,10 @@ final class EmulatorCore: Sendable {
     let clock: any ServiceClock
     let state: NIOLockedValueBox<ServiceState>
     let traffic: TrafficRecorder
+    /// Streams that nobody reads any more, until the next visit to the state. Behind a lock of its own, which nobody holds while he
+    /// calls out: a push is handed over under the lock of the state and takes the lock of the reading task there, and a task that
+    /// is cancelled holds that lock while it says so here.
+    private let departed = NIOLockedValueBox<[(device: String?, number: Int)]>([])
 
     init(configuration: LocalAPNsConfiguration, clock: any ServiceClock) {
         self.configuration = configuration
@@ -32,6 +36,7 @@ final class EmulatorCore: Sendable {
     func deliver(_ event: (inout ServiceState, Timestamp) -> [StoreAndForward.Instruction]) {
         let now = clock.now
         state.withLockedValue { state in
+            seeOff(&state)
             let instructions = event(&state, now)
             state.carryOut(instructions, now: now)
         }
@@ -43,6 +48,7 @@ final class EmulatorCore: Sendable {
             of: DeliveredPush.self, bufferingPolicy: .bufferingNewest(configuration.retention.deviceQueue))
         let now = clock.now
         let (number, previous): (Int, ServiceState.Subscriber?) = state.withLockedValue { state in
+            seeOff(&state)
             let number = state.nextNumber()
             guard !state.isFinished else { return (number, .init(number: number, continuation: continuation)) }
             let previous = state.devices.updateValue(.init(number: number, continuation: continuation), forKey: device)
@@ -52,19 +58,35 @@ final class EmulatorCore: Sendable {
             return (number, previous)
         }
         previous?.continuation.finish()
-        continuation.onTermination = { [weak self] _ in self?.disconnect(device: device, number: number) }
+        continuation.onTermination = { [weak self] _ in
+            self?.departed.withLockedValue { $0.append((device, number)) }
+        }
         return stream
     }
 
-    /// Takes a device offline; with a number only if that connection is still the present one.
-    func disconnect(device: String, number: Int? = nil) {
+    /// Takes a device offline.
+    func disconnect(device: String) {
         let subscriber: ServiceState.Subscriber? = state.withLockedValue { state in
-            guard let subscriber = state.devices[device], number == nil || number == subscriber.number else { return nil }
+            guard let subscriber = state.devices.removeValue(forKey: device) else { return nil }
             state.store.disconnect(device)
-            return state.devices.removeValue(forKey: device)
+            return subscriber
         }
-        // Outside the lock: ending a stream calls its termination handler, which takes the lock.
+        // Outside the lock: ending a stream calls its reader.
         subscriber?.continuation.finish()
+    }
+
+    /// Takes those devices offline whose streams have ended, before anything is decided about them.
+    func seeOff(_ state: inout ServiceState) {
+        let left = departed.withLockedValue { departed in
+            defer { departed = [] }
+            return departed
+        }
+        for (device, number) in left {
+            state.observers[number] = nil
+            guard let device, state.devices[device]?.number == number else { continue }
+            state.store.disconnect(device)
+            state.devices[device] = nil
+        }
     }
 
     /// A new stream of exchanges.
@@ -77,7 +99,7 @@ final class EmulatorCore: Sendable {
             return number
         }
         continuation.onTermination = { [weak self] _ in
-            self?.state.withLockedValue { $0.observers[number] = nil }
+            self?.departed.withLockedValue { $0.append((nil, number)) }
         }
         return stream
     }

@@ -13,7 +13,7 @@ struct Demo: Sendable {
     let apns: LocalAPNs
     let phones: [SimulatedPhone]
     private let story: DemoStory
-    private let tools: DemoTools
+    let tools: DemoTools
     private let client: HTTPClient
 
     /// Starts the local APNs, and puts node and phones together in `directory`. The node will listen on `port`.

@@ -13,7 +13,8 @@ import RichPushModel
 /// Makes the phones of a demo: each with a folder of its own, all with the same app; two are alice's and one is bob's.
 struct DemoPhones: Sendable {
     private static let owners = [
-        (name: "Alice’s iPhone", user: "alice"), (name: "Alice’s second", user: "alice"), (name: "Bob’s iPhone", user: "bob"),
+        (name: "Alice’s iPhone", user: "alice"), (name: "Alice’s second", user: "alice"),
+        (name: "Bob’s iPhone", user: "bob"),
     ]
     /// How many phones a demo has.
     static let count = owners.count

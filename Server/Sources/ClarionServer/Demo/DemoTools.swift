@@ -56,8 +56,7 @@ struct DemoTools: PhoneTools {
         DemoPhones.samples.map { kind, sample in
             PhoneSample(
                 kind: kind, bytes: sample.data, mediaType: sample.mediaType,
-                fileName: sample.fileName ?? Self.fileNames[kind] ?? "",
-                altText: sample.altText)
+                fileName: sample.fileName ?? Self.fileNames[kind] ?? "", altText: sample.altText)
         }.sorted { $0.fileName < $1.fileName }
     }
 

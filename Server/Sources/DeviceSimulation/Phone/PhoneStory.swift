@@ -21,6 +21,9 @@ final class PhoneStory: Sendable {
     private let clock: any ServiceClock
     private let log: StoryFile?
     private let state = Mutex(State())
+    /// Listeners that stopped listening. Behind a lock of its own, which nobody holds while he calls out: a listener is told under
+    /// the lock of `state` and takes the lock of its task there, and a task that is cancelled holds that lock while it says so here.
+    private let gone = Mutex<Set<Int>>([])
 
     init(phone: String, clock: any ServiceClock, log: StoryFile? = nil) {
         self.log = log
@@ -43,7 +46,7 @@ final class PhoneStory: Sendable {
             state.steps.append(step)
             log?.append(step)
             if state.steps.count > Self.limit { state.steps.removeFirst() }
-            for listener in state.listeners.values { listener.yield(.story(step)) }
+            tell(.story(step), in: &state)
         }
     }
 
@@ -54,8 +57,18 @@ final class PhoneStory: Sendable {
             known?.time = snapshot.time
             guard known != snapshot else { return }
             state.snapshot = snapshot
-            for listener in state.listeners.values { listener.yield(.snapshot(snapshot)) }
+            tell(.snapshot(snapshot), in: &state)
         }
+    }
+
+    /// Tells those who still listen, in the order of what happened.
+    private func tell(_ update: PhoneUpdate, in state: inout State) {
+        let gone = gone.withLock { gone in
+            defer { gone = [] }
+            return gone
+        }
+        for id in gone { state.listeners[id] = nil }
+        for listener in state.listeners.values { listener.yield(update) }
     }
 
     /// What happens from now on, beginning with what the phone looks like.
@@ -69,24 +82,18 @@ final class PhoneStory: Sendable {
             return state.nextListener
         }
         continuation.onTermination = { [weak self] _ in
-            self?.forget(id)
+            _ = self?.gone.withLock { $0.insert(id) }
         }
         return stream
     }
 
     /// Ends every listener's stream.
     func end() {
-        // Outside the lock, because ending a stream calls back into `forget`.
+        // Outside the lock, because ending a stream calls its reader.
         let listeners = state.withLock { state in
             defer { state.listeners = [:] }
             return Array(state.listeners.values)
         }
         for listener in listeners { listener.finish() }
-    }
-
-    private func forget(_ id: Int) {
-        state.withLock { state in
-            state.listeners[id] = nil
-        }
     }
 }

@@ -30,7 +30,7 @@ export function appLayer(phone) {
 function signedIn(phone, inContent) {
   const { snapshot, view } = phone;
   const content = snapshot.content || view.lastContent;
-  return h("div", { class: "stack", key: "signed-in", "data-depth": inContent ? "1" : "0" },
+  return h("div", { class: "stack", key: "signed-in", "data-depth": inContent ? "1" : "0", inert: Boolean(snapshot.alert) },
     h("div", { class: "page main", inert: inContent || view.optionsOpen, "data-testid": "main-screen", key: "main" }, mainScreen(phone)),
     optionsSheet(phone),
     h("div", { class: "page pushed", inert: !inContent, "data-testid": inContent ? "content-screen" : undefined, key: "content" },

@@ -26,14 +26,14 @@ export function controls() {
     h("h2", null, phone.name),
     h("p", { class: "controls-state", "data-testid": "phone-state" }, h("span", null, stateWords(snapshot))),
     h("div", { class: "button-grid" },
-      button("home", "Home", () => phone.act("home"), "control-home", snapshot.locked),
+      button("home", "Home", () => leave(phone, "home"), "control-home", snapshot.locked),
       snapshot.locked
         ? button("unlock", "Unlock", () => phone.act("unlock"), "control-lock")
-        : button("lock", "Lock", () => phone.act("lock"), "control-lock"),
+        : button("lock", "Lock", () => leave(phone, "lock"), "control-lock"),
       button("open", "Open app", () => phone.act("openApp"), "control-open", snapshot.locked || snapshot.installed === false),
       button("quit", "Force quit", () => phone.act("terminate"), "control-quit"),
       button("bell", "Notices", () => toggleCentre(phone), "control-centre", snapshot.locked),
-      snapshot.beforeFirstUnlock !== undefined && button("restart", "Restart", () => phone.act("restart"), "control-restart")),
+      snapshot.beforeFirstUnlock !== undefined && button("refresh", "Restart", () => phone.act("restart"), "control-restart")),
     h("div", { class: "switches" }, switches(phone)),
     h("details", { class: "more-switches", "data-testid": "more-states" },
       h("summary", null, "More states"),
@@ -50,6 +50,12 @@ function stateWords(snapshot) {
 function toggleCentre({ view }) {
   view.centreOpen = !view.centreOpen;
   changed();
+}
+
+// Home and the side button put the notification centre away too.
+function leave(phone, name) {
+  phone.view.centreOpen = false;
+  phone.act(name);
 }
 
 function switches(phone) {

@@ -14,7 +14,9 @@ export function fitPhones(stage) {
   const fit = () => {
     const count = Math.max(1, stage.querySelectorAll(".stand").length);
     const small = window.matchMedia("(max-width: 759px)").matches;
-    const top = stage.getBoundingClientRect().top + window.scrollY;
+    // A stage that sticks to the top moves with the page, so what counts is where its surroundings begin.
+    const around = getComputedStyle(stage.parentElement).position === "sticky" ? stage.closest("main") : stage;
+    const top = around.getBoundingClientRect().top + window.scrollY;
     const room = window.innerHeight - top - (small ? FOOT : 18) - (count > 1 ? CAPTION : 0);
     const width = (stage.clientWidth - GAP * (count - 1)) / count;
     // Side by side the tools below must stay in sight; on a small screen the phone may be scrolled.

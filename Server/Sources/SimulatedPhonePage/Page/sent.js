@@ -32,7 +32,7 @@ export function sentList() {
 }
 
 function line(entry) {
-  return h("li", { class: "sent-line", key: entry.number, "data-testid": "sent-line", "data-state": entry.state },
+  return h("li", { class: "sent-line", key: entry.number, "data-testid": "sent-line", "data-state": entry.state, "data-number": String(entry.number) },
     h("div", { class: "sent-words" },
       h("b", null, entry.title), h("span", null, `${exactTime(entry.at)} · to ${entry.to}`),
       h("span", { class: `sent-state ${entry.state}`, role: "status" }, entry.words)),

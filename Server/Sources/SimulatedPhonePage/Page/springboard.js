@@ -65,7 +65,8 @@ function dayWidget(phone) {
 
 function unreadLine({ snapshot }) {
   if (!snapshot.user) return "Nobody is signed in to Clarion";
-  const count = snapshot.unread;
+  // The number on the icon is newer than what the app read last.
+  const count = snapshot.badge || snapshot.unread;
   return count === 0 ? "Nothing unread" : `${count} unread in Clarion`;
 }
 

@@ -4,11 +4,13 @@ import Hummingbird
 import RichPushModel
 import ServiceLifecycle
 
-/// What happens to phones, as server-sent events: `snapshot` of each at once and after each change, `story` for each step. Snapshots
-/// and steps name their phone. All phones share one stream, because a browser opens no more than six connections to a server.
+/// What happens to phones, as server-sent events: `snapshot` of each at once and after each change, `story` for each step.
+/// Snapshots and steps name their phone. All phones share one stream, because a browser opens no more than six connections to a
+/// server.
 ///
 /// A step's event id is `EPOCH-SEQUENCES`, the last sequence number of each phone in their order, with dots between, so that a
-/// browser that comes back (`Last-Event-ID`) hears only what it missed, and hears everything when the program was started anew meanwhile.
+/// browser that comes back (`Last-Event-ID`) hears only what it missed, and hears everything when the program was started anew
+/// meanwhile.
 struct PhoneEventStream: Sendable {
     /// Between two comments that keep the connection open and find out whether the other end is still there.
     static let heartbeatInterval: Duration = .seconds(15)

@@ -88,9 +88,8 @@ struct HandPushReview {
         }
         guard let value = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes)) else { return size }
         guard let members = value.members else {
-            return size + [
-                PushFinding(.error, "payload", "The body is \(value.words); it must be an object.", line: 1, column: 1)
-            ]
+            let sentence = "The body is \(value.words); it must be an object."
+            return size + [PushFinding(.error, "payload", sentence, line: 1, column: 1)]
         }
         return size + PayloadReview(type: type, members: members, text: push.payload).findings
     }

@@ -1,6 +1,7 @@
 import APNsProtocol
 
-/// What a phone would make of a body that is JSON (APNs reference 6.1, 6.2). Nothing here is refused by APNs, which looks at sizes alone.
+/// What a phone would make of a body that is JSON (APNs reference 6.1, 6.2). Nothing here is refused by APNs, which looks at sizes
+/// alone.
 struct PayloadReview {
     /// The keys of `aps` that Apple documents.
     private static let keys: Set<String> = [
@@ -82,9 +83,8 @@ struct PayloadReview {
             found.append(advice(key, "does not belong into a background push; send it with type alert."))
         }
         if type == .alert, visible.isEmpty {
-            let word =
-                isSilent ? "It is a background push: send it with type background and priority 5." : "There is nothing to show."
-            found.append(PushFinding(.advice, "pushType", word))
+            let silent = "It is a background push: send it with type background and priority 5."
+            found.append(PushFinding(.advice, "pushType", isSilent ? silent : "There is nothing to show."))
         }
         if aps["mutable-content"] != nil, aps["alert"] == nil {
             found.append(advice("mutable-content", "starts the service extension for an alert only, and there is none."))

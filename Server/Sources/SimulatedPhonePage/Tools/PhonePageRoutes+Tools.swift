@@ -9,7 +9,8 @@ import ServiceErrors
 ///
 /// - `GET /phone/samples` and `GET /phone/samples/{kind}`: what can be sent without looking for a file;
 /// - `GET /phone/{phone}/target`: where a push to it goes;
-/// - `POST /phone/{phone}/pushes`: sends one by hand; `POST /phone/{phone}/pushes/review` says what is wrong with it and sends nothing;
+/// - `POST /phone/{phone}/pushes`: sends one by hand; `POST /phone/{phone}/pushes/review` says what is wrong with it and sends
+///   nothing;
 /// - `POST /phone/notifications`: seals a notification and sends it;
 /// - `GET` and `PUT /phone/{phone}/faults`: what goes wrong for it; `DELETE /phone/{phone}/token`: its device token is dead.
 extension PhonePageRoutes {

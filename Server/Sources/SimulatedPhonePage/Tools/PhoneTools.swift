@@ -21,6 +21,7 @@ public protocol PhoneTools: Sendable {
     /// Lets other things go wrong from now on. Throws `ServiceError`.
     func set(_ faults: PhoneFaults, of phone: String) async throws
 
-    /// APNs declares the phone's device token dead: later pushes to it are answered 410, and the app has a new one at its next start.
+    /// APNs declares the phone's device token dead: later pushes to it are answered 410, and the app has a new one at its next
+    /// start.
     func retireToken(of phone: String) async throws
 }

@@ -33,7 +33,7 @@ struct SeedStoryTests {
             #expect(answer.status == 200)
             let home = try await stage.wait(for: "the notification", on: 1) { !$0.notifications.isEmpty }
             let notice = try #require(home.notifications.first)
-            #expect(notice.actions.map(\.title) == ["More"])
+            #expect(notice.actions.map(\.title) == ["More", "Reply"])
             try await stage.phone(1).perform(.moreNotification(id: notice.id))
             try await stage.wait(for: "the picture", on: 1) { $0.screen == .content && $0.content?.state == .ready }
         }

@@ -25,7 +25,7 @@ struct TutorialBackendTests {
             try await send(payload, to: "username:alice", stage)
             let home = try await stage.wait(for: "the notification", on: 1) { !$0.notifications.isEmpty }
             let notice = try #require(home.notifications.first)
-            #expect(home.notifications.count == 1 && notice.actions.map(\.title) == ["More"])
+            #expect(home.notifications.count == 1 && notice.actions.map(\.title) == ["More", "Reply"])
             try await stage.phone(1).perform(.moreNotification(id: notice.id))
             try await stage.wait(for: "the picture", on: 1) { $0.content?.richID == id && $0.content?.state == .ready }
             let media = try #require(await stage.phone(1).media(for: id, attachmentOf: nil))

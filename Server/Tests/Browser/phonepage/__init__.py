@@ -1,0 +1,1 @@
+"""Browser tests of the page of the simulated iPhones, a module for each subject."""

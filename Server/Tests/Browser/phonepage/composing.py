@@ -1,0 +1,214 @@
+"""Composing: pushes by hand, files, and rich notifications of every kind."""
+
+import base64
+import json
+import subprocess
+
+from .page import Failure
+
+# An orange square.
+PNG = (
+    "iVBORw0KGgoAAAANSUhEUgAAAEAAAABACAIAAAAlC+aJAAAAT0lEQVR42u3PQQkAAAgEsMtjLFvbxgi+hcEKLNP1WgQEBAQEBAQEBAQEBAQEBA"
+    "QEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQELgutDFFLjbanNQAAAABJRU5ErkJggg=="
+)
+
+
+def newest(page):
+    """The number and the state of what was sent last."""
+    lines = page.all("sent-line")
+    return (int(lines[0].get_attribute("data-number")), lines[0].get_attribute("data-state")) if lines else (0, None)
+
+
+def sends(page, test_id, state, what):
+    """Presses what sends, and waits until it has ended in this state."""
+    before, _ = newest(page)
+    page.press(test_id)
+    ends(page, before, state, what)
+
+
+def ends(page, before, state, what):
+    def is_over():
+        number, now = newest(page)
+        return number > before and now != "sending" and now
+
+    ended = page.wait(f"{what} to be sent", is_over)
+    if ended != state:
+        raise Failure(f"{what} is {ended}: {last_words(page)}")
+
+
+def last_words(page):
+    return page.texts("sent-line")[0]
+
+
+def home(page):
+    """The selected phone on its home screen, without a banner."""
+    page.quiet()
+    page.press("control-home")
+    page.see("app-icon")
+    page.wait("the banner to leave", lambda: not page.find("banner") or page.driver.execute_script(
+        "document.querySelector('.banner [data-testid=\"banner-open\"]') && true") is None)
+
+
+def a_push_by_hand_arrives(page, user):
+    page.press("tab-compose")
+    page.press("way-push")
+    home(page)
+    page.press("template-alert")
+    sends(page, "push-send", "accepted", "the push")
+    page.wait("its banner", lambda: "Harbour" in "".join(page.texts("banner")))
+    page.shot("push-by-hand")
+
+
+def to_another_phone(page, user):
+    page.choose("push-phone", "2")
+    page.press("template-time-sensitive")
+    sends(page, "push-send", "accepted", "the push to the other phone")
+    page.turn_to(2)
+    page.press("control-centre")
+    page.wait("it on the other phone", lambda: "At the door" in "".join(page.texts("notice")))
+    page.press("control-centre")
+    page.turn_to(1)
+    if "At the door" in "".join(page.texts("notice")):
+        raise Failure("the push reached a phone that it was not for")
+    page.choose("push-phone", "1")
+
+
+def mistakes_are_told_in_words_with_their_place(page, user):
+    page.press("template-full-of-mistakes")
+    page.wait("every finding", lambda: len(page.all("finding")) >= 5)
+    words = " ".join(page.texts("finding"))
+    for expected in ("priority 5, not 10", "'content-available' is probably meant", "'badge' is a number", "line 4, column 5"):
+        if expected not in words:
+            raise Failure(f"the findings do not say: {expected}")
+    page.shot("findings")
+    page.press("finding-place")
+    place = page.driver.execute_script(
+        "const field = document.querySelector('#push-payload');"
+        "return document.activeElement === field && field.value.slice(0, field.selectionStart).split('\\n').length")
+    if place != 4:
+        raise Failure("the place of a finding leads somewhere else")
+    sends(page, "push-send", "failed", "the refused push")
+    if "400 BadPriority" not in last_words(page) or "for a background push" not in last_words(page):
+        raise Failure(f"the refusal is not explained: {last_words(page)}")
+
+
+def broken_json_is_found(page, user):
+    page.press("template-alert")
+    page.type("push-payload", '{\n"aps": {"alert" "x"}}')
+    page.wait("the place of the missing colon", lambda: "a colon was expected" in "".join(page.texts("finding"))
+              and "line 2, column 17" in "".join(page.texts("finding")))
+    page.wait("the field to be marked", lambda: page.find("push-payload").get_attribute("aria-invalid") == "true")
+
+
+def a_dropped_file_keeps_its_bundle(page, user):
+    page.press("tab-story")
+    page.drop("other.apns", json.dumps({"Simulator Target Bundle": "org.example.other", "aps": {"alert": "From a file"}}))
+    page.see("foreign-bundle")
+    if page.find("push-topic").get_attribute("value") != "org.example.other":
+        raise Failure("the bundle of the file is not the topic")
+    if "Simulator Target Bundle" in page.find("push-payload").get_attribute("value"):
+        raise Failure("the bundle would be sent in the body")
+    page.shot("dropped-file")
+    sends(page, "push-send", "failed", "the push for another app")
+    if "400 DeviceTokenNotForTopic" not in last_words(page) and "400 TopicDisallowed" not in last_words(page):
+        raise Failure(f"the refusal is not what APNs says of another app: {last_words(page)}")
+    page.press("push-adopt")
+    sends(page, "push-send", "accepted", "the push after the change of its app")
+    page.drop("silent.apns", json.dumps({"Simulator Target Bundle": "org.clarion.demo", "aps": {"content-available": 1}}))
+    page.wait("a background push", lambda: page.find("push-type").get_attribute("value") == "background")
+    if page.find("foreign-bundle"):
+        raise Failure("the phones' own app is called another one")
+
+
+def again_and_as_other_forms(page, user):
+    page.catch_copies()
+    page.press("template-alert")
+    sends(page, "push-send", "accepted", "the push")
+    sends(page, "sent-again", "accepted", "the same push")
+    page.press("sent-copy-apns")
+    file = json.loads(page.last_copied())
+    if file["Simulator Target Bundle"] != "org.clarion.demo" or file["aps"]["alert"]["title"] != "Harbour":
+        raise Failure("the .apns form is not what was sent")
+    page.press("sent-copy-curl")
+    command = page.wait("the curl form", lambda: (text := page.last_copied()).startswith("curl ") and text)
+    answer = subprocess.run(["bash", "-c", command + " --silent --max-time 20"], capture_output=True, text=True, timeout=30)
+    if "HTTP/2 200" not in answer.stdout or "apns-id" not in answer.stdout:
+        raise Failure(f"the curl form does not work: {answer.stdout} {answer.stderr}")
+
+
+def rich_of_every_kind(page, user):
+    page.press("way-rich")
+    page.press("control-open")
+    page.quiet()
+    wanted = {"picture": "img", "voice-message": "sound", "video": "video", "boarding-pass": "file", "link": "url", "coupon": "coupon"}
+    for template, kind in wanted.items():
+        page.press(f"rich-template-{template}")
+        sends(page, "rich-send", "accepted", f"the {template}")
+        page.press("alert-more")
+        page.see("content", f'[data-kind="{kind}"][data-state="ready"]', what=f"the content screen with the {template}")
+        page.shot(f"rich-{template}")
+        page.press("content-back")
+        page.quiet()
+
+
+def sealed_opens_on_the_phone_alone(page, user):
+    page.press("rich-template-sealed")
+    sends(page, "rich-send", "accepted", "the sealed notification")
+    page.press("alert-more")
+    page.see("content-sealed")
+    page.picture_shown("content-image")
+    page.shot("sealed")
+    page.press("content-back")
+
+
+def a_dropped_picture_is_the_content(page, user):
+    page.press("rich-template-picture")
+    page.drop("square.png", encoded=PNG, media_type="image/png")
+    page.wait("the picture's name", lambda: page.texts("rich-file") == ["square.png"])
+    page.type("rich-title", "Dropped")
+    page.type("rich-alt", "An orange square")
+    page.catch_copies()
+    sends(page, "rich-send", "accepted", "the dropped picture")
+    page.press("alert-more")
+    page.see("content", '[data-kind="img"][data-state="ready"]')
+    page.picture_shown("content-image")
+    if page.find("content-image").get_attribute("alt") != "An orange square":
+        raise Failure("the picture does not have its description")
+    page.press("content-back")
+    if not page.texts("sent-line")[0].endswith("curl"):
+        raise Failure("what was sent last cannot be copied as curl")
+    page.press("sent-copy-curl")
+    page.wait("the curl form", lambda: "square.png" in page.last_copied())
+    file = page.folder / "square.png"
+    file.write_bytes(base64.b64decode(PNG))
+    answer = subprocess.run(
+        ["bash", "-c", page.last_copied() + " --silent --max-time 20"], capture_output=True, text=True, timeout=30, cwd=page.folder)
+    file.unlink()
+    if '"id"' not in answer.stdout:
+        raise Failure(f"the curl form does not work: {answer.stdout} {answer.stderr}")
+    page.press("alert-ok")
+
+
+def later_can_be_taken_back(page, user):
+    page.choose("rich-delay", "30")
+    page.press("rich-send")
+    page.see("rich-waiting")
+    before, _ = newest(page)
+    page.press("rich-waiting-stop")
+    page.gone("rich-waiting")
+    if newest(page)[0] != before:
+        raise Failure("it was sent all the same")
+    page.choose("rich-delay", "5")
+    page.press("rich-send")
+    page.press("control-lock")
+    ends(page, before, "accepted", "it, by itself,")
+    page.see("notice", what="it on the lock screen")
+    page.press("control-lock")
+    page.choose("rich-delay", "0")
+
+
+STEPS = [
+    a_push_by_hand_arrives, to_another_phone, mistakes_are_told_in_words_with_their_place, broken_json_is_found,
+    a_dropped_file_keeps_its_bundle, again_and_as_other_forms, rich_of_every_kind, sealed_opens_on_the_phone_alone,
+    a_dropped_picture_is_the_content, later_can_be_taken_back,
+]

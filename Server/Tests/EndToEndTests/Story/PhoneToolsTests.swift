@@ -1,0 +1,150 @@
+import DeviceSimulation
+import Foundation
+import RichPushModel
+import SimulatedPhonePage
+import Testing
+
+@testable import ClarionServer
+
+/// The tools beside the phones of a demo, on real parts.
+struct PhoneToolsTests {
+    private func faults(_ stage: Stage, apns: PhoneFaults.APNs = .none, backend: PhoneFaults.Backend = .none) async throws {
+        try await stage.demo.tools.set(PhoneFaults(apns: apns, backend: backend), of: "1")
+    }
+
+    @Test("a push by hand reaches the phone it is for, and its story says when it was sent, asked for, delivered and shown")
+    func push() async throws {
+        try await Stage.open(phones: 2) { stage in
+            for number in 1...2 { try await stage.signIn("alice", on: number) }
+            for number in 1...2 { try await stage.phone(number).perform(.home) }
+            let push = HandPush(priority: 10, payload: #"{"aps":{"alert":{"title":"Harbour","body":"The ferry leaves."}}}"#)
+            let answer = try await stage.demo.tools.send(push, to: "1")
+            #expect(answer.status == 200 && answer.reason == nil)
+            try await stage.wait(for: "the notification", on: 1) { $0.notifications.first?.title == "Harbour" }
+            let told = stage.phone(1).steps.filter { $0.push == answer.apnsId }.map(\.step)
+            #expect([.send, .apnsRequest, .apnsAnswer, .delivered, .shown].allSatisfy(told.contains))
+            #expect(await stage.phone(2).snapshot.notifications.isEmpty)
+            #expect(!stage.phone(2).steps.contains { $0.push == answer.apnsId })
+        }
+    }
+
+    @Test(
+        "what APNs refuses comes back with its reason",
+        arguments: [
+            (HandPush(pushType: "background", priority: 10, payload: #"{"aps":{"content-available":1}}"#), 400, "BadPriority"),
+            (HandPush(priority: 7, payload: "{}"), 400, "BadPriority"),
+            (HandPush(topic: "org.example.other", payload: "{}"), 400, "DeviceTokenNotForTopic"),
+            (HandPush(payload: ""), 400, "PayloadEmpty"),
+            (HandPush(payload: String(repeating: "x", count: 4_097)), 413, "PayloadTooLarge"),
+            (HandPush(pushType: "alarm", payload: "{}"), 400, "InvalidPushType"),
+            (HandPush(expiration: -1, payload: "{}"), 400, "BadExpirationDate"),
+        ])
+    func refused(push: HandPush, status: Int, reason: String) async throws {
+        try await Stage.open { stage in
+            let answer = try await stage.demo.tools.send(push, to: "1")
+            #expect(answer.status == status)
+            // The topic of a stranger is refused by the key before the token is looked at.
+            #expect(answer.reason == reason || (reason == "DeviceTokenNotForTopic" && answer.reason == "TopicDisallowed"))
+        }
+    }
+
+    @Test("faults of APNs strike the phone they are for until they are taken back, and no other")
+    func apnsFaults() async throws {
+        try await Stage.open(phones: 2) { stage in
+            let push = HandPush(payload: #"{"aps":{"alert":"a"}}"#)
+            for (fault, status) in [(PhoneFaults.APNs.unavailable, 503), (.tooManyRequests, 429)] {
+                try await faults(stage, apns: fault)
+                for _ in 1...2 { #expect(try await stage.demo.tools.send(push, to: "1").status == status) }
+                #expect(try await stage.demo.tools.send(push, to: "2").status == 200)
+            }
+            try await faults(stage, apns: .drop)
+            #expect(try await stage.demo.tools.send(push, to: "1").status == nil)
+            try await faults(stage)
+            #expect(try await stage.demo.tools.send(push, to: "1").status == 200)
+        }
+    }
+
+    @Test(
+        "a fault of the backend keeps the content away and the words stay, until it is taken back",
+        arguments: [PhoneFaults.Backend.gone, .failing, .damaged, .oversized, .disguised])
+    func backendFaults(fault: PhoneFaults.Backend) async throws {
+        try await Stage.open { stage in
+            try await stage.signIn("alice", on: 1)
+            try await stage.phone(1).perform(.home)
+            try await faults(stage, backend: fault)
+            let id = try await stage.caller("alice").send(Picture.random(side: 32), message: "Words stay")
+            let shown = try await stage.wait(for: "the notification", on: 1) { !$0.notifications.isEmpty }
+            #expect(shown.notifications.first?.hasAttachment == false)
+            #expect(await stage.phone(1).media(for: id, attachmentOf: nil) == nil)
+            try await faults(stage)
+            try await stage.phone(1).perform(.openApp)
+            try await stage.phone(1).perform(.openInbox(id))
+            try await stage.wait(for: "the picture", on: 1) { $0.content?.richID == id && $0.content?.state == .ready }
+        }
+    }
+
+    @Test("a retired token is answered 410, and the phone has another one after its next start")
+    func retired() async throws {
+        try await Stage.open { stage in
+            try await stage.signIn("alice", on: 1)
+            let before = try await stage.demo.tools.target(of: "1").deviceToken
+            try await stage.demo.tools.retireToken(of: "1")
+            _ = try await stage.caller("alice").call("POST", "/api/notifications", body: nil, headers: [:])
+            _ = try await eventually("APNs says 410") {
+                stage.phone(1).steps.contains { $0.step == .apnsAnswer && $0.detail["status"] == "410" } ? true : nil
+            }
+            let after = try await stage.demo.tools.target(of: "1").deviceToken
+            #expect(after != before)
+            try await stage.phone(1).perform(.terminate)
+            try await stage.phone(1).perform(.openApp)
+            _ = try await eventually("the new token is registered") {
+                try await stage.demo.node.hub.devices(withToken: after).isEmpty ? nil : true
+            }
+        }
+    }
+
+    @Test("what is sealed beside the phones opens on the phones of those it is for, and the server has none of its words")
+    func sealed() async throws {
+        try await Stage.open(phones: 2) { stage in
+            try await stage.signIn("bob", on: 1)
+            try await stage.signIn("carol", on: 2)
+            try await stage.phone(1).perform(.home)
+            var draft = SealedDraft(sender: "alice", users: ["bob"], kind: .image, message: "For bob alone")
+            draft.content = Picture.random(side: 16)
+            draft.fileName = "picture.gif"
+            let id = try await stage.demo.tools.send(draft).id
+            let home = try await stage.wait(for: "the notification", on: 1) { !$0.notifications.isEmpty }
+            #expect(home.notifications.first?.body == "For bob alone")
+            try await stage.phone(1).perform(.openApp)
+            try await stage.phone(1).perform(.openInbox(id))
+            let opened = try await stage.wait(for: "the picture", on: 1) { $0.content?.state == .ready }
+            #expect(opened.content?.sealed == true)
+            let media = try #require(await stage.phone(1).media(for: id, attachmentOf: nil))
+            #expect(try Data(contentsOf: media.file) == draft.content)
+            let stored = try await stage.caller("alice").call("GET", APIRoute.details(id))
+            #expect(stored.status == 200 && stored.body.range(of: Data("For bob alone".utf8)) == nil)
+            #expect(await stage.phone(2).snapshot.notifications.isEmpty)
+        }
+    }
+
+    @Test("an answer in a notification reaches whoever sent it")
+    func reply() async throws {
+        try await Stage.open(phones: 2) { stage in
+            try await stage.signIn("alice", on: 1)
+            try await stage.signIn("bob", on: 2)
+            for number in 1...2 { try await stage.phone(number).perform(.home) }
+            var request = SendRequest(message: "Are you coming?")
+            request.audience = "username:alice"
+            let sent = try await stage.caller("bob").call("POST", APIRoute.notifications, json: request)
+            #expect(sent.status == 201)
+            let home = try await stage.wait(for: "the question", on: 1) { !$0.notifications.isEmpty }
+            let notice = try #require(home.notifications.first)
+            await #expect(throws: PhoneActionError.self) {
+                try await stage.phone(1).perform(.replyNotification(id: notice.id, text: "  "))
+            }
+            try await stage.phone(1).perform(.replyNotification(id: notice.id, text: "On my way"))
+            try await stage.wait(for: "the answer", on: 2) { $0.notifications.contains { $0.body == "On my way" } }
+            #expect(await stage.phone(1).snapshot.notifications.isEmpty)
+        }
+    }
+}
