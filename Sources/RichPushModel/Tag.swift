@@ -115,7 +115,7 @@ public struct Tag: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Marks without which a word of many languages cannot be written, and joining punctuation: the .NET client lets both pass.
+    /// Marks without which a word of many languages cannot be written, and joining punctuation.
     private static func isPartOfWord(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .nonspacingMark, .spacingMark, .connectorPunctuation: true

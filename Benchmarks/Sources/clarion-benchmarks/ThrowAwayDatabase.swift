@@ -28,7 +28,9 @@ final class ThrowAwayDatabase {
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = CommandRun.pinned(
             to: 1,
-            asOther + ["\(programs)/postgres", "-D", data, "-p", "\(port)", "-k", folder.path, "-c", "listen_addresses=127.0.0.1"])
+            asOther + [
+                "\(programs)/postgres", "-D", data, "-p", "\(port)", "-k", folder.path, "-c", "listen_addresses=127.0.0.1",
+            ])
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice

@@ -3,8 +3,8 @@ import ServiceErrors
 
 /// How many bytes the files of containers have, and may have.
 ///
-/// A hub may have as much as it leaves to others: one alone gets half of all, two get a third each. So whoever fills its own
-/// containers leaves room for the feedback and the jobs of every other hub.
+/// A hub may have as much as it leaves free: one alone gets half of all, the next that fills its share half of the rest. So whoever
+/// fills its own containers leaves room for the feedback and the jobs of others.
 final class ContainerSpace: Sendable {
     private struct State {
         var total: Int64
@@ -13,6 +13,7 @@ final class ContainerSpace: Sendable {
 
     private let limit: Int64
     private let state: NIOLockedValueBox<State>
+    private let turn = NIOLock()
 
     /// - Parameter used: what the files of each hub have, by its number.
     init(limit: Int64, used: [Int64: Int64]) {
@@ -34,10 +35,13 @@ final class ContainerSpace: Sendable {
         guard fits else {
             throw ServiceError(
                 .quotaExceeded,
-                "the files of this hub would take more of the \(limit) bytes of hub-file-space than they leave to other hubs",
+                "the files of this hub would take more of the \(limit) bytes of hub-file-space than they leave free",
                 retryAfter: 60)
         }
     }
+
+    /// Runs one at a time what looks at a file and then replaces it.
+    func alone<Result>(_ body: () throws -> Result) rethrows -> Result { try turn.withLock(body) }
 
     /// Counts what went, or came without being asked for.
     func change(by bytes: Int64, of hub: Int64) {

@@ -67,8 +67,11 @@ final class DiskBlobUpload: BlobUpload {
             try file.synchronize()
             try directory.makeFolder(blob.container, of: blob.hub)
             let target = directory.path(blob)
-            let replaced = try directory.size(of: target) ?? 0
-            guard rename(path, target) == 0 else { throw FileFault.last("rename") }
+            let replaced = try space.alone {
+                let replaced = try directory.size(of: target) ?? 0
+                guard rename(path, target) == 0 else { throw FileFault.last("rename") }
+                return replaced
+            }
             space.change(by: -replaced, of: blob.hub.number)
             state = .closed
         }

@@ -40,10 +40,7 @@ public final class DiskContainerStore: ContainerStore {
         let (directory, space, threads) = (directory, space, threads)
         return try await threads.storing {
             try directory.makeFolder(blob.container, of: blob.hub)
-            let path = directory.path(blob)
-            let before = try directory.size(of: path) ?? 0
-            let file = try OpenFile.appending(path, at: offset)
-            space.change(by: offset - before, of: blob.hub.number)
+            let file = try OpenFile.writing(directory.path(blob), at: offset)
             return DiskBlobAppending(file: file, hub: blob.hub, space: space, threads: threads)
         }
     }
@@ -107,8 +104,22 @@ struct DiskBlobAppending: BlobAppending {
     let threads: NIOThreadPool
 
     func write(_ chunk: [UInt8]) async throws {
-        try space.take(Int64(chunk.count), for: hub.number)
-        try await threads.storing { try file.write(chunk) }
+        let taken = Int64(chunk.count)
+        try space.take(taken, for: hub.number)
+        try await threads.storing {
+            // What was there already, or could not be written, takes no room.
+            let before = try file.size()
+            defer { if let after = try? file.size() { space.change(by: after - before - taken, of: hub.number) } }
+            try file.write(chunk)
+        }
+    }
+
+    func cut(to size: Int64) async throws {
+        try await threads.storing {
+            let before = try file.size()
+            try file.cut(to: size)
+            space.change(by: try file.size() - before, of: hub.number)
+        }
     }
 
     func synchronize() async throws { try await threads.storing { try file.synchronize() } }

@@ -37,14 +37,17 @@ final class OpenFile: Sendable {
         return OpenFile(descriptor)
     }
 
-    /// Opens a file for writing from an offset on, created (mode 0600) if there is none; what lies behind the offset is cut off,
-    /// and what is missing before it is zeros.
-    static func appending(_ path: String, at offset: Int64) throws -> OpenFile {
+    /// Opens a file for writing from an offset on, created (mode 0600) if there is none; what is missing before that becomes zeros.
+    static func writing(_ path: String, at offset: Int64) throws -> OpenFile {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw FileFault.last("open") }
-        let file = OpenFile(descriptor, at: offset)
-        guard ftruncate(descriptor, off_t(offset)) == 0 else { throw FileFault.last("ftruncate") }
-        return file
+        return OpenFile(descriptor, at: offset)
+    }
+
+    /// Cuts off what lies behind that many bytes; a shorter file stays as it is.
+    func cut(to size: Int64) throws {
+        guard try self.size() > size else { return }
+        guard ftruncate(descriptor, off_t(size)) == 0 else { throw FileFault.last("ftruncate") }
     }
 
     func size() throws -> Int64 { Int64(try information().st_size) }

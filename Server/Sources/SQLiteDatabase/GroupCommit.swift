@@ -4,7 +4,7 @@ import Synchronization
 
 /// Lets writes that wait at the same time share one commit, which is what costs: one wait for the disk instead of many.
 ///
-/// Each write runs in a savepoint of its own, so an error undoes that write alone. All are answered after the commit.
+/// An error undoes its own write alone, see `GroupTransaction`. All are answered after the commit.
 final class GroupCommit: Sendable {
     /// How many writes may wait; more are refused as unavailable.
     static let bound = 4096

@@ -99,9 +99,13 @@ struct DiskContainerStoreTests {
         for page in ["first,", "second,", "third"] { try await successor.write(Array(page.utf8)) }
         try await slow.write(Array("first,".utf8))
         #expect(try await bench.text(blob, in: store) == "first,second,third")
+        #expect(store.usedBytes == 18)
+        try await successor.cut(to: 6)
+        #expect(try await bench.text(blob, in: store) == "first,")
+        #expect(store.usedBytes == 6)
     }
 
-    @Test("appending cuts off what lies behind the offset")
+    @Test("a file that is opened at an offset is written from there on, and cut where it ends")
     func appends() async throws {
         let bench = Bench()
         let store = try bench.store()
@@ -110,7 +114,9 @@ struct DiskContainerStoreTests {
         try await first.write(Array("committed, lost".utf8))
         try await first.synchronize()
         let second = try await store.append(to: blob, at: 9)
+        #expect(try await bench.text(blob, in: store) == "committed, lost", "opening alone changes nothing")
         try await second.write(Array("!".utf8))
+        try await second.cut(to: 10)
         #expect(try await bench.text(blob, in: store) == "committed!")
         #expect(store.usedBytes == 10)
     }

@@ -92,6 +92,16 @@ struct PlanningTests {
         #expect(Array(id.uuid.uuidString)[14] == "5")
     }
 
+    @Test("push ids stay what they were, since those in flight outlive an upgrade")
+    func goldenPushID() throws {
+        let send = try #require(NotificationID("0c5d2a1e-9b7f-4c3d-8e6a-5b4c3d2e1f00"))
+        #expect(
+            PushID(notification: send, record: try #require(RecordID("device-1"))).uuid.uuidString
+                == "7D55B34B-2A37-5663-8D1F-48B86E189E56")
+        let handle = DeviceHandle(canonical: "ABCD")
+        #expect(PushID(notification: send, handle: handle).uuid.uuidString == "B9BB67E7-FC1A-57EB-8E2A-3EF25401BD4E")
+    }
+
     @Test("the digest of a command covers all it says")
     func digest() throws {
         let base = SendCommand(message: PushMessage(body: [1, 2]), audience: nil)

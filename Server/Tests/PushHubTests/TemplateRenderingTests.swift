@@ -77,6 +77,7 @@ struct TemplateRenderingTests {
         let chosen = try push(render(silent, message: message { ($0.priority, $0.collapseID) = (10, "score") }))
         #expect(chosen.pushType == "background" && chosen.priority == 5 && chosen.collapseID == "score")
         #expect(try render(message: message { $0.pushType = "background" }) == .failed(.invalidFormat))
+        #expect(try render(#"{"aps":{"alert":"x"}}"#, [("apns-push-type", "background")]) == .failed(.invalidFormat))
         #expect(try push(render(silent, message: message { $0.pushType = "background" })).pushType == "background")
     }
 

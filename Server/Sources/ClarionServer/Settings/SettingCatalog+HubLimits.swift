@@ -34,8 +34,9 @@ extension SettingCatalog {
     static let hubFileSpace = Setting(
         "hub-file-space", .size(1_000_000...1_000_000_000_000_000), default: 8_589_934_592, in: .hubLimits,
         """
-        How many bytes the files of imports, exports and feedback may have together. A hub has as much of it as it leaves to others: \
-        one alone gets half, two a third each. At least twice hub-job-file-limit.
+        How many bytes the files of imports, exports and feedback may have together. A hub may have as much of it as it leaves free: \
+        one alone gets half, the next half of the rest. At least four times hub-job-file-limit, because an import writes about as much \
+        as it reads.
         """)
 
     /// Those above, in the order of the reference page.

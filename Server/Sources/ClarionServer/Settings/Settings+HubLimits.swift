@@ -63,11 +63,12 @@ extension Settings.HubBounds {
         installationBytes = Int(resolver.value(SettingCatalog.hubInstallationLimit))
         jobFileBytes = resolver.value(SettingCatalog.hubJobFileLimit)
         fileSpace = resolver.value(SettingCatalog.hubFileSpace)
-        // A hub has as much as it leaves to others.
-        if fileSpace / 2 < jobFileBytes {
+        // A hub has half of it at most, and an import writes about as much as it reads.
+        if fileSpace / 4 < jobFileBytes {
             resolver.complain(
                 SettingCatalog.hubFileSpace,
-                "is less than twice hub-job-file-limit; one hub has at most half, so the largest file could never be stored")
+                "is less than four times hub-job-file-limit; one hub has at most half, so the largest file could never be imported"
+            )
         }
     }
 }

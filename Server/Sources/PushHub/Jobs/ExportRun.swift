@@ -28,7 +28,9 @@ struct ExportRun {
             progress.cursor = isLast ? .last : taken.last?.sliceKey ?? .last
             guard try await commit(progress, isOver: false) else { return false }
             try await files.write(&progress)
-            if isLast { return try await commit(progress, isOver: true) }
+            guard isLast else { continue }
+            try await files.finish(progress)
+            return try await commit(progress, isOver: true)
         }
     }
 

@@ -8,7 +8,15 @@ extension HubJobs {
 
     /// Lays the feedback of a hub that is new since the last call into files of its feedback container, at most 1,000 documents in
     /// each. A file is named after its first row, so that one whose mark was lost is written again as it was.
+    ///
+    /// Where there is no room for more, what lies there can be read all the same.
     public func layDownFeedback(of hub: NotificationHub) async throws {
+        do { try await layDownNewFeedback(of: hub) } catch let error as ServiceError where error.code == .quotaExceeded {
+            logger.warning("There is no room for a hub's feedback", metadata: ["hub": "\(hub.id.number)"])
+        }
+    }
+
+    private func layDownNewFeedback(of hub: NotificationHub) async throws {
         var mark = try await store.feedbackMark(in: hub.id)
         let limit = clock.now - Self.settling
         for _ in 0..<Self.filesAtOnce {

@@ -58,7 +58,8 @@ extension HubJobs {
         logger.warning("A job failed", metadata: ["job": "\(lease.job.number)", "reason": "\(reason)"])
         var current = try await store.job(lease.job.number, in: lease.job.hub)?.progress ?? lease.job.progress
         // What was committed before belongs into the files, if they can be written at all.
-        _ = try? await JobFiles(lease.job, containers, &current)
+        let files = try? await JobFiles(lease.job, containers, &current)
+        try? await files?.finish(current)
         _ = try await store.checkpoint(
             lease, current, state: .failed, failure: reason, until: clock.now, at: clock.now)
     }

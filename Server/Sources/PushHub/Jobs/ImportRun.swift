@@ -24,6 +24,7 @@ struct ImportRun {
             progress.line = 0
             progress.offset = 0
         }
+        try await files.finish(progress)
         return try await jobs.store.checkpoint(
             lease, progress, state: .completed, failure: nil, until: jobs.deadline, at: jobs.clock.now)
     }

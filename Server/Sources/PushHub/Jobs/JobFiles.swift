@@ -1,7 +1,9 @@
 import ServiceErrors
 
-/// The two files of a job, brought to where the committed progress says they are: what lies behind that is cut off, what is
-/// pending is written.
+/// The two files of a job, written from where the committed progress says they are; what is pending is written at once.
+///
+/// A worker that stalls may come back when another has gone on in its place. All write the same bytes at the same places, and only
+/// who has done the last page, and so had the lease until then, cuts off what a worker that died may have left behind.
 struct JobFiles {
     private let output: any BlobAppending
     private let failed: any BlobAppending
@@ -16,6 +18,12 @@ struct JobFiles {
         failed = try await containers.append(
             to: BlobReference(hub: job.hub, container: job.output, name: failedName), at: progress.failedSize)
         try await write(&progress)
+    }
+
+    /// Ends the files where the progress does. To be called once everything is written, before the job is called over.
+    func finish(_ progress: JobProgress) async throws {
+        try await output.cut(to: progress.outputSize)
+        try await failed.cut(to: progress.failedSize)
     }
 
     /// Writes what is pending, durably.

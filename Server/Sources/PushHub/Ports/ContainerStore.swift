@@ -7,7 +7,8 @@ public protocol ContainerStore: Sendable {
     /// file exceeds the limit.
     func put(_ blob: BlobReference, limit: Int64) async throws -> any BlobUpload
 
-    /// Opens a file for appending at an offset: what lies behind that is cut off, a missing file is created.
+    /// Opens a file for writing from an offset on; a missing file is created. Nothing of it changes before something is written: who
+    /// opens it too late must not touch what another has written meanwhile.
     func append(to blob: BlobReference, at offset: Int64) async throws -> any BlobAppending
 
     /// Opens a file; `nil` when there is none.
@@ -51,8 +52,11 @@ public protocol BlobUpload: Sendable {
 
 /// A file that grows.
 public protocol BlobAppending: Sendable {
-    /// Adds bytes at the end.
+    /// Writes bytes behind those that were written through this value.
     func write(_ chunk: [UInt8]) async throws
+
+    /// Cuts off what lies behind that many bytes.
+    func cut(to size: Int64) async throws
 
     /// Makes what was written survive a power cut.
     func synchronize() async throws

@@ -48,15 +48,12 @@ extension RenderedPush {
     }
 
     private static func pushType(_ headers: [String: String], _ message: AcceptedMessage, _ body: [UInt8]) throws -> String {
-        guard let given = headers["apns-push-type"] else {
-            let body = try PushBody(body)
-            guard !message.pushType.isEmpty else { return body.isSilent ? "background" : "alert" }
-            guard message.pushType != "background" || !body.alerts else {
-                throw TemplateRenderingError.malformedHeader("apns-push-type")
-            }
-            return message.pushType
+        let body = try PushBody(body)
+        let given = headers["apns-push-type"] ?? message.pushType
+        guard !given.isEmpty else { return body.isSilent ? "background" : "alert" }
+        guard MessageCheck.pushTypes.contains(given), given != "background" || !body.alerts else {
+            throw TemplateRenderingError.malformedHeader("apns-push-type")
         }
-        guard MessageCheck.pushTypes.contains(given) else { throw TemplateRenderingError.malformedHeader("apns-push-type") }
         return given
     }
 

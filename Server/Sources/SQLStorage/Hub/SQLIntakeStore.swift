@@ -26,14 +26,15 @@ public struct SQLIntakeStore: IntakeStore {
 
     public func accept(_ send: AcceptedSend) async throws -> IntakeAnswer {
         try await database.writing { connection in
+            // Who still knew a removed hub by its name would be told that its send is kept, and it would be cleared away.
+            // Asked before anything is written: what is refused then costs others nothing.
+            guard try connection.row(Self.selectRemoved, [.integer(send.hub.number)]) == nil else {
+                throw ServiceError(.notFound, "No service is hosted at the specified address.")
+            }
             if let idempotency = send.idempotency, try connection.run(Self.insertKey, Self.values(idempotency, send)) == 0,
                 let earlier = try Self.find(idempotency, send.hub, connection)
             {
                 return earlier
-            }
-            // Who still knew a removed hub by its name would be told that its send is kept, and it would be cleared away.
-            guard try connection.row(Self.selectRemoved, [.integer(send.hub.number)]) == nil else {
-                throw ServiceError(.notFound, "No service is hosted at the specified address.")
             }
             try connection.run(Self.insert, Self.values(send))
             for (number, range) in send.slices.ranges.enumerated() {

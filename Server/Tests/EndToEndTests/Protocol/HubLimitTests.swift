@@ -11,7 +11,7 @@ struct HubLimitTests {
     private static let settings = [
         "CLARION_HUB_NOTIFICATION_LIMIT": "4096", "CLARION_HUB_BATCH_HANDLES": "2", "CLARION_HUB_TAG_LIMIT": "2",
         "CLARION_HUB_SCHEDULE_HORIZON": "60s", "CLARION_HUB_PAGE_SIZE": "1", "CLARION_HUB_INSTALLATION_LIMIT": "16384",
-        "CLARION_HUB_JOB_FILE_LIMIT": "1MB", "CLARION_HUB_FILE_SPACE": "2MB",
+        "CLARION_HUB_JOB_FILE_LIMIT": "1MB", "CLARION_HUB_FILE_SPACE": "4MB",
     ]
 
     @Test("each limit that is set is the limit of the running hub, and what keeps to it is taken")
@@ -77,8 +77,9 @@ struct HubLimitTests {
             return try await HTTPClient.shared.execute(request, timeout: .seconds(30)).status.code
         }
         #expect(try await put("large", 1_000_001) == 413)
-        #expect(try await put("first", 900_000) == 201)
-        #expect(try await put("second", 200_000) == 403, "one hub has at most half of the room for files")
+        #expect(try await put("first", 1_000_000) == 201)
+        #expect(try await put("second", 900_000) == 201)
+        #expect(try await put("third", 200_000) == 403, "one hub has at most half of the room for files")
     }
 
     private func status(

@@ -120,6 +120,11 @@ struct FuseContainerStore: ContainerStore {
             try await base.write(chunk)
         }
 
+        func cut(to size: Int64) async throws {
+            try fuse.burn()
+            try await base.cut(to: size)
+        }
+
         func synchronize() async throws {
             try fuse.burn()
             try await base.synchronize()

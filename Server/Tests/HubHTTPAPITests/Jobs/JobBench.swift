@@ -77,11 +77,13 @@ final class JobBench: Sendable {
     }
 
     /// Another service on the same storage, as a node has after a restart.
-    func restarted(store: any JobStore, containers: any ContainerStore) -> HubJobs {
+    func restarted(store: any JobStore, containers: any ContainerStore, batchBytes: Int? = nil) -> HubJobs {
         let hub = hub
+        var settings = HubJobs.Settings()
+        if let batchBytes { settings.batchBytes = batchBytes }
         return HubJobs(
             store: store, containers: containers, devices: deviceStore, format: RegistrationFileFormat(), hub: { _ in hub },
-            clock: clock, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            clock: clock, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, settings: settings)
     }
 
     /// Calls with the full key, with the Listen key, or without one.

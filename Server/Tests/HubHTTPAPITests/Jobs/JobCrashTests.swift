@@ -17,12 +17,15 @@ struct JobCrashTests {
     }
 
     /// Runs a job with a node that dies again and again after a random number of steps; how often it died.
-    private static func run(_ bench: JobBench, _ generator: inout SeededGenerator) async throws -> Int {
+    private static func run(
+        _ bench: JobBench, _ generator: inout SeededGenerator, batchBytes: Int? = nil
+    ) async throws -> Int {
         var deaths = 0
         while true {
             let fuse = Fuse(Int.random(in: 1...30, using: &generator))
             let containers = FuseContainerStore(base: bench.containers, fuse: fuse)
-            let node = bench.restarted(store: FuseJobStore(base: bench.jobStore, fuse: fuse), containers: containers)
+            let node = bench.restarted(
+                store: FuseJobStore(base: bench.jobStore, fuse: fuse), containers: containers, batchBytes: batchBytes)
             let worked = await node.runNext()
             #expect(containers.largest.withLockedValue { $0 } < 1 << 20, "pieces do not grow with the file")
             guard fuse.isGone else {
@@ -77,8 +80,8 @@ struct JobCrashTests {
         #expect(lines.count == Self.count * 9 / 10 && Set(lines).count == lines.count, "seed \(generator.seed)")
     }
 
-    @Test("a worker that stalled until another had done its export leaves that one's file alone")
-    func stalled() async throws {
+    @Test("a worker that stalled until another had done its export leaves that one's file alone", arguments: [false, true])
+    func stalled(isEarly: Bool) async throws {
         let bench = try await JobBench()
         let container = try await bench.makeContainer()
         _ = try await bench.call(.put, JobBench.target(container, "in.txt"), Self.file(), as: .nobody)
@@ -86,8 +89,8 @@ struct JobCrashTests {
             .importCreateRegistrations, output: container, file: JobBench.link(container, file: "in.txt"))
         #expect(await bench.jobs.runNext())
         let job = try await bench.submit(.exportRegistrations, output: container)
-        // It has opened its files when it stalls, for longer than its lease.
-        let containers = StallingContainerStore(base: bench.containers) {
+        // It has opened its files when it stalls, or has not, for longer than its lease.
+        let containers = StallingContainerStore(base: bench.containers, isEarly: isEarly) {
             bench.clock.advance(by: .seconds(31))
             #expect(await bench.jobs.runNext())
         }
@@ -96,5 +99,30 @@ struct JobCrashTests {
         #expect(done.status == .completed)
         let lines = try await bench.file(done, "OutputFilePath").split(separator: "\n")
         #expect(lines.count == Self.count * 9 / 10 && Set(lines).count == lines.count)
+    }
+
+    @Test("an export whose pages are cut because their lines are long has every registration once", arguments: [1, 3_000])
+    func cutPages(bytes: Int) async throws {
+        var generator = SeededGenerator()
+        print("seed \(generator.seed)")
+        let bench = try await JobBench()
+        let container = try await bench.makeContainer()
+        let names = (0..<40).map { "n:\($0)" }
+        let file = names.enumerated().map { index, tag in
+            let handle = String(repeating: "0", count: 62) + String(10 + index)
+            return RegistrationLines.line(RegistrationDescription(.apple, handle: handle, tags: [tag]))
+        }.joined()
+        _ = try await bench.call(.put, JobBench.target(container, "in.txt"), file, as: .nobody)
+        _ = try await bench.submit(
+            .importCreateRegistrations, output: container, file: JobBench.link(container, file: "in.txt"))
+        #expect(await bench.jobs.runNext())
+        let job = try await bench.submit(.exportRegistrations, output: container)
+        #expect(try await Self.run(bench, &generator, batchBytes: bytes) > 0, "seed \(generator.seed)")
+        let done = try await bench.job(job.id)
+        #expect(done.status == .completed && done.progress == 100, "seed \(generator.seed)")
+        let lines = try await bench.file(done, "OutputFilePath").split(separator: "\n").map {
+            try RegistrationLines.read(Array($0.utf8)).tags.first ?? ""
+        }
+        #expect(lines.sorted() == names.sorted(), "seed \(generator.seed)")
     }
 }

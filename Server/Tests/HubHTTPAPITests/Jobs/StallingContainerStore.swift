@@ -2,25 +2,29 @@ import NIOConcurrencyHelpers
 import PushHub
 import RichPushModel
 
-/// Files of a worker that stalls once, after it has opened the second of them.
+/// Files of a worker that stalls once, after it has opened the second of them or before it opens the first.
 struct StallingContainerStore: ContainerStore {
     let base: any ContainerStore
+    /// Whether it stalls before it opens the first file.
+    let isEarly: Bool
     /// What happens meanwhile.
     let stall: @Sendable () async -> Void
     private let opened = NIOLockedValueBox(0)
 
-    init(base: any ContainerStore, stall: @escaping @Sendable () async -> Void) {
+    init(base: any ContainerStore, isEarly: Bool = false, stall: @escaping @Sendable () async -> Void) {
         self.base = base
+        self.isEarly = isEarly
         self.stall = stall
     }
 
     func append(to blob: BlobReference, at offset: Int64) async throws -> any BlobAppending {
-        let file = try await base.append(to: blob, at: offset)
         let count = opened.withLockedValue { opened in
             opened += 1
             return opened
         }
-        if count == 2 { await stall() }
+        if count == 1, isEarly { await stall() }
+        let file = try await base.append(to: blob, at: offset)
+        if count == 2, !isEarly { await stall() }
         return file
     }
 
