@@ -277,7 +277,7 @@ let package = Package(
             dependencies: [
                 "APNsEmulation", "AppBackend", "ClarionServer", "DeviceSimulation", "HubProtocol", "PushHub", "RemoteHub",
                 "ServiceErrors", "SharedAccess", .argumentParser, .asyncHTTPClient, .logging, .nioCore, .nioPosix,
-                .richPushModel, .richPushSealing, .serviceLifecycle,
+                .richPushDevice, .richPushModel, .richPushSealing, .serviceLifecycle,
             ],
             swiftSettings: house),
 
