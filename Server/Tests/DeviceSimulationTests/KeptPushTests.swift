@@ -27,6 +27,17 @@ struct KeptPushTests {
         #expect(system.handle(.openApp, at: now) == [.hideBanner, .becomeActive])
     }
 
+    @Test("the newest is the one that arrived last, whichever was handled first")
+    func order() {
+        var system = suspended()
+        for number in [2, 1] {
+            var push = push("\(number)")
+            push.order = number
+            _ = system.handle(.background(push), at: now)
+        }
+        #expect(system.kept?.apnsID == "2")
+    }
+
     @Test("it comes with a tap on a notification too")
     func tapped() {
         var system = suspended()

@@ -33,12 +33,16 @@ extension SimulatedPhone {
     private func receiveAll(_ pushes: AsyncStream<IncomingPush>) async {
         await withTaskGroup(of: Void.self) { group in
             var running = 0
+            var order = 0
             for await push in pushes {
+                order += 1
+                var push = push
+                push.order = order
                 if running == Self.pushesAtOnce {
                     await group.next()
                     running -= 1
                 }
-                group.addTask { await self.receive(push) }
+                group.addTask { [push] in await self.receive(push) }
                 running += 1
             }
         }

@@ -29,6 +29,8 @@ public struct IncomingPush: Hashable, Sendable {
     public var collapseID: String?
     /// The app it is for.
     public var topic: String
+    /// Counts up in the order of arrival, where that is known.
+    var order = 0
 
     /// Describes a push.
     public init(payload: Data, pushType: String, apnsID: String, collapseID: String?, topic: String) {

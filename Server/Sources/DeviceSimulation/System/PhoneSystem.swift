@@ -62,8 +62,8 @@ struct PhoneSystem: Hashable, Sendable {
             return [.handOver(push)]
         case .suspended, .notRunning:
             if let reason = reasonToHold(at: now) {
-                // The newest only (APNs reference 6.4).
-                kept = push
+                // The newest only (APNs reference 6.4), although they are handled side by side.
+                if kept.map({ $0.order <= push.order }) ?? true { kept = push }
                 return [.hold(reason)]
             }
             return [wake(), .handOver(push)]

@@ -22,9 +22,9 @@ struct TroubledServer: HTTPTransport {
     func send(
         _ request: TransportRequest, maximumBytes: Int, deadline: Duration
     ) async throws(TransportError) -> TransportResponse {
-        if request.url.path == APIRoute.receipts { receiptCalls.withLockedValue { $0 += 1 } }
         if let answer = try refusal(of: request) { return answer }
         if trouble.withLockedValue({ $0 }) == .slow { try pass(Self.smallAnswer, deadline) }
+        if request.url.path == APIRoute.receipts { receiptCalls.withLockedValue { $0 += 1 } }
         return try await base.send(request, maximumBytes: maximumBytes, deadline: deadline)
     }
 
@@ -33,8 +33,9 @@ struct TroubledServer: HTTPTransport {
     ) async throws(TransportError) -> TransportResponse {
         if let answer = try refusal(of: request) { return answer }
         if trouble.withLockedValue({ $0 }) == .slow {
+            let start = clock.uptime
             await letReceiptsGoFirst()
-            try pass(Self.content, deadline)
+            try pass(Self.content, deadline - (clock.uptime - start))
         }
         return try await base.download(request, to: file, maximumBytes: maximumBytes, deadline: deadline)
     }
