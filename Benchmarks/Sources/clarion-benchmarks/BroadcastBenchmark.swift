@@ -116,7 +116,7 @@ struct BroadcastBenchmark {
         guard sent == Self.devices else { throw CommandRun.Fault("\(sent) pushes arrived") }
         return Sample(
             seconds: run.seconds, processor: try server.processorSeconds() - before.server,
-            peakMegabytes: try server.peakMegabytes(), database: try database?.processorSeconds() - (before.database ?? 0))
+            peakMegabytes: try server.peakMegabytes(), database: try database.map { try $0.processorSeconds() - (before.database ?? 0) })
     }
 
     /// As long as makes the body as long as that of the client alone.

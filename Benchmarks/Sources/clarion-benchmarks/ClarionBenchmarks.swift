@@ -13,8 +13,8 @@ enum ClarionBenchmarks {
         switch (words.first, words.count) {
         case ("serve", 2...3): try serve(words)
         case ("hub", 4...5): try hub(words)
-        case ("broadcast", 5...6): if try !broadcast(words) { exit(1) }
         case ("phone", 2...3): try phone(words)
+        case ("broadcast", 5...6): if try !broadcast(words) { exit(1) }
         case ("apns", 4...5): if try !apns(words) { exit(1) }
         default:
             print(

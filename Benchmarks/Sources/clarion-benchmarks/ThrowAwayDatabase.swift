@@ -7,6 +7,7 @@ final class ThrowAwayDatabase {
     private let programs: String
     /// PostgreSQL refuses to run as root.
     private let asOther: [String]
+    private let process = Process()
 
     init(folder: URL) throws {
         self.folder = folder
@@ -23,16 +24,26 @@ final class ThrowAwayDatabase {
         let data = folder.appending(path: "data").path
         _ = try CommandRun.client(
             asOther + ["\(programs)/initdb", "-D", data, "-U", "bench", "-A", "trust", "--encoding=UTF8", "--no-locale"])
-        _ = try CommandRun.client(
-            asOther + [
-                "\(programs)/pg_ctl", "-D", data, "-w", "-t", "60", "-l", folder.appending(path: "log").path, "-o",
-                "-p \(port) -k \(folder.path) -c listen_addresses=127.0.0.1", "start",
-            ], core: 1)
+        // Itself and not by pg_ctl, which would end and leave it what Foundation watches its end by.
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = CommandRun.pinned(
+            to: 1,
+            asOther + ["\(programs)/postgres", "-D", data, "-p", "\(port)", "-k", folder.path, "-c", "listen_addresses=127.0.0.1"])
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        for _ in 0..<600 {
+            if (try? CommandRun.client(["\(programs)/pg_isready", "-q", "-h", "127.0.0.1", "-p", "\(port)"])) != nil { return }
+            usleep(100_000)
+        }
+        throw CommandRun.Fault("PostgreSQL does not answer")
     }
 
     func stop() {
-        _ = try? CommandRun.client(
-            asOther + ["\(programs)/pg_ctl", "-D", folder.appending(path: "data").path, "-m", "fast", "-w", "stop"])
+        // SIGINT is its fast shutdown.
+        process.interrupt()
+        process.waitUntilExit()
     }
 
     /// User and system time so far of all its processes, those that have ended included.

@@ -12,7 +12,8 @@ import TagExpressions
 /// `hub-pages fill DATABASE HUB DEVICES` fills a hub of a database file and does nothing else.
 @main
 enum HubPages {
-    private static let now = Timestamp(seconds: 1_800_000_000)
+    /// In the past: a send reaches those who were there before it.
+    private static let now = Timestamp(seconds: 1_700_000_000)
     /// As many as the dispatcher reads at once.
     private static let pageSize = 1_000
 

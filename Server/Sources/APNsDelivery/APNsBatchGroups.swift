@@ -17,7 +17,8 @@ struct APNsBatchGroups {
     init(_ batch: PushBatch, defaultEnvironment: APNsEnvironment, defaultTopic: String) {
         decided = Array(repeating: nil, count: batch.targets.count)
         let headers = batch.headers.map { APNsPush.Headers($0, defaultTopic: defaultTopic) }
-        for (position, target) in batch.targets.enumerated() {
+        for position in batch.targets.indices {
+            let target = batch.targets[position]
             guard let environment = Self.environment(target.environment, default: defaultEnvironment) else {
                 decided[position] = .unsupported
                 continue
@@ -38,6 +39,8 @@ struct APNsBatchGroups {
             groups.firstIndex { $0.environment == environment }
             ?? {
                 groups.append(Group(environment: environment))
+                groups[groups.count - 1].targets.reserveCapacity(decided.count)
+                groups[groups.count - 1].pushes.reserveCapacity(decided.count)
                 return groups.count - 1
             }()
         groups[index].targets.append(position)

@@ -45,7 +45,12 @@ public struct APNsPushTransport: PushTransport {
                 tasks.addTask { (group.targets, await client?.send(group.pushes, lane: lane)) }
             }
             for await result in tasks {
+                let isAnyRefused = !refused.isEmpty
                 for (position, target) in result.targets.enumerated() {
+                    if !isAnyRefused, case .accepted? = result.outcomes?[position] {
+                        outcomes[target] = .accepted
+                        continue
+                    }
                     note(result.outcomes?[position], for: batch.targets[target])
                     outcomes[target] = outcome(
                         result.outcomes?[position], isOrdinary: groups.isOrdinary(batch.targets[target], in: batch, defaultTopic))

@@ -16,6 +16,9 @@ final class RefusedTokens: Sendable {
 
     init(capacity: Int = 10_000) { self.capacity = max(1, capacity) }
 
+    /// Whether none is remembered.
+    var isEmpty: Bool { state.withLock { $0.hashes.isEmpty } }
+
     /// Whether each of these tokens was refused; `nil` when none is remembered, which is nearly always so.
     func contains(_ tokens: some Sequence<String>) -> [Bool]? {
         state.withLock { state in

@@ -101,10 +101,11 @@ struct WireFaultTests {
 
     @Test("an idle connection is told so and ended")
     func idle() async throws {
-        try await RunningEmulator.run { rules in
-            rules.idleLimit = .zero
-        } _: { emulator in
+        try await RunningEmulator.run { emulator in
             let client = try await emulator.connect()
+            // Not before: a connection that is still being made cannot be told.
+            #expect(await outcome(client, emulator.push()) == "200")
+            emulator.apns.rules.idleLimit = .zero
             try await client.channel.closeFuture.get()
             #expect(try await client.observation().goAways.first?.data == #"{"reason":"IdleTimeout"}"#)
         }

@@ -13,10 +13,10 @@ struct PageDecisionTests {
         .unsupported,
     ]
 
-    private func member(_ key: Int64) -> AudienceMember {
+    private func member(_ key: Int64, topic: String? = nil) -> AudienceMember {
         AudienceMember(
             key: SliceKey(key), record: RecordID("d\(key)")!, platform: .apns, handle: DeviceHandle(canonical: "0\(key)"),
-            registeredAt: Self.now + .seconds(-10), version: 3)
+            topic: topic, registeredAt: Self.now + .seconds(-10), version: 3)
     }
 
     private func lease(_ change: (inout SliceLease) -> Void = { _ in }) -> SliceLease {
@@ -281,10 +281,7 @@ struct PageDecisionTests {
 
     @Test("one header set per topic; the message's topic wins")
     func batch() {
-        var records = (1...3).map { member($0) }
-        records[0].topic = "one"
-        records[1].topic = "two"
-        records[2].topic = "one"
+        let records = zip(Int64(1)..., ["one", "two", "one"]).map { member($0, topic: $1) }
         let work = SlicePage.Work.walk(.init(candidates: records.map { .init(member: $0, isSkipped: false) }, through: .last))
         var message = AcceptedMessage(body: [1], pushType: "alert", priority: 5, expiresAt: Timestamp(milliseconds: 9_999_999))
         let page = SlicePage(state: .dispatching, message: message, work: work, pendingCount: 0, nextPendingAt: nil)

@@ -28,6 +28,9 @@ struct CheckpointDraft {
         }
     }
 
+    /// Takes in several targets of Apple's with the same outcome that need nothing else.
+    mutating func count(_ outcome: TargetOutcome, _ number: Int) { checkpoint.tallies[outcome, default: 0] += number }
+
     /// Moves the cursor; `nil` leaves it where it is.
     mutating func walk(to key: SliceKey?, targets: Int) {
         if let key { checkpoint.lease.cursor = key }

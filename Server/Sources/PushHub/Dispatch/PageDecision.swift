@@ -36,6 +36,10 @@ extension PageDecision {
 
     /// Decides. `outcomes` belong to `plan.sends`, in that order; a missing one counts as unknown.
     init(_ plan: PagePlan, outcomes: [PushOutcome], in context: Context) {
+        guard !plan.isSentWhole(outcomes) else {
+            self = Self.whole(plan, context)
+            return
+        }
         let trouble = Self.trouble(outcomes)
         var reading = PageReading(plan, outcomes: outcomes)
         answer = reading.answer
@@ -59,6 +63,15 @@ extension PageDecision {
         checkpoint = draft.finished(pause: pause)
     }
 
+    /// The decision on a page whose targets all got their push, as nearly all pages are: nothing is to be told of any one.
+    private static func whole(_ plan: PagePlan, _ context: Context) -> PageDecision {
+        var draft = CheckpointDraft(context, trouble: nil)
+        draft.count(.accepted, plan.targets.count)
+        draft.walk(to: plan.through, targets: plan.targets.count)
+        draft.note(.some, isTroubled: false)
+        return PageDecision(checkpoint: draft.finished(pause: nil), trouble: nil, answer: .some)
+    }
+
     /// A configuration fault outweighs a service out of reach, whose longest wait counts.
     private static func trouble(_ outcomes: [PushOutcome]) -> Trouble? {
         var first: String?
@@ -74,6 +87,12 @@ extension PageDecision {
 }
 
 extension PagePlan {
+    /// Whether this is a page of the walk in which every target was sent to and accepted.
+    fileprivate func isSentWhole(_ outcomes: [PushOutcome]) -> Bool {
+        through != nil && isAppleAlone && !targets.isEmpty && sends.count == targets.count && outcomes.count == targets.count
+            && outcomes.allSatisfy { if case .accepted = $0 { true } else { false } }
+    }
+
     /// The key of the target before the index, or `nil` at the start.
     fileprivate func lastKey(before index: Int) -> SliceKey? { index > 0 ? targets[index - 1].key : nil }
 }

@@ -4,7 +4,7 @@ extension PagePlan {
     /// The batch for the targets in `sends`, in their order: one body for each template, and one header set for each template
     /// and topic.
     func batch(_ message: AcceptedMessage, of slice: SliceID) -> PushBatch {
-        var composition = BatchComposition(message, pushes: pushes, slice: slice)
+        var composition = BatchComposition(message, pushes: pushes, slice: slice, capacity: sends.count)
         for index in sends {
             guard let member = targets[index].member else { continue }
             composition.add(member)
@@ -26,22 +26,30 @@ private struct BatchComposition {
     private(set) var batch: PushBatch
     private var bodies: [TemplateID?: Int] = [:]
     private var headers: [HeaderKey: Int] = [:]
+    /// Of the target before, which mostly are those of the next.
+    private var latest: (key: HeaderKey, body: Int, headers: Int)?
+    private let names: PushID.Naming
 
-    init(_ message: AcceptedMessage, pushes: [TemplateID: RenderedPush], slice: SliceID) {
+    init(_ message: AcceptedMessage, pushes: [TemplateID: RenderedPush], slice: SliceID, capacity: Int) {
         self.message = message
         self.pushes = pushes
         self.slice = slice
+        names = PushID.Naming(slice.notification)
         batch = PushBatch(hub: slice.hub, bodies: [], headers: [], targets: [])
+        batch.targets.reserveCapacity(capacity)
     }
 
     mutating func add(_ member: AudienceMember) {
         let template = message.format == .template ? member.template : nil
         let push = template.flatMap { pushes[$0] }
-        let body = body(template, push)
-        let headers = header(HeaderKey(template: template, topic: push?.topic ?? message.topic ?? member.topic), push)
+        let key = HeaderKey(template: template, topic: push?.topic ?? message.topic ?? member.topic)
+        let place: (key: HeaderKey, body: Int, headers: Int)
+        if let latest, latest.key == key { place = latest } else { place = (key, body(template, push), header(key, push)) }
+        latest = place
         batch.targets.append(
             PushBatch.Target(
-                handle: member.handle, environment: member.environment, body: body, headers: headers, pushID: pushID(member)))
+                handle: member.handle, environment: member.environment, body: place.body, headers: place.headers,
+                pushID: names.id(of: member)))
     }
 
     private mutating func body(_ template: TemplateID?, _ push: RenderedPush?) -> Int {
@@ -60,10 +68,5 @@ private struct BatchComposition {
                 collapseID: push.map(\.collapseID) ?? message.collapseID, topic: key.topic))
         headers[key] = batch.headers.count - 1
         return batch.headers.count - 1
-    }
-
-    private func pushID(_ member: AudienceMember) -> PushID {
-        if let record = member.record { return PushID(notification: slice.notification, record: record) }
-        return PushID(notification: slice.notification, handle: member.handle)
     }
 }

@@ -12,9 +12,13 @@ struct PagePlan: Hashable {
         var settled: TargetOutcome?
     }
 
-    var targets: [Target]
+    private(set) var targets: [Target]
+    /// Indices of the targets that a push is sent to.
+    private(set) var sends: [Int] = []
     /// How far the walk is after this page; absent for a page of retries.
-    var through: SliceKey?
+    private(set) var through: SliceKey?
+    /// Whether all targets are devices of Apple's.
+    let isAppleAlone: Bool
     /// What is sent for each template.
     private(set) var pushes: [TemplateID: RenderedPush] = [:]
     /// Whether targets of the page were left for another one.
@@ -27,6 +31,7 @@ struct PagePlan: Hashable {
         _ page: SlicePage, lease: SliceLease, now: Timestamp, horizon: Duration, isOutOfReach: Bool = false,
         templates: [TemplateID: TemplateRendering] = [:]
     ) {
+        isAppleAlone = page.message.format == .native(.apns)
         let deadlines = RetryDeadline(expiresAt: page.message.expiresAt, horizon: horizon)
         switch page.work {
         case .wait:
@@ -44,6 +49,7 @@ struct PagePlan: Hashable {
             targets = due.map { Self.target($0, isOver: now >= deadlines.deadline(firstAt: $0.target.firstAt)) }
         }
         if page.message.format == .template { fill(templates, now) } else { refuse(page.message) }
+        sends = targets.indices.filter { targets[$0].settled == nil }
     }
 
     /// Settles whom the push service would refuse for sure, so that it is not asked.
@@ -73,15 +79,12 @@ struct PagePlan: Hashable {
         }
     }
 
-    /// Indices of the targets that a push is sent to.
-    var sends: [Int] { targets.indices.filter { targets[$0].settled == nil } }
-
     /// The plan with the first `count` of its pushes only; what comes after them is left for another page.
     func limited(toPushes count: Int) -> PagePlan {
-        let sends = sends
         guard count < sends.count else { return self }
         var plan = self
         plan.targets = Array(targets.prefix(sends[count]))
+        plan.sends = Array(sends.prefix(count))
         if through != nil { plan.through = plan.targets.last?.key }
         plan.isLimited = true
         return plan

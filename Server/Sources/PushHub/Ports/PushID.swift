@@ -22,17 +22,43 @@ public struct PushID: Hashable, Sendable {
     }
 
     private init(notification: NotificationID, target: String) {
-        var hash = Insecure.SHA1()
-        hash.update(data: Array(notification.text.utf8))
-        hash.update(data: [0])
-        hash.update(data: Array(target.utf8))
-        var bytes = Array(hash.finalize().prefix(16))
-        bytes[6] = bytes[6] & 0x0F | 0x50
-        bytes[8] = bytes[8] & 0x3F | 0x80
-        uuid = UUID(
-            uuid: (
-                bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7], bytes[8], bytes[9], bytes[10],
-                bytes[11], bytes[12], bytes[13], bytes[14], bytes[15]
-            ))
+        self = Naming(notification).id(of: target)
+    }
+
+    private init(_ digest: Insecure.SHA1.Digest) {
+        uuid = digest.withUnsafeBytes { bytes in
+            UUID(
+                uuid: (
+                    bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6] & 0x0F | 0x50, bytes[7],
+                    bytes[8] & 0x3F | 0x80, bytes[9], bytes[10], bytes[11], bytes[12], bytes[13], bytes[14], bytes[15]
+                ))
+        }
+    }
+}
+
+extension PushID {
+    /// Makes the ids of one notification's pushes, for many targets one after the other.
+    struct Naming {
+        private let start: [UInt8]
+
+        init(_ notification: NotificationID) { start = Array(notification.text.utf8) + [0] }
+
+        func id(of member: AudienceMember) -> PushID {
+            if let record = member.record { return id(of: record.text) }
+            return id(of: "handle " + member.handle.text)
+        }
+
+        fileprivate func id(of target: String) -> PushID {
+            var target = target
+            let count = start.count + target.utf8.count
+            // In one piece, and on the stack: arrays take memory for each.
+            return withUnsafeTemporaryAllocation(byteCount: count, alignment: 1) { name in
+                name.copyBytes(from: start)
+                target.withUTF8 { UnsafeMutableRawBufferPointer(rebasing: name[start.count...]).copyBytes(from: $0) }
+                var hash = Insecure.SHA1()
+                hash.update(bufferPointer: UnsafeRawBufferPointer(name))
+                return PushID(hash.finalize())
+            }
+        }
     }
 }

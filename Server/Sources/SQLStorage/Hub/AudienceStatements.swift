@@ -74,13 +74,15 @@ enum AudienceStatements {
     }
 
     /// Reads a row of `columns`.
-    static func member(_ key: SliceKey, _ row: any SQLColumns) throws -> AudienceMember {
+    ///
+    /// - Parameter platform: where the statement has asked for one only.
+    static func member(_ key: SliceKey, _ row: any SQLColumns, platform: Platform?) throws -> AudienceMember {
         guard let id = RecordID(try row.text(1)) else { throw SQLFault.unexpectedColumn(1) }
         let parent = try row.optionalText(9).flatMap(RecordID.init)
         let isInstallation = try row.text(2) == DeviceRecord.Kind.installation.rawValue
         return AudienceMember(
             key: key, record: id, installation: isInstallation ? parent ?? id : nil,
-            platform: Platform(rawValue: try row.text(3)), handle: DeviceHandle(canonical: try row.text(4)),
+            platform: try platform ?? Platform(rawValue: row.text(3)), handle: DeviceHandle(canonical: try row.text(4)),
             environment: try row.optionalText(5), topic: try row.optionalText(6),
             registeredAt: Timestamp(milliseconds: try row.integer(7)), version: try row.integer(8),
             template: try row.optionalInteger(11).map(TemplateID.init))

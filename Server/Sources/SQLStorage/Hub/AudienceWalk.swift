@@ -65,7 +65,8 @@ struct AudienceWalk {
         var scanned = 0
         while scanned < scanLimit, walk.candidates.count < limit {
             let chunk = try chunk(after: walk.through, last: last, limit: limit - walk.candidates.count)
-            walk.candidates += chunk.candidates
+            // The first piece is mostly all of it, and is not copied.
+            if walk.candidates.isEmpty { walk.candidates = chunk.candidates } else { walk.candidates += chunk.candidates }
             guard let through = chunk.through else {
                 walk.through = last
                 return walk
@@ -136,7 +137,7 @@ struct AudienceWalk {
     /// The columns of `AudienceStatements.member`, and those for comparing if there is something to compare.
     private func candidate(_ key: SliceKey, _ row: any SQLColumns) throws -> SlicePage.Candidate? {
         if let rest, try !rest.matches(AudienceStatements.matchingTags(row)) { return nil }
-        let member = try AudienceStatements.member(key, row)
+        let member = try AudienceStatements.member(key, row, platform: platform)
         return .init(member: member, isSkipped: try row.integer(10) == 1 && isTwin(member, form: try row.integer(12)))
     }
 
@@ -172,6 +173,9 @@ struct AudienceWalk {
     /// How many records of one handle are read at a time, and how many times, in the search for one that the send means.
     private static let twinPiece = 500
     private static let twinPieces = 20
+
+    /// The platform of every record of a native send.
+    private var platform: Platform? { if case .native(let platform) = send.format { platform } else { nil } }
 
     /// `$4` and on of every statement: what a record has to be to be meant.
     private var state: [SQLValue] {

@@ -30,7 +30,11 @@ final class PushMetrics: HubObserver {
         moveInFlight(by: -batch.targets.count)
         // A batch has up to a thousand outcomes of a few kinds: counted here first, so that each kind is one series looked up.
         var counts: [OutcomeClass: Int] = [:]
-        for outcome in outcomes { counts[OutcomeClass(outcome), default: 0] += 1 }
+        var accepted = 0
+        for outcome in outcomes {
+            if case .accepted = outcome { accepted += 1 } else { counts[OutcomeClass(outcome), default: 0] += 1 }
+        }
+        if accepted > 0 { counts[OutcomeClass(.accepted)] = accepted }
         for (kind, count) in counts {
             self.count(.pushOutcomes, [(.result, kind.result), (.reason, kind.reason)], by: count)
         }
