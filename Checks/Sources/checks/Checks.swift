@@ -13,7 +13,7 @@ enum Checks {
         case "floors": findings = try floors(manifests: Array(arguments.dropFirst()), paths: paths)
         case "size": findings = sizes(paths)
         case "complaints": findings = try complaints(Array(arguments.dropFirst()))
-        case "text": findings = TextCheck().findings(in: read(paths)) + large(paths)
+        case "text": findings = texts(paths)
         default:
             print("usage: checks floors MANIFEST… | size | text, with paths on standard input, or complaints …")
             exit(64)
@@ -38,6 +38,11 @@ enum Checks {
         let files = read(paths.filter { $0.hasSuffix(".swift") })
         print(SizeCheck().summary(of: files.filter { !$0.path.contains("Tests/") }))
         return SizeCheck().findings(in: files)
+    }
+
+    private static func texts(_ paths: [String]) -> [Finding] {
+        let files = read(paths)
+        return TextCheck().findings(in: files) + LinkCheck().findings(in: files, paths: paths) + large(paths)
     }
 
     private static func large(_ paths: [String]) -> [Finding] {

@@ -181,6 +181,8 @@ def the_keyboard_does_it_all(page, user):
         "return document.querySelector('[data-testid=\"alert\"]').getAttribute('role') === 'alertdialog'"))
     if active(page) in ("alert-more", "alert-ok"):
         raise Failure("the alert takes the focus away from the form in which somebody works")
+    # Until the alert has come to rest it may still take the focus from who is on the phone already.
+    page.settled()
     page.driver.execute_script("document.getElementById('phone').focus()")
     tab_to(page, "alert-ok", limit=12)
     tab_to(page, "alert-more", limit=2)
