@@ -1,4 +1,6 @@
+import Logging
 import RichPushModel
+import ServiceErrors
 
 extension HubJobs {
     /// How many files one call lays down at most; the next call goes on.
