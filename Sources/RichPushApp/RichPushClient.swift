@@ -73,10 +73,8 @@
             observers.append(observer)
         }
 
-        private func didBecomeActive() async {
-            guard await engine.session != nil else { return }
-            _ = try? await engine.refresh()
-        }
+        /// Also when nobody is signed in: the server may not have heard of the sign-out yet.
+        private func didBecomeActive() async { _ = try? await engine.refresh() }
 
         /// Says where content is shown and who asks OK / More. What came before, as with a tap that started the app, comes now.
         ///

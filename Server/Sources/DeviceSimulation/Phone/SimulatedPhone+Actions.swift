@@ -50,10 +50,10 @@ extension SimulatedPhone {
         }
     }
 
-    /// What an app does whenever it becomes active.
+    /// What an app does whenever it becomes active, also when nobody is signed in: the server may not have heard of it yet.
     private func cameToFront() async {
         guard let engine else { return }
-        if await engine.session != nil { _ = try? await engine.refresh() }
+        _ = try? await engine.refresh()
         await readApp()
     }
 

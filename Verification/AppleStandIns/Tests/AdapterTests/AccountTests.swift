@@ -77,7 +77,7 @@ extension AppleFace {
             let foreign = UNNotificationRequest(identifier: "host", content: UNNotificationContent(), trigger: nil)
             phone.center.fake { $0.shown.append(foreign) }
             try await delegate.client.signOut()
-            #expect(FakeKeychain.shared.all.keys.allSatisfy { $0.hasSuffix("installation-id") })
+            #expect(FakeKeychain.shared.all.keys.allSatisfy { $0.hasSuffix("installation-id") || $0.hasSuffix("served-user") })
             #expect(phone.center.fake { $0.shown.map(\.identifier) } == ["host"])
             #expect(phone.center.fake { $0.badge } == 0)
             let files = FileManager.default.enumerator(at: phone.folder, includingPropertiesForKeys: [.isRegularFileKey])
@@ -151,6 +151,17 @@ extension AppleFace {
             await settle()
             #expect(task.fakeEnds == [true])
             #expect(BGTaskScheduler.shared.fakeRequests == [TestPhone.refreshTask, TestPhone.refreshTask])
+        }
+
+        @Test("that signed out without a network is ended on the server when the app comes to the foreground")
+        func signedOutOffline() async throws {
+            let client = try await phone.signedIn().client
+            phone.backend.setOffline(true)
+            try await client.signOut()
+            #expect(phone.backend.state.with { !$0.credentials.isEmpty })
+            phone.backend.setOffline(false)
+            NotificationCenter.default.post(name: UIApplication.didBecomeActiveNotification, object: nil)
+            #expect(await soon { phone.backend.state.with { $0.credentials.isEmpty } })
         }
 
         @Test("is refreshed when the app comes to the foreground")
