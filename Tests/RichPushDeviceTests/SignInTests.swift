@@ -52,7 +52,7 @@ struct SignInTests {
         #expect(await (try await device.launch()).session?.user == "alice")
     }
 
-    @Test("out leaves nothing but the installation's name")
+    @Test("out leaves nothing but the installation's name and a digest")
     func leavesNothing() async throws {
         let engine = try await device.signedIn()
         device.backend.store(7)
@@ -62,7 +62,8 @@ struct SignInTests {
         #expect(!device.files.isEmpty)
         try await engine.signOut()
         #expect(device.files.isEmpty)
-        #expect(device.secrets.with { Set($0.keys) } == [.installationID])
+        #expect(device.secrets.with { Set($0.keys) } == [.installationID, .servedUser])
+        #expect(device.secrets.with { $0[.servedUser]?.contains("alice") } == false)
         #expect(await device.notifications.isCleared)
         #expect(await device.notifications.badge == 0)
         #expect(device.backend.requests.last?.method == "DELETE")
@@ -75,9 +76,20 @@ struct SignInTests {
         device.backend.setOffline(true)
         try await engine.signOut()
         #expect(device.files.isEmpty)
-        #expect(device.secrets.with { Set($0.keys) } == [.installationID, .revocation])
+        #expect(device.secrets.with { Set($0.keys) } == [.installationID, .servedUser, .revocation])
         device.backend.setOffline(false)
         _ = try await device.launch()
+        #expect(await eventually { device.secrets.with { $0[.revocation] } == nil })
+        #expect(device.backend.state.with { $0.credentials.isEmpty })
+    }
+
+    @Test("out while offline is told to the server as soon as the app comes back, without a new launch")
+    func toldInForeground() async throws {
+        let engine = try await device.signedIn()
+        device.backend.setOffline(true)
+        try await engine.signOut()
+        device.backend.setOffline(false)
+        await #expect(throws: RichPushError.notSignedIn) { try await engine.refresh() }
         #expect(await eventually { device.secrets.with { $0[.revocation] } == nil })
         #expect(device.backend.state.with { $0.credentials.isEmpty })
     }

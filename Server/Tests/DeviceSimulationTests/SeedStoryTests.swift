@@ -132,7 +132,7 @@ struct SeedStoryTests {
         #expect(fixture.steps(.send).count == 2)
     }
 
-    @Test("signing out leaves nothing on the phone but the installation's name")
+    @Test("signing out leaves nothing on the phone but the installation's name and a digest")
     func signOut() async throws {
         try await fixture.signIn()
         fixture.store(7)
@@ -151,6 +151,6 @@ struct SeedStoryTests {
         let left = (files?.allObjects as? [URL] ?? []).filter { url in
             (try? url.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile) == true
         }
-        #expect(Set(left.map(\.lastPathComponent)) == ["installation-id", "system.json"])
+        #expect(Set(left.map(\.lastPathComponent)) == ["installation-id", "served-user", "system.json"])
     }
 }

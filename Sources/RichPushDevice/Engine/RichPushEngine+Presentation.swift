@@ -13,12 +13,14 @@ extension RichPushEngine {
         try? records.markShown(entry.id, of: session.id)
     }
 
-    /// Whether it was shown.
+    /// Whether it was shown. What may be another user's is not asked about, whatever it says.
     @discardableResult
-    func show(_ content: NoticeContent, of id: RichID, kind: ContentKind, in session: Session) async -> Bool {
+    func show(
+        _ content: NoticeContent, of id: RichID, kind: ContentKind, in session: Session, isProven: Bool = true
+    ) async -> Bool {
         let isActive = await app.environment.appState() == .active
         guard isCurrent(session) else { return false }
-        if isActive, configuration.offersInForeground {
+        if isActive, isProven, configuration.offersInForeground {
             await offer(id, content)
             return true
         }
@@ -59,10 +61,14 @@ extension RichPushEngine {
     }
 
     /// The system is about to show a notification over the app. A rich one goes to the list only, and the app asks OK / More,
-    /// as in the tutorial; one that came for a user who has signed out is not shown.
+    /// as in the tutorial; one that came for a user who has signed out is not shown. On a shared phone one
+    /// that the server has not called this user's is not asked about, and is in the list only with neutral words.
     public func willPresent(_ notice: ForegroundNotice) async -> PresentationOptions {
         guard let id = notice.richID else { return [.banner, .list, .sound] }
-        guard activeSession != nil else { return [] }
+        guard let session = activeSession else { return [] }
+        if session.isShared, ((try? records.entry(id, of: session.id)) ?? nil) == nil {
+            return notice.content.says(configuration.neutralText) ? [.list] : []
+        }
         guard configuration.offersInForeground else { return [.banner, .list, .sound] }
         await offer(id, notice.content)
         return [.list]

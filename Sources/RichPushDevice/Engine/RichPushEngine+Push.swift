@@ -106,11 +106,12 @@ extension RichPushEngine {
         fail(envelope.id, error, in: session)
         let mayShow = configuration.showsTextWhenFetchFails && error != .credentialRejected
         guard mayShow, !envelope.hasAlert else { return .failed }
-        // Beside a seal nothing has words that were sealed.
-        let isNeutral = envelope.message.isEmpty || envelope.kind == .sealed
+        // Beside a seal nothing has words that were sealed; on a shared phone they may be another user's, and nobody is asked.
+        let isNeutral = envelope.message.isEmpty || envelope.kind == .sealed || session.isShared
         let words = isNeutral ? configuration.neutralText : envelope.message
         await show(
-            NoticeContent(body: words, category: PushEnvelope.category), of: envelope.id, kind: envelope.kind, in: session)
+            NoticeContent(body: words, category: PushEnvelope.category), of: envelope.id, kind: envelope.kind, in: session,
+            isProven: !session.isShared)
         return .failed
     }
 

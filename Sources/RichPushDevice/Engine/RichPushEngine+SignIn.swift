@@ -40,8 +40,9 @@ extension RichPushEngine {
             within: Deadline(device.clock, after: configuration.limits.callDeadline))
         guard let credential = answer.credential, !credential.isEmpty, let id = SessionID(device.identifiers.newIdentifier())
         else { throw .badAnswer }
-        let session = Session(id: id, user: answer.user, installation: installation, signedInAt: device.clock.now)
+        var session = Session(id: id, user: answer.user, installation: installation, signedInAt: device.clock.now)
         try storing { () throws(StorageError) in
+            session.isShared = try noteUser(of: session)
             try keep(session, credential: credential, password: password, acknowledged: update)
         }
         self.session = session
@@ -68,6 +69,16 @@ extension RichPushEngine {
             try? forgetEverything()
             throw error
         }
+    }
+
+    /// Whether somebody else has ever been signed in on this installation. What is kept for it holds no name.
+    private func noteUser(of session: Session) throws(StorageError) -> Bool {
+        let several = "several"
+        let user = Hexadecimal.digest("\(session.installation)/\(session.user.lowercased())")
+        let served = try device.secrets.secret(.servedUser)
+        guard served != user else { return false }
+        try device.secrets.setSecret(served == nil ? user : several, for: .servedUser)
+        return served != nil
     }
 
     /// The stable name of this installation, made on first use.

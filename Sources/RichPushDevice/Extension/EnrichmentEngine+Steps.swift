@@ -12,6 +12,22 @@ extension EnrichmentEngine {
         }
     }
 
+    /// Whether a push's own words may be shown although nobody has said whose they are. Before the first unlock nothing can be
+    /// known, and the system would show them without this extension too.
+    var mayShowUnproven: Bool {
+        do throws(StorageError) {
+            return try device.store.session().map { !$0.isShared } ?? false
+        } catch {
+            return true
+        }
+    }
+
+    /// The server does not know it as this user's: recalled, or another's.
+    func forgetWords(of key: String) {
+        guard let fallback = running[key]?.fallback else { return }
+        running[key]?.best = fallback
+    }
+
     /// Takes the name of the notification, so that an app that was woken for the same push leaves the fetch to this process.
     /// Nothing is waited for: the extension fetches in any case, because it is the one who shows.
     func claim(_ id: RichID, in session: Session, within deadline: Deadline) throws(RichPushError) -> Bool {
@@ -34,7 +50,6 @@ extension EnrichmentEngine {
         best.body = entry.message
         if best.badge == nil { best.badge = unread(in: session) }
         running[key]?.best = best
-        running[key]?.session = session
     }
 
     /// Whether the app has not signed out meanwhile: the words of the user before are then nobody's business.

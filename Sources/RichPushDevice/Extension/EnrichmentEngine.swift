@@ -20,7 +20,7 @@ public actor EnrichmentEngine {
         var best: NoticeContent
         /// What to show when whom `best` is for has signed out.
         let fallback: NoticeContent
-        /// Whose words are in `best`.
+        /// For whom it is enriched; `best` is then nobody else's business.
         var session: Session?
         let result: FirstResult<NoticeContent>
         var work: Task<Void, Never>?
@@ -42,14 +42,18 @@ public actor EnrichmentEngine {
 
     /// The content to show: enriched, else with the words only, else the original, always with the button "More". Returns
     /// exactly once, within `budget` or as soon as `expire` is called, whatever the network does.
+    ///
+    /// Where the original's words may be another user's they are replaced by neutral ones: when nobody is signed in, when the
+    /// server does not know the notification as this user's, and on a shared phone (`Session.isShared`) unless it does.
     public func enrich(_ request: EnrichmentRequest, budget: Duration) async -> NoticeContent {
         guard let envelope = request.envelope else { return request.original }
-        var fallback = request.original
-        if fallback.category == nil { fallback.category = PushEnvelope.category }
+        var original = request.original
+        if original.category == nil { original.category = PushEnvelope.category }
+        let fallback = original.neutral(configuration.neutralText)
         let deadline = Deadline(device.clock, after: max(.zero, budget - configuration.limits.presentationReserve))
         let result = FirstResult<NoticeContent>()
         let key = device.identifiers.newIdentifier()
-        running[key] = Running(best: fallback, fallback: fallback, result: result)
+        running[key] = Running(best: mayShowUnproven ? original : fallback, fallback: fallback, result: result)
         let clock = device.clock
         let timer = Task {
             try? await clock.sleep(for: deadline.remaining)
@@ -82,6 +86,7 @@ public actor EnrichmentEngine {
                 device.log.record(DeviceEvent(.unchanged, envelope.id, ["reason": "not-signed-in"]))
                 return
             }
+            running[key]?.session = session
             note(.delivered, of: envelope.id, in: session)
             let receipts = Task { await flush(session, authorization, within: deadline) }
             let isOurs = try claim(envelope.id, in: session, within: deadline)
@@ -112,7 +117,11 @@ public actor EnrichmentEngine {
             note(.fetched, of: envelope.id, in: session)
             attach(content, of: entry, to: key, in: session)
         } catch {
-            if error != .notFound { note(.failed, action: error.code, of: envelope.id, in: session) }
+            if error == .notFound {
+                forgetWords(of: key)
+            } else {
+                note(.failed, action: error.code, of: envelope.id, in: session)
+            }
             device.log.record(DeviceEvent(.fetchFailed, envelope.id, ["reason": error.code]))
         }
     }

@@ -12,6 +12,9 @@ public protocol SecretStore: Sendable {
 public enum SecretKey: String, Sendable, CaseIterable {
     /// The stable name of this installation. It survives a sign-out.
     case installationID = "installation-id"
+    /// Whether one user or several have been signed in here: a digest of the only one's name with the installation's, or a word
+    /// for several. It survives a sign-out, and says nothing to whoever does not know both names.
+    case servedUser = "served-user"
     /// The narrow credential that reads content and posts receipts.
     case credential
     /// The user's password, kept only if the app asked for it because it sends pushes itself.
@@ -25,7 +28,7 @@ public enum SecretKey: String, Sendable, CaseIterable {
     public var isForAppOnly: Bool {
         switch self {
         case .installationID, .credential, .sealingKey: false
-        case .password, .revocation: true
+        case .password, .revocation, .servedUser: true
         }
     }
 }

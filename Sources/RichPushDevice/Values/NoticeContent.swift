@@ -31,6 +31,12 @@ public struct NoticeContent: Hashable, Sendable, Codable {
         self.badge = badge
         self.attachment = attachment
     }
+
+    /// The same with nothing of whom it is for: these words, and what the system needs to show the buttons.
+    func neutral(_ text: String) -> NoticeContent { NoticeContent(body: text, category: category) }
+
+    /// Whether it shows these words and nothing else.
+    func says(_ text: String) -> Bool { title.isEmpty && subtitle.isEmpty && body == text && attachment == nil }
 }
 
 /// A file for the system to show with a notification. The system moves it away, so it is a copy of the cached one.

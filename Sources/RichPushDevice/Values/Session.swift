@@ -38,13 +38,31 @@ public struct Session: Hashable, Sendable, Codable {
     public var signedInAt: Timestamp
     /// The server no longer takes the credential: nothing is fetched until the user signs in again.
     public var isRejected: Bool
+    /// Somebody else has been signed in on this installation: a push that comes now may have been sent to them, since APNs keeps
+    /// pushes for a phone that was off. Its own words are then not shown before the server has said that it is this user's.
+    public var isShared: Bool
 
     /// Creates a session.
-    public init(id: SessionID, user: String, installation: InstallationID, signedInAt: Timestamp, isRejected: Bool = false) {
+    public init(
+        id: SessionID, user: String, installation: InstallationID, signedInAt: Timestamp, isRejected: Bool = false,
+        isShared: Bool = false
+    ) {
         self.id = id
         self.user = user
         self.installation = installation
         self.signedInAt = signedInAt
         self.isRejected = isRejected
+        self.isShared = isShared
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        id = try container.decode(SessionID.self, forKey: .id)
+        user = try container.decode(String.self, forKey: .user)
+        installation = try container.decode(InstallationID.self, forKey: .installation)
+        signedInAt = try container.decode(Timestamp.self, forKey: .signedInAt)
+        isRejected = try container.decode(Bool.self, forKey: .isRejected)
+        // Of a session that says nothing about it the careful answer is taken.
+        isShared = try container.decodeIfPresent(Bool.self, forKey: .isShared) ?? true
     }
 }
