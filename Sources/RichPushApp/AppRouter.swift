@@ -13,13 +13,18 @@
         private var offers: [ContentOffer] = []
         private var onShow: (@MainActor (OpenedContent) -> Void)?
         private var onOffer: (@MainActor (ContentOffer) -> Void)?
+        private var onForget: (@MainActor () -> Void)?
 
         /// Whether somebody asks OK / More.
         var hearsOffers: Bool { onOffer != nil }
 
-        func attach(show: @escaping @MainActor (OpenedContent) -> Void, offer: (@MainActor (ContentOffer) -> Void)?) {
+        func attach(
+            show: @escaping @MainActor (OpenedContent) -> Void, offer: (@MainActor (ContentOffer) -> Void)?,
+            forget: (@MainActor () -> Void)? = nil
+        ) {
             onShow = show
             onOffer = offer
+            onForget = forget
             let (contents, offers) = (contents, offers)
             self.contents = []
             for content in contents { show(content) }
@@ -28,10 +33,11 @@
             for waiting in offers { offer(waiting) }
         }
 
-        /// What waits was for a user who has signed out.
+        /// What waits, and what a screen asks, was for a user who has signed out.
         func forget() {
             contents = []
             offers = []
+            onForget?()
         }
 
         func show(_ content: OpenedContent) async {

@@ -16,14 +16,19 @@
     final class BackgroundDownloads {
         /// The name of the app's session; an app has one client, so it has one session.
         nonisolated static let identifier = "org.clarion.richpush.downloads"
+        /// How long the system waits for what it has downloaded; it gives some 30 seconds (iOS client reference 3).
+        private static let patience: Duration = .seconds(25)
 
         private let engine: RichPushEngine
+        private let clock: any ServiceClock
         let delegate: BackgroundDownloadDelegate
         private lazy var session = makeSession()
 
-        init(engine: RichPushEngine) {
+        init(engine: RichPushEngine, configuration: RichPushConfiguration, clock: any ServiceClock, log: any EventLog) {
             self.engine = engine
-            delegate = BackgroundDownloadDelegate(engine: engine)
+            self.clock = clock
+            delegate = BackgroundDownloadDelegate(
+                engine: engine, maximumBytes: configuration.limits.maximumContentBytes, log: log)
         }
 
         private func makeSession() -> URLSession {
@@ -35,54 +40,31 @@
             return URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
         }
 
+        /// Nothing happens for a content that is under way.
         func start(_ id: RichID) async throws(RichPushError) {
-            let link = try await engine.downloadLink(for: id)
-            let task = session.downloadTask(with: link)
-            task.taskDescription = "\(id)"
-            task.resume()
-        }
-
-        /// Takes up what the system downloaded, and tells it when all of that is in the cache.
-        func finish(then done: OneShot<Void>) {
-            delegate.whenFinished(done)
-            _ = session
-        }
-    }
-
-    /// Hears from the system on a queue of its own.
-    ///
-    /// `@unchecked` is safe: what changes is only touched inside the lock.
-    final class BackgroundDownloadDelegate: NSObject, URLSessionDownloadDelegate, @unchecked Sendable {
-        private let engine: RichPushEngine
-        private let lock = NSLock()
-        private var adoptions: [Task<Void, Never>] = []
-        private var done: OneShot<Void>?
-
-        init(engine: RichPushEngine) { self.engine = engine }
-
-        func whenFinished(_ done: OneShot<Void>) { lock.withLock { self.done = done } }
-
-        /// The file is gone when this returns, so it is moved first and looked at then.
-        func urlSession(
-            _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
-        ) {
-            let status = (downloadTask.response as? HTTPURLResponse)?.statusCode
-            guard status == 200, let id = downloadTask.taskDescription.flatMap({ RichID($0) }) else { return }
-            let kept = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-            guard (try? FileManager.default.moveItem(at: location, to: kept)) != nil else { return }
-            let engine = engine
-            let adoption = Task { _ = try? await engine.takeDownload(kept, of: id) }
-            lock.withLock { adoptions.append(adoption) }
-        }
-
-        func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {
-            let (adoptions, done) = lock.withLock {
-                defer { (self.adoptions, self.done) = ([], nil) }
-                return (self.adoptions, self.done)
+            guard delegate.begin(id) else { return }
+            do throws(RichPushError) {
+                let link = try await engine.downloadLink(for: id)
+                let task = session.downloadTask(with: link)
+                task.taskDescription = "\(id)"
+                task.resume()
+            } catch {
+                delegate.end(id)
+                throw error
             }
-            Task { @MainActor in
-                for adoption in adoptions { await adoption.value }
-                done?()
+        }
+
+        /// Ends what is under way, from earlier launches too: it was for a user who has signed out.
+        func cancel() { delegate.cancelAll(of: session) }
+
+        /// Takes up what the system downloaded, and tells it when all of that is in the cache, or when it waited long enough.
+        func finish(then done: OneShot<Void>) {
+            delegate.whenFinished(done)?()
+            _ = session
+            let clock = clock
+            Task {
+                try? await clock.sleep(for: Self.patience)
+                done()
             }
         }
     }

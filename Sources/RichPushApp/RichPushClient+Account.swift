@@ -9,8 +9,10 @@
 
         /// Signs in and registers this installation. Whoever was signed in before is signed out first.
         public func signIn(user: String, password: String) async throws(RichPushError) {
-            // What waits for a screen was for whoever was signed in before.
+            // What waits for a screen was for whoever was signed in before; so is what came while they were signed out.
             router.forget()
+            downloads.cancel()
+            defer { router.forget() }
             try await engine.signIn(user: user, password: password)
         }
 
@@ -20,6 +22,8 @@
             let assertion = BackgroundAssertion("Sign out")
             defer { assertion.end() }
             router.forget()
+            downloads.cancel()
+            defer { router.forget() }
             try await engine.signOut()
         }
 

@@ -19,7 +19,7 @@
         let environment: SystemEnvironment
         let notifications = SystemNotifications()
         let eventSource: EventSource
-        private(set) lazy var downloads = BackgroundDownloads(engine: engine)
+        let downloads: BackgroundDownloads
         /// Whom the notification centre should call, to see in a diagnosis whether it still does.
         weak var delegate: (any UNUserNotificationCenterDelegate)?
         private var observers: [any NSObjectProtocol] = []
@@ -49,6 +49,8 @@
             let ports = AppPorts(
                 notifications: notifications, push: SystemPushRegistration(), environment: environment, router: router)
             engine = RichPushEngine(configuration: configuration, device: device, app: ports)
+            downloads = BackgroundDownloads(
+                engine: engine, configuration: configuration, clock: device.clock, log: events)
         }
 
         /// What the engine does, from now on, for logs and tests. Slow readers miss the oldest of more than 256.
@@ -81,10 +83,12 @@
         /// - Parameters:
         ///   - show: called again for the same id as a content goes from loading to its end.
         ///   - offer: absent when the app turned `offersInForeground` off; otherwise silent pushes in the foreground need it.
+        ///   - forget: called when another user may come: what was shown or offered is not for them, and has to leave the screen.
         public func attach(
-            show: @escaping @MainActor (OpenedContent) -> Void, offer: (@MainActor (ContentOffer) -> Void)? = nil
+            show: @escaping @MainActor (OpenedContent) -> Void, offer: (@MainActor (ContentOffer) -> Void)? = nil,
+            forget: (@MainActor () -> Void)? = nil
         ) {
-            router.attach(show: show, offer: offer)
+            router.attach(show: show, offer: offer, forget: forget)
         }
     }
 #endif

@@ -25,7 +25,7 @@
 
         func body(content: Content) -> some View {
             content
-                .onAppear { client.attach(show: show, offer: { offers.append($0) }) }
+                .onAppear { client.attach(show: show, offer: { offers.append($0) }, forget: { offers = [] }) }
                 .alert(title, isPresented: isAsking, presenting: offers.first) { offer in
                     Button(client.configuration.moreTitle) { answer(offer, more: true) }
                     Button(Words.okay.text, role: .cancel) { answer(offer, more: false) }

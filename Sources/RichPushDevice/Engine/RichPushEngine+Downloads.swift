@@ -31,6 +31,13 @@ extension RichPushEngine {
         return link
     }
 
+    /// Where a file that the system has downloaded waits to be looked at: among what a sign-out removes. `nil` when nobody is
+    /// signed in.
+    public nonisolated func newDownloadFile() -> URL? {
+        guard let session = (try? device.store.session()) ?? nil else { return nil }
+        return try? device.cache.newDownload(for: session.id, now: device.clock.now)
+    }
+
     /// Takes in what the system has downloaded, if it is what the server described. The file is gone afterwards in any case.
     public func takeDownload(_ file: URL, of id: RichID) throws(RichPushError) {
         defer { try? FileAccess.remove(file) }

@@ -67,5 +67,58 @@ extension AppleFace {
             await settle()
             #expect(ours.values == [true] && ours.allOnMain)
         }
+
+        @Test("answers the system's block when a second one comes, and after 25 seconds in any case, each once")
+        func everyBlock() async throws {
+            let clock = ManualClock()
+            let delegate = try phone.launch(clock: clock)
+            let (first, second) = (Answers<Bool>(), Answers<Bool>())
+            let identifier = BackgroundDownloads.identifier
+            delegate.application(.shared, handleEventsForBackgroundURLSession: identifier) { first.add(true) }
+            delegate.application(.shared, handleEventsForBackgroundURLSession: identifier) { second.add(true) }
+            #expect(await soon { first.values == [true] })
+            #expect(second.values.isEmpty)
+            #expect(await soon { clock.sleeperCount >= 2 })
+            clock.advance(by: .seconds(25))
+            #expect(await soon { second.values == [true] })
+            delegate.client.downloads.delegate.urlSessionDidFinishEvents(forBackgroundURLSession: URLSession.shared)
+            await settle()
+            #expect(first.values == [true] && second.values == [true] && second.allOnMain)
+        }
+
+        @Test("waits in the session's folder, so that nothing of it is left after a sign-out, and is told when it fails")
+        func failed() async throws {
+            let client = try await phone.signedIn().client
+            phone.backend.store(7, bytes: Samples.png(1))
+            _ = try await client.refresh()
+            let place = try #require(client.engine.newDownloadFile())
+            #expect(place.path.hasPrefix(phone.folder.path))
+            var events = client.events.makeAsyncIterator()
+            client.downloads.delegate.take(try temporaryFile(Samples.png(2)), of: id(7), status: 200)
+            var reason: String?
+            while reason == nil, let event = await events.next() { reason = event.kind == .fetchFailed ? event.detail["reason"] : nil }
+            #expect(reason == "content-mismatch")
+            try await client.signOut()
+            #expect(client.engine.newDownloadFile() == nil)
+            let late = try temporaryFile(Samples.png(1))
+            client.downloads.delegate.take(late, of: id(7), status: 200)
+            try FileManager.default.removeItem(at: late)
+            await settle()
+            let files = FileManager.default.enumerator(at: phone.folder, includingPropertiesForKeys: nil)
+            let left = (files?.allObjects as? [URL] ?? []).filter { (try? Data(contentsOf: $0))?.starts(with: [0x89, 0x50]) == true }
+            #expect(left.isEmpty)
+        }
+
+        @Test("is begun once while it is under way")
+        func once() async throws {
+            let client = try await phone.signedIn().client
+            let delegate = client.downloads.delegate
+            #expect(delegate.begin(id(7)) && !delegate.begin(id(7)) && delegate.begin(id(8)))
+            delegate.end(id(7))
+            #expect(delegate.begin(id(7)))
+            // A start that fails may be tried again.
+            await #expect(throws: RichPushError.notFound) { try await client.downloadInBackground(id(9)) }
+            #expect(delegate.begin(id(9)))
+        }
     }
 }

@@ -150,6 +150,17 @@ extension AppleFace {
             #expect(!fakeScreen(view).all.contains { $0.name == "alert" })
         }
 
+        @Test("do not ask the next user what the one before was asked")
+        func offersOfAnother() async throws {
+            let client = try await phone.signedIn().client
+            let view = Text(verbatim: "Root").richPush(client) { _ in }
+            await fakeScreen(view).all.compactMap { $0.tasks["appear"] }.first?()
+            await client.router.offer(ContentOffer(richID: id(7), title: "Cat", message: "Look"))
+            #expect(fakeScreen(view).all.contains { $0.name == "alert" })
+            try await client.signOut()
+            #expect(!fakeScreen(view).all.contains { $0.name == "alert" })
+        }
+
         @Test("open a content by its number, and again after a failure")
         func screen() async throws {
             let client = try await phone.signedIn().client
