@@ -5,15 +5,18 @@ struct Measurement {
     var name: String
     var unit: String
     var values: [Double]
-    /// What the median must stay below; absent when the figure is only told.
+    /// What it must stay below; absent when the figure is only told.
     var limit: Double?
+    /// Whether every value is held to the limit, as with memory, for which the system ends a process the first time; otherwise the
+    /// median is.
+    var isLimitForAll = false
 
     var median: Double {
         let sorted = values.sorted()
         return sorted.isEmpty ? .infinity : sorted[sorted.count / 2]
     }
 
-    var isWithinLimit: Bool { limit.map { median < $0 } ?? true }
+    var isWithinLimit: Bool { limit.map { (isLimitForAll ? values.max() ?? .infinity : median) < $0 } ?? true }
 
     /// The figures as lines of a table.
     static func table(_ measurements: [Measurement]) -> [String] {
