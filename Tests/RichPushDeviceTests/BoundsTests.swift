@@ -3,6 +3,7 @@ import RichPushModel
 import Testing
 
 @testable import RichPushDevice
+@testable import RichPushSealing
 
 @Suite("What a device keeps")
 struct BoundsTests {
@@ -40,6 +41,21 @@ struct BoundsTests {
         _ = try await engine.refresh()
         #expect(try count(.shown, of: session.id) == DeviceLimits().inboxCount)
         #expect(try NotificationRecords(store: store, limits: DeviceLimits()).wasShown(id(300), of: session.id))
+    }
+
+    @Test("of what sealed notifications say ends when they fall off a list that was cut short")
+    func fellOff() async throws {
+        let engine = try await device.signedIn()
+        let session = try #require(await engine.session).id
+        let records = NotificationRecords(store: try device.ports().store, limits: DeviceLimits())
+        for number: Int32 in [1, 2] {
+            try records.keep(Samples.entry(number, kind: .sealed, bytes: nil), of: session)
+            try records.keep(SealedWords(message: "Only for you"), of: id(number), of: session)
+        }
+        let list = Inbox(entries: [Samples.entry(2, kind: .sealed, bytes: nil), Samples.entry(9, bytes: nil)], unread: 2)
+        _ = try records.synchronise(list, isComplete: false, known: [id(1), id(2)], of: session)
+        #expect(try records.words(id(1), of: session) == nil)
+        #expect(try records.words(id(2), of: session)?.message == "Only for you")
     }
 
     @Test("ends with a recall, of the newest notification too: its words, its content, its mark and its notice")

@@ -67,15 +67,19 @@ struct NotificationRecords: Sendable {
         try write(inbox, RecordKey(.state, "inbox", of: session))
         let listed = Set(inbox.entries.map(\.id))
         let oldest = inbox.entries.map(\.id).min()
-        var gone = before.entries.filter { !listed.contains($0.id) }
-        for entry in gone { try store.removeRecord(RecordKey(.shown, "\(entry.id)", of: session)) }
+        // What is older than a list that was cut short only fell off its end: its words go, and what is shown of it stays.
+        let isGone = { (entry: InboxEntry) in isComplete || oldest.map { entry.id > $0 } == true }
+        var gone: [InboxEntry] = []
+        for entry in before.entries where !listed.contains(entry.id) {
+            try store.removeRecord(RecordKey(.shown, "\(entry.id)", of: session))
+            if isGone(entry) { gone.append(entry) } else { try forgetWords(entry.id, of: session) }
+        }
         for entry in try arrived(of: session) {
             if listed.contains(entry.id) {
                 try store.removeRecord(RecordKey(.details, "\(entry.id)", of: session))
             } else if known.contains(entry.id) {
                 try forget(entry.id, of: session)
-                // What is older than a list that was cut short only fell off its end.
-                if isComplete || oldest.map({ entry.id > $0 }) == true { gone.append(entry) }
+                if isGone(entry) { gone.append(entry) } else { try forgetWords(entry.id, of: session) }
             }
         }
         try pruneShown(of: session)
