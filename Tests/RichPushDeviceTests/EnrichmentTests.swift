@@ -43,7 +43,7 @@ struct EnrichmentTests {
         #expect(await app.open(id(7)).state == .ready)
     }
 
-    @Test("leaves the push as it was when offline, and takes its words away when it is nobody's or another's", arguments: [0, 1, 2])
+    @Test("leaves the push as it was when offline, without its words when it is nobody's or another's", arguments: [0, 1, 2])
     func unchanged(cause: Int) async throws {
         if cause > 0 { _ = try await device.signedIn() }
         device.backend.setOffline(cause == 1)

@@ -36,7 +36,7 @@ struct SharedPhoneTests {
         NoticeContent(title: title, subtitle: Self.secret, body: Self.secret, thread: "clinic", category: "richPush", badge: 3)
     }
 
-    @Test("says nothing of a silent push for the other, in the background or in front", arguments: Answer.allCases, [true, false])
+    @Test("says nothing of a silent push for the other, in front or not", arguments: Answer.allCases, [true, false])
     func silent(answer: Answer, isActive: Bool) async throws {
         let engine = try await bobs(answer)
         if isActive { await device.environment.set(.active) }

@@ -96,7 +96,9 @@ extension AppleFace {
             var events = client.events.makeAsyncIterator()
             client.downloads.delegate.take(try temporaryFile(Samples.png(2)), of: id(7), status: 200)
             var reason: String?
-            while reason == nil, let event = await events.next() { reason = event.kind == .fetchFailed ? event.detail["reason"] : nil }
+            while reason == nil, let event = await events.next() {
+                if event.kind == .fetchFailed { reason = event.detail["reason"] }
+            }
             #expect(reason == "content-mismatch")
             try await client.signOut()
             #expect(client.engine.newDownloadFile() == nil)
@@ -105,7 +107,8 @@ extension AppleFace {
             try FileManager.default.removeItem(at: late)
             await settle()
             let files = FileManager.default.enumerator(at: phone.folder, includingPropertiesForKeys: nil)
-            let left = (files?.allObjects as? [URL] ?? []).filter { (try? Data(contentsOf: $0))?.starts(with: [0x89, 0x50]) == true }
+            let isPicture = { (file: URL) in (try? Data(contentsOf: file))?.starts(with: [0x89, 0x50]) == true }
+            let left = (files?.allObjects as? [URL] ?? []).filter(isPicture)
             #expect(left.isEmpty)
         }
 
