@@ -39,6 +39,9 @@ struct PhoneCommand: AsyncParsableCommand {
     @Option(help: "Also writes the story to this file, a line of JSON for each step.")
     var log: String?
 
+    @Option(help: "How often in an hour a silent push may wake the app; Apple speaks of 2 or 3. Absent means no limit.")
+    var wakesPerHour: Int?
+
     @Flag(help: "Prints lines of JSON, for programs.")
     var json = false
 
@@ -53,6 +56,7 @@ struct PhoneCommand: AsyncParsableCommand {
         guard (1...64).contains(device.utf8.count), allowed else {
             throw ValidationError("a phone's name has 1 to 64 letters, digits and -")
         }
+        guard wakesPerHour.map({ $0 >= 0 }) ?? true else { throw ValidationError("a budget of wakes is 0 or more") }
         guard let url = URL(string: apns), url.host != nil, url.scheme == "http" || url.scheme == "https" else {
             throw ValidationError("\(apns) is not the address of a local APNs, such as http://127.0.0.1:2198")
         }
@@ -100,6 +104,7 @@ struct PhoneCommand: AsyncParsableCommand {
         configuration.app.keepsPasswordForSending = true
         configuration.app.offersReply = true
         configuration.environment = environment
+        configuration.backgroundWakesPerHour = wakesPerHour
         configuration.program = Self.program
         configuration.eventLog = log.map { URL(filePath: $0) }
         return configuration
