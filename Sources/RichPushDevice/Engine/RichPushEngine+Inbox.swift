@@ -1,7 +1,7 @@
 import RichPushModel
 
 extension RichPushEngine {
-    /// How many entries one call asks for.
+    /// How many entries one call asks for at most.
     private static var pageSize: Int { 100 }
 
     /// The inbox as this device knows it, without a network.
@@ -63,7 +63,8 @@ extension RichPushEngine {
         var inbox = Inbox()
         var next: String?
         repeat {
-            let query = "limit=\(Self.pageSize)" + (next.map { "&before=" + Self.escaped($0) } ?? "")
+            let room = configuration.limits.inboxCount - inbox.entries.count
+            let query = "limit=\(max(1, min(Self.pageSize, room)))" + (next.map { "&before=" + Self.escaped($0) } ?? "")
             let page = try await authorized(in: session, within: deadline) { authorization throws(RichPushError) in
                 try await self.client.value(
                     InboxPage.self, of: .get(APIRoute.notifications, query: query), as: authorization, within: deadline)

@@ -10,7 +10,7 @@ import RichPushModel
 /// and file times would need a declared reason (iOS client reference 10).
 public struct FileContentCache: ContentCache {
     /// What the cache may hold.
-    public struct Limits: Hashable, Sendable {
+    public struct Limits: Hashable, Sendable, Codable {
         public var byteCount: Int64 = 200 << 20
         public var count = 200
         public var age: Duration = .seconds(30 * 86_400)

@@ -6,7 +6,8 @@ extension SimulatedPhone {
     /// The ports of an app or an extension in this very process.
     func ports(for role: StoryEventLog.Role) throws -> DevicePorts {
         try DevicePorts.simulated(
-            folder: configuration.folder, isForApp: role == .app, transport: transport, clock: clock,
+            folder: configuration.folder, isForApp: role == .app, limits: configuration.contentLimits, transport: transport,
+            clock: clock,
             identifiers: identifiers, log: StoryEventLog(story: story, role: role))
     }
 

@@ -12,6 +12,8 @@ public struct SimulatedPhoneConfiguration: Sendable {
     public var identity: PhoneSnapshot.Identity
     /// The configuration that the app and its extension were built with.
     public var app: RichPushConfiguration
+    /// What the app's content cache may hold.
+    public var contentLimits = FileContentCache.Limits()
     /// The app's name under its icon.
     public var appName = "Clarion"
     /// The app's bundle id, which is the APNs topic.

@@ -18,6 +18,7 @@ struct ProcessSetup: Codable, Sendable {
     var offersInForeground: Bool
     var offersReply: Bool
     var neutralText: String
+    var contentLimits: FileContentCache.Limits
 
     init(_ configuration: SimulatedPhoneConfiguration) {
         backend = configuration.app.backend
@@ -28,6 +29,7 @@ struct ProcessSetup: Codable, Sendable {
         offersInForeground = configuration.app.offersInForeground
         offersReply = configuration.app.offersReply
         neutralText = configuration.app.neutralText
+        contentLimits = configuration.contentLimits
     }
 
     func configuration() throws -> RichPushConfiguration {
@@ -49,16 +51,16 @@ struct ProcessSetup: Codable, Sendable {
             connection: { NetworkSwitch.read(folder: folder) }, transport: AsyncHTTPTransport(client: client, clock: clock),
             clock: clock)
         return try DevicePorts.simulated(
-            folder: folder, isForApp: isForApp, transport: transport, clock: clock, identifiers: SystemIdentifierSource(),
-            log: log)
+            folder: folder, isForApp: isForApp, limits: contentLimits, transport: transport, clock: clock,
+            identifiers: SystemIdentifierSource(), log: log)
     }
 }
 
 extension DevicePorts {
     /// The ports of a simulated app or extension on the folder of its phone. Each process opens the folder anew, as on a phone.
     static func simulated(
-        folder: URL, isForApp: Bool, transport: any HTTPTransport, clock: any ServiceClock,
-        identifiers: any IdentifierSource, log: any EventLog
+        folder: URL, isForApp: Bool, limits: FileContentCache.Limits, transport: any HTTPTransport,
+        clock: any ServiceClock, identifiers: any IdentifierSource, log: any EventLog
     ) throws -> DevicePorts {
         let group = folder.appendingPathComponent("group")
         let data = ProtectedData(folder: folder)
@@ -66,7 +68,8 @@ extension DevicePorts {
             transport: transport,
             secrets: try SimulatedKeychain(folder: folder.appendingPathComponent("keychain"), isForApp: isForApp, data: data),
             store: ProtectedStore(store: try FileSharedStore(folder: group.appendingPathComponent("records")), data: data),
-            cache: ProtectedCache(cache: try FileContentCache(folder: group.appendingPathComponent("content")), data: data),
+            cache: ProtectedCache(
+                cache: try FileContentCache(folder: group.appendingPathComponent("content"), limits: limits), data: data),
             clock: clock, identifiers: identifiers, log: log)
     }
 }

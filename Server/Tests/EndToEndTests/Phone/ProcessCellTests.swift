@@ -110,5 +110,5 @@ struct ProcessCellTests {
 
 extension SimulatedPhone {
     /// The way to the backend is bad, that of pushes is not.
-    fileprivate func loseBackend(to connection: PhoneSnapshot.Network) { network.connection = connection }
+    func loseBackend(to connection: PhoneSnapshot.Network) { network.connection = connection }
 }

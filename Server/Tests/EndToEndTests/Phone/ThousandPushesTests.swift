@@ -1,26 +1,31 @@
 import AsyncHTTPClient
 import ClarionTesting
-import DeviceSimulation
 import Foundation
 import RichPushDevice
 import RichPushModel
 import Testing
 
 @testable import ClarionServer
+@testable import DeviceSimulation
 
 /// A thousand pushes to a phone that goes offline, is restarted, set up anew and handed to another user at random.
 struct ThousandPushesTests {
     private static let topic = Settings.demoTopic
     private static let count = 1_000
-    private static let users = ["alice", "bob"]
+    /// How many of them come while nothing else happens, half of these without a way to the backend.
+    private static let quiet = 360
+    /// Far below what comes, so that each cap is reached.
+    private static let (inboxCount, contentCount, outboxCount) = (40, 30, 60)
 
     /// A phone in memory, if there is such a place: it writes tens of thousands of records through to the disk.
     private static func phone(on stage: Stage, folder: URL, log: URL) throws -> SimulatedPhone {
         var app = try RichPushConfiguration(backend: #require(URL(string: stage.address)))
         app.keepsPasswordForSending = true
-        app.limits.inboxCount = 1_200
+        app.limits.inboxCount = inboxCount
+        app.limits.outboxCount = outboxCount
         var configuration = SimulatedPhoneConfiguration(
             identity: .init(id: "shared", name: "shared", model: "Phone"), app: app, bundleID: topic, folder: folder)
+        configuration.contentLimits.count = contentCount
         configuration.eventLog = log
         configuration.suspensionDelay = .milliseconds(50)
         return try SimulatedPhone(
@@ -42,21 +47,49 @@ struct ThousandPushesTests {
             var life = RandomLife(phone: phone, stage: stage, random: SeededGenerator(seed: seed))
             await phone.start()
             try await life.begin()
-            for _ in 0..<Self.count { try await life.step() }
-            try await life.end()
-            try await Self.expectInbox(of: phone, sent: life.sent["alice", default: []])
+            for _ in 0..<(Self.count - Self.quiet) { try await life.step() }
+            let files = folder.appending(path: "phone")
+            try await life.end(inboxCount: Self.inboxCount)
+            try await life.rest(pushes: Self.quiet / 2)
+            try Self.expectBounds(files, part: "/details/", Self.inboxCount)
+            try Self.expectBounds(files, part: "/shown/", Self.inboxCount)
+            // A record lies beside each.
+            try Self.expectBounds(files, part: "/files/", 2 * Self.contentCount)
+            await phone.loseBackend(to: .offline)
+            try await life.rest(pushes: Self.quiet / 2)
+            // What is written down after the last try to send waits for the next one.
+            try Self.expectBounds(files, part: "/outbox/", Self.outboxCount + 10)
+            await phone.loseBackend(to: .online)
+            try await life.end(inboxCount: Self.inboxCount)
+            try await Self.expectInbox(of: phone, stage, sent: life.sent["alice", default: []])
             await phone.stop()
             try Self.expectStory(log, sent: life.sent)
-            try Self.expectBounds(folder.appending(path: "phone"))
+            try Self.expectBounds(files)
         }
     }
 
-    private static func expectInbox(of phone: SimulatedPhone, sent: [RichID]) async throws {
+    /// The server lists all that was sent, page by page; the phone keeps the newest of it.
+    private static func expectInbox(of phone: SimulatedPhone, _ stage: Stage, sent: [RichID]) async throws {
         try await phone.perform(.refreshInbox)
         let inbox = await phone.snapshot.inbox
-        #expect(inbox.map(\.id) == sent.sorted(by: >), "\(inbox.count) of \(sent.count)")
+        #expect(inbox.map(\.id) == Array(sent.sorted(by: >).prefix(inboxCount)))
         #expect(inbox.allSatisfy { $0.message.hasPrefix("for alice") })
         #expect(await phone.snapshot.notifications.allSatisfy { RandomLife.isFor("alice", $0) })
+        var (listed, next): ([RichID], String?) = ([], nil)
+        repeat {
+            let path = APIRoute.notifications + "?limit=100" + (next.map { "&before=\($0)" } ?? "")
+            let page = try await stage.caller("alice").call("GET", path).decoded(InboxPage.self)
+            listed += page.notifications.map(\.id)
+            next = page.notifications.isEmpty ? nil : page.next
+        } while next != nil
+        #expect(listed == sent.sorted(by: >), "\(listed.count) of \(sent.count)")
+    }
+
+    /// A cap that was reached and held: so many came that without it there would be more.
+    private static func expectBounds(_ folder: URL, part: String, _ limit: Int) throws {
+        let all = FileManager.default.enumerator(atPath: folder.path)?.allObjects as? [String] ?? []
+        let count = all.count { $0.contains(part) }
+        #expect((limit / 2...limit).contains(count), "\(part) has \(count), and may have \(limit)")
     }
 
     private static func expectStory(_ log: URL, sent: [String: [RichID]]) throws {
@@ -75,9 +108,7 @@ struct ThousandPushesTests {
         let count = { (part: String) in all.count { $0.contains(part) } }
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/group/records/sessions").count == 1)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/group/content/sessions").count == 1)
-        // The cache has 200 files and a record beside each.
-        #expect(count("/files/") <= 400)
-        #expect(count("/details/") <= 1_200 && count("/shown/") <= 1_200 && count("/outbox/") <= 500)
+        #expect(count("/files/") <= 2 * contentCount && count("/details/") <= inboxCount && count("/shown/") <= inboxCount)
         #expect(count("/claims/") <= 64 && count("/incoming/") <= 20)
         // The list of the system keeps 100, each with one attachment at most.
         #expect(count("system/") <= 100)
@@ -95,6 +126,7 @@ struct RandomLife {
     private var user = "alice"
     private var number = 0
     private var contents: [String: String] = [:]
+    private static let neutral = "You have a new message"
 
     init(phone: SimulatedPhone, stage: Stage, random: SeededGenerator) {
         self.phone = phone
@@ -104,7 +136,7 @@ struct RandomLife {
 
     /// Whether a user may see it: words for them, or those that say nothing.
     static func isFor(_ user: String, _ notice: PhoneSnapshot.Notice) -> Bool {
-        notice.body.hasPrefix("for \(user)") || notice.body == "You have a new message"
+        notice.body.hasPrefix("for \(user)") || notice.body == neutral
     }
 
     mutating func begin() async throws {
@@ -120,21 +152,43 @@ struct RandomLife {
     /// A push, and now and then something else.
     mutating func step() async throws {
         try await send(to: Int.random(in: 0..<5, using: &random) == 0 ? "bob" : "alice")
-        guard Int.random(in: 0..<6, using: &random) == 0 else { return }
-        try await happen()
-        let user = user
-        let notices = await phone.snapshot.notifications
-        if await phone.snapshot.user == user {
-            #expect(notices.allSatisfy { Self.isFor(user, $0) }, "\(user) sees \(notices.map(\.body))")
+        if Int.random(in: 0..<6, using: &random) == 0 { try await happen() }
+        await expectOwnWords()
+    }
+
+    /// Whoever is signed in sees nothing of the other, in the list or as a question.
+    private func expectOwnWords() async {
+        let (user, snapshot) = (user, await phone.snapshot)
+        guard snapshot.user == user else { return }
+        #expect(snapshot.notifications.allSatisfy { Self.isFor(user, $0) }, "\(user): \(snapshot.notifications.map(\.body))")
+        let question = snapshot.alert?.message
+        #expect(question.map { $0.hasPrefix("for \(user)") || $0 == Self.neutral } ?? true, "\(user): \(question ?? "")")
+    }
+
+    /// The app is in the background and nothing happens but pushes, until they have been dealt with.
+    mutating func rest(pushes: Int) async throws {
+        try await phone.perform(.home)
+        let phone = phone
+        for _ in 0..<pushes {
+            try await send(to: "alice")
+            // One after the other: of background pushes that wait the system keeps the newest only.
+            _ = try await eventually("the push was dealt with", within: .seconds(30)) { [last = sent["alice"]?.last] in
+                let isDelivered = phone.steps.contains { $0.step == .delivered && $0.richID == last }
+                let isQuiet = await phone.isQuiet
+                return isDelivered && isQuiet ? true : nil
+            }
         }
+        await expectOwnWords()
     }
 
     private mutating func send(to name: String) async throws {
         number += 1
         var request = SendRequest(message: "for \(name) \(number)")
         request.style = [DeliveryStyle.silent, .alert, .both].randomElement(using: &random)
-        if Int.random(in: 0..<10, using: &random) == 0 { request.contentID = contents[name] }
-        request.altText = request.contentID == nil ? nil : "Noise"
+        // Words that travel through Apple are the ones that a push for the other could show.
+        request.preview = Bool.random(using: &random) ? .open : .neutral
+        request.contentID = contents[name]
+        request.altText = "Noise"
         let answer = try await stage.caller(name).call("POST", APIRoute.notifications, json: request)
         try #require(answer.status == 201, "\(String(decoding: answer.body, as: UTF8.self))")
         sent[name, default: []].append(try answer.decoded(SendAnswer.self).id)
@@ -177,13 +231,14 @@ struct RandomLife {
     }
 
     /// Everything is well again, and alice looks at her inbox.
-    mutating func end() async throws {
+    mutating func end(inboxCount: Int) async throws {
         try await phone.perform(.setLowPower(on: false))
         try await signIn("alice")
         let phone = phone
-        _ = try await eventually("all of alice's pushes are in her inbox", within: .seconds(90)) { [sent] in
+        let newest = Array(sent["alice", default: []].sorted(by: >).prefix(inboxCount))
+        _ = try await eventually("the newest of alice's pushes are in her inbox", within: .seconds(90)) {
             try? await phone.perform(.refreshInbox)
-            return await phone.snapshot.inbox.count >= sent["alice", default: []].count ? true : nil
+            return await phone.snapshot.inbox.map(\.id) == newest ? true : nil
         }
     }
 }
