@@ -18,7 +18,7 @@ public struct PushID: Hashable, Sendable {
 
     /// The id of the push of this notification to this handle, in a send to handles.
     public init(notification: NotificationID, handle: DeviceHandle) {
-        self.init(notification: notification, target: "handle " + handle.text)
+        self.init(notification: notification, target: Naming.target(handle))
     }
 
     private init(notification: NotificationID, target: String) {
@@ -45,8 +45,11 @@ extension PushID {
 
         func id(of member: AudienceMember) -> PushID {
             if let record = member.record { return id(of: record.text) }
-            return id(of: "handle " + member.handle.text)
+            return id(of: Self.target(member.handle))
         }
+
+        /// What stands for a handle in a send to handles: no record has such a name.
+        fileprivate static func target(_ handle: DeviceHandle) -> String { "handle " + handle.text }
 
         fileprivate func id(of target: String) -> PushID {
             var target = target
