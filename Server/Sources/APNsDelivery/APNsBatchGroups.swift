@@ -17,20 +17,23 @@ struct APNsBatchGroups {
     init(_ batch: PushBatch, defaultEnvironment: APNsEnvironment, defaultTopic: String) {
         decided = Array(repeating: nil, count: batch.targets.count)
         let headers = batch.headers.map { APNsPush.Headers($0, defaultTopic: defaultTopic) }
-        for position in batch.targets.indices {
-            let target = batch.targets[position]
-            guard let environment = Self.environment(target.environment, default: defaultEnvironment) else {
-                decided[position] = .unsupported
-                continue
+        batch.targets.withUnsafeBufferPointer { targets in
+            // By its fields: a copy of a whole target costs several counts of references.
+            for position in targets.indices {
+                guard let environment = Self.environment(targets[position].environment, default: defaultEnvironment) else {
+                    decided[position] = .unsupported
+                    continue
+                }
+                let (head, body) = (targets[position].headers, targets[position].body)
+                guard headers.indices.contains(head), batch.bodies.indices.contains(body) else {
+                    decided[position] = .rejected(reason: "the batch has no such body or header set")
+                    continue
+                }
+                let push = APNsPush(
+                    deviceToken: targets[position].handle.text, headers: headers[head], payload: batch.bodies[body],
+                    apnsID: targets[position].pushID.uuid)
+                append(push, at: position, to: environment)
             }
-            guard headers.indices.contains(target.headers), batch.bodies.indices.contains(target.body) else {
-                decided[position] = .rejected(reason: "the batch has no such body or header set")
-                continue
-            }
-            let push = APNsPush(
-                deviceToken: target.handle.text, headers: headers[target.headers], payload: batch.bodies[target.body],
-                apnsID: target.pushID.uuid)
-            append(push, at: position, to: environment)
         }
     }
 

@@ -37,24 +37,47 @@ public struct APNsPushTransport: PushTransport {
     public func send(_ batch: PushBatch) async -> [PushOutcome] {
         var groups = APNsBatchGroups(batch, defaultEnvironment: defaultEnvironment, defaultTopic: defaultTopic)
         groups.mark(refused)
-        var outcomes = groups.decided
         let lane: APNsSendLane = batch.isExpress ? .express : .bulk
-        await withTaskGroup(of: (targets: [Int], outcomes: [APNsOutcome]?).self) { tasks in
-            for group in groups.groups {
-                let client = clients[group.environment]
-                tasks.addTask { (group.targets, await client?.send(group.pushes, lane: lane)) }
-            }
-            for await result in tasks {
-                let isAnyRefused = !refused.isEmpty
-                for (position, target) in result.targets.enumerated() {
-                    if !isAnyRefused, case .accepted? = result.outcomes?[position] {
-                        outcomes[target] = .accepted
-                        continue
-                    }
-                    note(result.outcomes?[position], for: batch.targets[target])
-                    outcomes[target] = outcome(
-                        result.outcomes?[position], isOrdinary: groups.isOrdinary(batch.targets[target], in: batch, defaultTopic))
+        guard groups.groups.count > 1 else {
+            // Nearly always: no task of its own for each.
+            guard let only = groups.groups.first else { return settled(batch, groups, []) }
+            return settled(batch, groups, [await answer(only, lane)])
+        }
+        let answers = await withTaskGroup(of: Answer.self) { tasks in
+            for group in groups.groups { tasks.addTask { await answer(group, lane) } }
+            return await tasks.reduce(into: []) { $0.append($1) }
+        }
+        return settled(batch, groups, answers)
+    }
+
+    /// What the client of one environment said; without outcomes where there is no client.
+    private struct Answer {
+        var targets: [Int]
+        var outcomes: [APNsOutcome]?
+
+        var areAllAccepted: Bool { outcomes?.allSatisfy { if case .accepted = $0 { true } else { false } } ?? false }
+    }
+
+    private func answer(_ group: APNsBatchGroups.Group, _ lane: APNsSendLane) async -> Answer {
+        Answer(targets: group.targets, outcomes: await clients[group.environment]?.send(group.pushes, lane: lane))
+    }
+
+    /// The outcomes in the hub's terms, after what is to be noted of tokens and told to the operator.
+    private func settled(_ batch: PushBatch, _ groups: APNsBatchGroups, _ answers: [Answer]) -> [PushOutcome] {
+        let isNoneRefused = refused.isEmpty
+        if isNoneRefused, let only = answers.first, only.targets.count == batch.targets.count, only.areAllAccepted {
+            return Array(repeating: .accepted, count: batch.targets.count)
+        }
+        var outcomes = groups.decided
+        for answer in answers {
+            for (position, target) in answer.targets.enumerated() {
+                if isNoneRefused, case .accepted? = answer.outcomes?[position] {
+                    outcomes[target] = .accepted
+                    continue
                 }
+                note(answer.outcomes?[position], for: batch.targets[target])
+                outcomes[target] = outcome(
+                    answer.outcomes?[position], isOrdinary: groups.isOrdinary(batch.targets[target], in: batch, defaultTopic))
             }
         }
         report(outcomes)

@@ -19,6 +19,8 @@ public final class FaultProxy: Sendable {
         case cutToServer(after: Int, times: Int)
         /// The same for bytes that come back.
         case cutToClient(after: Int, times: Int)
+        /// The connection stands still when so many bytes came back.
+        case holdToClient(after: Int)
         /// This is the answer to everything, so many times.
         case answer(String, times: Int)
         /// Nothing ever comes.
@@ -101,15 +103,16 @@ public final class FaultProxy: Sendable {
                 case .answer(let text, _): return client.pipeline.addHandler(CannedAnswer(text: text))
                 case .none: return join(client, to: target, state)
                 case .delay(let time): return join(client, to: target, state, delay: TimeAmount(time))
-                case .cutToServer(let count, _): return join(client, to: target, state, count, nil)
-                case .cutToClient(let count, _): return join(client, to: target, state, nil, count)
+                case .cutToServer(let count, _): return join(client, to: target, state, up: .cut(after: count))
+                case .cutToClient(let count, _): return join(client, to: target, state, down: .cut(after: count))
+                case .holdToClient(let count): return join(client, to: target, state, down: .hold(after: count))
                 }
             }
     }
 
     private static func join(
-        _ client: any Channel, to target: Target, _ state: NIOLockedValueBox<State>, _ up: Int? = nil, _ down: Int? = nil,
-        delay: TimeAmount = .zero
+        _ client: any Channel, to target: Target, _ state: NIOLockedValueBox<State>, up: Relay.End? = nil,
+        down: Relay.End? = nil, delay: TimeAmount = .zero
     ) -> EventLoopFuture<Void> {
         let bootstrap = ClientBootstrap(group: client.eventLoop).channelOption(.autoRead, value: false)
         let connecting =
@@ -119,8 +122,8 @@ public final class FaultProxy: Sendable {
             }
         return
             connecting.flatMap { server in
-                let upward = Relay(to: server, cutAfter: up, delay: delay) { _ in }
-                let downward = Relay(to: client, cutAfter: down, delay: delay) { count in
+                let upward = Relay(to: server, until: up, delay: delay) { _ in }
+                let downward = Relay(to: client, until: down, delay: delay) { count in
                     state.withLockedValue { $0.toClient += count }
                 }
                 return client.pipeline.addHandler(upward).flatMap { server.pipeline.addHandler(downward) }.map { server.read() }
@@ -136,7 +139,7 @@ extension FaultProxy.State {
         case .cutToServer(let after, let times): fault = times > 1 ? .cutToServer(after: after, times: times - 1) : .none
         case .cutToClient(let after, let times): fault = times > 1 ? .cutToClient(after: after, times: times - 1) : .none
         case .answer(let text, let times): fault = times > 1 ? .answer(text, times: times - 1) : .none
-        case .none, .silence, .delay: break
+        case .none, .silence, .delay, .holdToClient: break
         }
         return current
     }
@@ -146,16 +149,27 @@ extension FaultProxy.State {
 private final class Relay: ChannelInboundHandler, Sendable {
     typealias InboundIn = ByteBuffer
 
+    /// What ends the handing on, after so many bytes.
+    enum End {
+        case cut(after: Int)
+        case hold(after: Int)
+    }
+
     private let other: any Channel
     private let left: NIOLockedValueBox<Int?>
+    private let isHeldAtEnd: Bool
     private let count: @Sendable (Int) -> Void
 
     private let delay: TimeAmount
 
-    init(to other: any Channel, cutAfter bytes: Int?, delay: TimeAmount, count: @escaping @Sendable (Int) -> Void) {
+    init(to other: any Channel, until end: End?, delay: TimeAmount, count: @escaping @Sendable (Int) -> Void) {
         self.other = other
         self.delay = delay
-        left = NIOLockedValueBox(bytes)
+        switch end {
+        case .cut(let bytes): (left, isHeldAtEnd) = (NIOLockedValueBox(bytes), false)
+        case .hold(let bytes): (left, isHeldAtEnd) = (NIOLockedValueBox(bytes), true)
+        case nil: (left, isHeldAtEnd) = (NIOLockedValueBox(nil), false)
+        }
         self.count = count
     }
 
@@ -165,7 +179,7 @@ private final class Relay: ChannelInboundHandler, Sendable {
         var bytes = unwrapInboundIn(data)
         count(bytes.readableBytes)
         let channel = context.channel
-        let isCut = left.withLockedValue { left in
+        let isEnd = left.withLockedValue { left in
             guard let rest = left else { return false }
             if bytes.readableBytes < rest {
                 left = rest - bytes.readableBytes
@@ -176,19 +190,21 @@ private final class Relay: ChannelInboundHandler, Sendable {
         }
         let whole = bytes
         // What comes next is read only once this has left, so that a delay keeps the order and slows the sender down.
-        guard delay > .zero else { return hand(whole, isCut: isCut, from: channel) }
-        channel.eventLoop.scheduleTask(in: delay) { self.hand(whole, isCut: isCut, from: channel) }
+        guard delay > .zero else { return hand(whole, isEnd: isEnd, from: channel) }
+        channel.eventLoop.scheduleTask(in: delay) { self.hand(whole, isEnd: isEnd, from: channel) }
     }
 
-    private func hand(_ bytes: ByteBuffer, isCut: Bool, from channel: any Channel) {
+    private func hand(_ bytes: ByteBuffer, isEnd: Bool, from channel: any Channel) {
         let other = other
         other.writeAndFlush(bytes).whenComplete { result in
-            guard case .success = result, !isCut else {
+            switch result {
+            case .success where !isEnd: channel.read()
+            // Nothing is read any more, which also holds back whoever sends.
+            case .success where self.isHeldAtEnd: break
+            case .success, .failure:
                 other.close(promise: nil)
                 channel.close(promise: nil)
-                return
             }
-            channel.read()
         }
     }
 

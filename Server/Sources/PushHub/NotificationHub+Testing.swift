@@ -22,9 +22,10 @@ extension NotificationHub {
             let abandoned = max(now - Self.testAbandoned, settings.aloneSince ?? Timestamp(milliseconds: 0))
             let taking = try await stores.intake.take(key, abandonedBefore: abandoned, in: self.id, at: now)
             switch taking {
-            case .new:
-                let report = await run(prepared, id, through: transport)
-                await keep(report, key)
+            case .new(let first):
+                let mine = first == id ? prepared : try await self.prepared(command, first)
+                let report = await run(mine, first, through: transport)
+                await keep(report, TestSendKey(text, id: first))
                 return report
             case .taken(let id, let answer?):
                 return try await report(TestSendRecord(bytes: answer), id, command.recipients)

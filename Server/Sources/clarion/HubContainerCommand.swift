@@ -13,12 +13,7 @@ struct HubContainerCommand: AsyncParsableCommand {
     @Argument(help: "The hub.", transform: HubName.argument)
     var name: HubName
 
-    @Option(
-        help: "How clients reach the server: a name or address, and the port unless it is 443, such as push.example.com:8443.")
-    var host: String
-
-    @Flag(help: "For a server without TLS, at a loopback address only.")
-    var plainHTTP = false
+    @OptionGroup var address: HubAddress
 
     @Option(help: "How many hours the link is valid, 1 to 168.")
     var hours = 24
@@ -30,10 +25,7 @@ struct HubContainerCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        guard SharedAccessEndpoint("\(plainHTTP ? "http" : "sb")://\(host)/") != nil else {
-            throw ValidationError("--host is a name or address with or without a port; --plain-http is for this machine only")
-        }
-        let base = "\(plainHTTP ? "http" : "https")://\(host)"
-        print(try await node.hubs().containerLink(of: name, at: base, lifetime: .seconds(hours * 3600)))
+        let link = try await node.hubs().containerLink(of: name, at: address.endpoint.baseURL, lifetime: .seconds(hours * 3600))
+        print(link)
     }
 }

@@ -15,15 +15,19 @@ struct HubManagementTests {
 
     private static func entry(_ inner: String = "") -> String { body.replacingOccurrences(of: "%@", with: inner) }
 
-    private static let token = """
+    private static let token = token(for: "https://api.development.push.apple.com:443/3/device")
+
+    private static func token(for endpoint: String) -> String {
+        """
         <ApnsCredential><Properties>\
-        <Property><Name>Endpoint</Name><Value>https://api.development.push.apple.com:443/3/device</Value></Property>\
+        <Property><Name>Endpoint</Name><Value>\(endpoint)</Value></Property>\
         <Property><Name>Token</Name><Value>bm90LWEtcmVhbC1rZXk=</Value></Property>\
         <Property><Name>KeyId</Name><Value>ABC123DEFG</Value></Property>\
         <Property><Name>AppName</Name><Value>com.example.app</Value></Property>\
         <Property><Name>AppId</Name><Value>TEAM123456</Value></Property>\
         <Property><Name>Thumbprint</Name><Value>null</Value></Property></Properties></ApnsCredential>
         """
+    }
 
     /// A request of who holds a key of all hubs, unless another key is named.
     private func call(
@@ -71,6 +75,35 @@ struct HubManagementTests {
             hub, "PUT", "/fresh", Self.entry("<ApnsCredential><Properties/></ApnsCredential>"), ifMatch: "*")
         #expect(removed.status == 200)
         #expect(try hub.registry.apnsCredential(of: try #require(try await hub.registry.hub(named: name))) == nil)
+    }
+
+    @Test(
+        "the endpoint of a credential is one of Apple's, in each form that clients know",
+        arguments: [
+            ("https://api.push.apple.com:443/3/device", HubAPNsCredential.Environment.production),
+            ("gateway.push.apple.com", .production), ("", .production), ("null", .production),
+            ("https://api.sandbox.push.apple.com:443/3/device", .sandbox), ("gateway.sandbox.push.apple.com", .sandbox),
+            ("API.development.push.apple.com", .sandbox),
+        ])
+    func endpoint(text: String, environment: HubAPNsCredential.Environment) async throws {
+        let hub = try await HubUnderTest()
+        #expect(try await call(hub, "PUT", "/fresh", Self.entry(Self.token(for: text))).status == 201)
+        let name = try #require(HubName("fresh"))
+        let stored = try #require(try await hub.registry.hub(named: name))
+        #expect(try hub.registry.apnsCredential(of: stored)?.environment == environment)
+    }
+
+    @Test(
+        "an endpoint that is not Apple's is 400, and makes no hub",
+        arguments: [
+            "https://push.example.com:443/3/device", "http://127.0.0.1:2197/", "https://api.push.apple.com.example.com/",
+            "https://example.com/api.push.apple.com", "https://api.push.apple.com@example.com/", "sandbox",
+        ])
+    func foreignEndpoint(text: String) async throws {
+        let hub = try await HubUnderTest()
+        let answer = try await call(hub, "PUT", "/fresh", Self.entry(Self.token(for: text)))
+        #expect(answer.status == 400 && answer.body.contains("Endpoint") && answer.body.contains("api.push.apple.com"))
+        #expect(try await hub.registry.hubs().map(\.name.text) == ["demo"])
     }
 
     @Test("an unknown hub is an empty feed to who may manage, an update of it 404, a removed one is gone")

@@ -17,7 +17,7 @@ struct TestSendWaitTests {
         let record = try await bench.register(1)
         let key = TestSendKey("k", id: NotificationID())
         let intake = bench.store.hub.intake
-        #expect(try await intake.take(key, abandonedBefore: bench.clock.now, in: bench.hubID, at: bench.clock.now) == .new)
+        _ = try await intake.take(key, abandonedBefore: bench.clock.now, in: bench.hubID, at: bench.clock.now)
         async let second = bench.hub.test(command, through: bench.transport)
         await waiting(bench)
         let answer = TestSendReport(
@@ -51,7 +51,7 @@ struct TestSendWaitTests {
     @Test("what an earlier process had in hand is sent anew at once by one that is alone on the database")
     func alone() async throws {
         let bench = try await HubBench()
-        try await bench.register(1)
+        let record = try await bench.register(1)
         let key = TestSendKey("k", id: NotificationID())
         _ = try await bench.store.hub.intake.take(key, abandonedBefore: bench.clock.now, in: bench.hubID, at: bench.clock.now)
         bench.clock.advance(by: .seconds(2))
@@ -59,6 +59,9 @@ struct TestSendWaitTests {
         settings.aloneSince = bench.clock.now
         let report = try await bench.hub(settings).test(command, through: bench.transport)
         #expect(report.successes == 1 && bench.transport.batches.count == 1)
+        // What had left already has the same id, by which the phone knows the repeat.
+        #expect(report.id == key.id)
+        #expect(bench.transport.batches[0].targets.map(\.pushID) == [PushID(notification: key.id, record: record.id)])
         #expect(try await bench.hub(settings).test(command, through: bench.transport) == report)
         #expect(bench.transport.batches.count == 1)
     }

@@ -1,6 +1,7 @@
 import NIOCore
 import NIOPosix
 import ServiceErrors
+import Synchronization
 
 /// Finds the port of the demo's page before anything else starts, because phones and links need to know it.
 enum DemoPort {
@@ -9,6 +10,9 @@ enum DemoPort {
 
     /// Systems give none of these to outgoing connections, so that nobody takes one before the page listens there.
     private static let quiet = 20_000..<32_000
+
+    /// Where the search for any port goes on: two who ask at once must not be given the same one before either listens.
+    private static let next = Atomic(Int.random(in: 0..<quiet.count))
 
     /// The port asked for, else the customary one, else any free one; 0 asks for any. Throws `ServiceError` if the one asked for is taken.
     static func choose(_ wanted: Int?) async throws -> Int {
@@ -20,7 +24,8 @@ enum DemoPort {
         }
         if wanted == nil, let port = await free(customary) { return port }
         for _ in 0..<100 {
-            if let port = await free(.random(in: quiet)) { return port }
+            let place = next.wrappingAdd(1, ordering: .relaxed).oldValue
+            if let port = await free(quiet.lowerBound + place % quiet.count) { return port }
         }
         throw ServiceError(.notReady, "no port of 127.0.0.1 is free")
     }

@@ -65,10 +65,23 @@ extension HubDescription {
 extension HubProtocol.HubCredential {
     /// The credential of the names of Azure reference 2.13. Throws `invalid-field` that names the property.
     fileprivate func apnsCredential() throws -> HubAPNsCredential {
-        let endpoint = value("Endpoint")?.lowercased() ?? ""
-        let isSandbox = endpoint.contains("sandbox") || endpoint.contains("development")
-        return HubAPNsCredential(
-            identity: try identity(), topic: value("AppName"), environment: isSandbox ? .sandbox : .production)
+        HubAPNsCredential(identity: try identity(), topic: value("AppName"), environment: try environment())
+    }
+
+    /// Which of Apple's two worlds the endpoint names, in any of the forms that clients know; the hub sends nowhere else.
+    private func environment() throws -> HubAPNsCredential.Environment {
+        guard let endpoint = value("Endpoint"), !endpoint.isEmpty else { return .production }
+        var host = endpoint.lowercased()[...]
+        if host.hasPrefix("https://") { host = host.dropFirst(8) }
+        switch host.prefix(while: { $0 != "/" && $0 != ":" }) {
+        case "api.push.apple.com", "gateway.push.apple.com": return .production
+        case "api.development.push.apple.com", "api.sandbox.push.apple.com", "gateway.sandbox.push.apple.com": return .sandbox
+        default:
+            throw ServiceError(
+                .invalidField,
+                "the Endpoint of ApnsCredential is none of Apple's: api.push.apple.com or api.development.push.apple.com with a "
+                    + "Token, gateway.push.apple.com or gateway.sandbox.push.apple.com with a certificate")
+        }
     }
 
     private func identity() throws -> HubAPNsCredential.Identity {

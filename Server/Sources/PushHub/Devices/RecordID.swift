@@ -29,7 +29,8 @@ public struct RecordID: Hashable, Sendable, Comparable, CustomStringConvertible 
         return RecordID(trusted: text)
     }
 
-    private init(trusted text: String) { self.text = text }
+    /// Takes a text that was checked before it was stored.
+    public init(trusted text: String) { self.text = text }
 
     /// Whether the name is one that only the records of installations have.
     public var isDerived: Bool {

@@ -26,30 +26,34 @@ private struct BatchComposition {
     private(set) var batch: PushBatch
     private var bodies: [TemplateID?: Int] = [:]
     private var headers: [HeaderKey: Int] = [:]
-    /// Of the target before, which mostly are those of the next.
-    private var latest: (key: HeaderKey, body: Int, headers: Int)?
+    /// Where body and headers of the target before are, which mostly are those of the next.
+    private var latest: (template: TemplateID?, topic: String?, body: Int, headers: Int)?
     private let names: PushID.Naming
+    private let isTemplate: Bool
 
     init(_ message: AcceptedMessage, pushes: [TemplateID: RenderedPush], slice: SliceID, capacity: Int) {
         self.message = message
         self.pushes = pushes
         self.slice = slice
         names = PushID.Naming(slice.notification)
+        isTemplate = message.format == .template
         batch = PushBatch(hub: slice.hub, bodies: [], headers: [], targets: [])
         batch.targets.reserveCapacity(capacity)
     }
 
     mutating func add(_ member: AudienceMember) {
-        let template = message.format == .template ? member.template : nil
-        let push = template.flatMap { pushes[$0] }
-        let key = HeaderKey(template: template, topic: push?.topic ?? message.topic ?? member.topic)
-        let place: (key: HeaderKey, body: Int, headers: Int)
-        if let latest, latest.key == key { place = latest } else { place = (key, body(template, push), header(key, push)) }
-        latest = place
+        let template = isTemplate ? member.template : nil
+        if latest == nil || latest?.template != template || latest?.topic != member.topic { find(template, member) }
         batch.targets.append(
             PushBatch.Target(
-                handle: member.handle, environment: member.environment, body: place.body, headers: place.headers,
+                handle: member.handle, environment: member.environment, body: latest?.body ?? 0, headers: latest?.headers ?? 0,
                 pushID: names.id(of: member)))
+    }
+
+    private mutating func find(_ template: TemplateID?, _ member: AudienceMember) {
+        let push = template.flatMap { pushes[$0] }
+        let key = HeaderKey(template: template, topic: push?.topic ?? message.topic ?? member.topic)
+        latest = (template, member.topic, body(template, push), header(key, push))
     }
 
     private mutating func body(_ template: TemplateID?, _ push: RenderedPush?) -> Int {

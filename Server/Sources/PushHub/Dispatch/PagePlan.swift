@@ -54,11 +54,12 @@ struct PagePlan: Hashable {
 
     /// Settles whom the push service would refuse for sure, so that it is not asked.
     private mutating func refuse(_ message: AcceptedMessage) {
+        let isTooLarge = message.isTooLarge
         for index in targets.indices where targets[index].settled == nil {
             // A handle first: who has none gets nothing, of any size.
             if targets[index].member?.isMalformed == true {
                 targets[index].settled = .badToken
-            } else if message.isTooLarge {
+            } else if isTooLarge {
                 targets[index].settled = .tooLarge
             }
         }

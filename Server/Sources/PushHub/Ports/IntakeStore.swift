@@ -26,11 +26,11 @@ public protocol IntakeStore: Sendable {
     func cancel(key: String, in hub: HubID, at now: Timestamp) async throws -> NotificationID?
 
     /// Takes a key for a test send, of which nothing is kept but its answer. A key that was taken before `abandoned` and got no
-    /// answer is taken anew: who had it is gone.
+    /// answer is taken anew, under its id: who had it is gone.
     func take(_ key: TestSendKey, abandonedBefore moment: Timestamp, in hub: HubID, at now: Timestamp) async throws
         -> TestSendTaking
 
-    /// Keeps the answer of the test send that has the key.
+    /// Keeps the answer of the test send that has the key; the first one stays.
     func keep(_ answer: [UInt8], for key: TestSendKey, in hub: HubID) async throws
 }
 

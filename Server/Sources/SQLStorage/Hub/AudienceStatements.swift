@@ -77,8 +77,8 @@ enum AudienceStatements {
     ///
     /// - Parameter platform: where the statement has asked for one only.
     static func member(_ key: SliceKey, _ row: any SQLColumns, platform: Platform?) throws -> AudienceMember {
-        guard let id = RecordID(try row.text(1)) else { throw SQLFault.unexpectedColumn(1) }
-        let parent = try row.optionalText(9).flatMap(RecordID.init)
+        let id = RecordID(trusted: try row.text(1))
+        let parent = try row.optionalText(9).map(RecordID.init(trusted:))
         let isInstallation = try row.text(2) == DeviceRecord.Kind.installation.rawValue
         return AudienceMember(
             key: key, record: id, installation: isInstallation ? parent ?? id : nil,

@@ -71,12 +71,11 @@ public struct SQLIntakeStore: IntakeStore {
             let time = SQLValue.integer(now.milliseconds)
             let name: [SQLValue] = [.integer(hub.number), .text(key.text)]
             let row: [SQLValue] = name + [.bytes(Self.testKey), .text(key.id.text), time, time]
-            guard try connection.run(Self.insertKey, row) == 0 else { return .new }
-            let anew: [SQLValue] = name + [.text(key.id.text), time, .integer(moment.milliseconds)]
-            guard try connection.run(Self.takeAnew, anew) == 0 else { return .new }
+            guard try connection.run(Self.insertKey, row) == 0 else { return .new(id: key.id) }
+            let isAnew = try connection.run(Self.takeAnew, name + [time, .integer(moment.milliseconds)]) > 0
             guard let found = try connection.row(Self.selectAnswer, name) else { throw SQLFault.unexpectedColumn(0) }
             guard let id = NotificationID(try found.text(0)) else { throw SQLFault.unexpectedColumn(0) }
-            return .taken(id: id, answer: try found.optionalBytes(1))
+            return isAnew ? .new(id: id) : .taken(id: id, answer: try found.optionalBytes(1))
         }
     }
 
@@ -174,13 +173,16 @@ extension SQLIntakeStore {
         "SELECT hub_id FROM hubs WHERE hub_id = $1 AND removed_at IS NOT NULL")
     private static let takeAnew = SQLStatement(
         """
-        UPDATE idempotency_keys SET notification_id = $3, created_at = $4
-        WHERE hub_id = $1 AND idempotency_key = $2 AND answer IS NULL AND created_at < $5
+        UPDATE idempotency_keys SET created_at = $3
+        WHERE hub_id = $1 AND idempotency_key = $2 AND answer IS NULL AND created_at < $4
         """)
     private static let selectAnswer = SQLStatement(
         "SELECT notification_id, answer FROM idempotency_keys WHERE hub_id = $1 AND idempotency_key = $2")
     private static let keepAnswer = SQLStatement(
-        "UPDATE idempotency_keys SET answer = $4 WHERE hub_id = $1 AND idempotency_key = $2 AND notification_id = $3")
+        """
+        UPDATE idempotency_keys SET answer = $4
+        WHERE hub_id = $1 AND idempotency_key = $2 AND notification_id = $3 AND answer IS NULL
+        """)
     private static let markCancelled = SQLStatement(
         """
         UPDATE notifications SET state = 'cancelled', ended_at = $3

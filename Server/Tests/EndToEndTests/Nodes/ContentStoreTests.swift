@@ -122,13 +122,14 @@ struct ContentStoreTests {
     func removedWhileRead() async throws {
         try await run { server, fleet, proxy in
             let ops = fleet.caller(at: server.address)
-            // Larger than what the buffers on the way hold.
             let picture = Picture.random(side: 8) + Data(repeating: 0x3B, count: 24_000_000)
             let id = try await ops.send(picture, message: "Look")
             let other = try await ops.send(Picture.random(side: 8), message: "Look")
             let bucket = try await SharedPlaces.open(fleet.options.shared)
             let head = try await ops.call("HEAD", APIRoute.notification(id), body: nil, headers: [:])
             let digest = try #require(head.headers["etag"].flatMap { ContentDigest($0.filter { $0 != "\"" }) })
+            // However much the buffers on the way hold, some of it has not left the bucket.
+            proxy.set(.holdToClient(after: 4_000_000))
             let download = try await ops.begin(APIRoute.notification(id))
             #expect(download.status == 200)
             try await bucket.client.delete(S3Keys.object(digest))

@@ -1,0 +1,22 @@
+import ClarionTesting
+import Foundation
+import Testing
+
+/// `clarion hub …`, as an operator types it.
+struct HubCommandTests {
+    @Test(
+        "what clients reach a hub at is a host with or without a port, never more",
+        arguments: [["connection-string"], ["container"]],
+        ["127.0.0.1/x", "https://push.example.com", "push.example.com:", "push.example.com:70000", "a b", ""])
+    func host(command: [String], host: String) async throws {
+        try await TemporaryFolder.use { folder in
+            let output = folder + "/output"
+            let arguments = ["hub"] + command + ["demo", "--host", host, "--data-directory", folder + "/data"]
+            let process = try ChildProcess(ChildProcess.Command(ServerProcess.program, arguments, output: output))
+            #expect(await process.exitStatus() == 64)
+            let text = try String(contentsOfFile: output, encoding: .utf8)
+            #expect(text.contains("--host is a name or address with or without a port, and nothing more"))
+            #expect(!FileManager.default.fileExists(atPath: folder + "/data"))
+        }
+    }
+}
