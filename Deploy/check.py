@@ -35,6 +35,13 @@ def named_in_manifests(problems, known):
 
 def named_in_compose(problems):
     compose = yaml.safe_load((HERE / "compose.yaml").read_text())
+    patterns = (HERE / "Containerfile.dockerignore").read_text().split() + (HERE.parent / ".gitignore").read_text().split()
+    for wanted in ("**/secrets", "**/*.p8", "secrets/", "*.p8"):
+        if wanted not in patterns:
+            problems.append(f"{wanted} is not left out of the image's build and of git")
+    for name, secret in compose["secrets"].items():
+        if not secret["file"].startswith("secrets/"):
+            problems.append(f"compose.yaml: the secret {name} does not lie in secrets/, which git and the image's build leave out")
     for name, service in compose["services"].items():
         for secret in service.get("secrets", []):
             if secret not in compose["secrets"]:

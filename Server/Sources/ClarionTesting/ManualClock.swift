@@ -11,6 +11,7 @@ public final class ManualClock: ServiceClock {
 
     private struct State {
         var uptime: Duration = .zero
+        var correction: Duration = .zero
         var nextID: UInt64 = 0
         var sleepers: [Sleeper] = []
         var cancelled: Set<UInt64> = []
@@ -22,12 +23,15 @@ public final class ManualClock: ServiceClock {
     /// Creates a clock that shows `start`.
     public init(start: Timestamp = Timestamp(milliseconds: 1_800_000_000_000)) { self.start = start }
 
-    public var now: Timestamp { start + uptime }
+    public var now: Timestamp { state.withLockedValue { start + $0.uptime + $0.correction } }
 
     public var uptime: Duration { state.withLockedValue { $0.uptime } }
 
     /// How many tasks wait on this clock now.
     public var sleeperCount: Int { state.withLockedValue { $0.sleepers.count } }
+
+    /// Sets what the clock shows forward or back, as whoever looks after a machine may, while its time goes on as before.
+    public func correct(by duration: Duration) { state.withLockedValue { $0.correction += duration } }
 
     /// Moves time on and wakes whoever is due.
     public func advance(by duration: Duration) {

@@ -4,14 +4,14 @@ import SQLStorage
 final class PostgresResult {
     private let library: LibPQ
     private let raw: OpaquePointer
-    private let types: [UInt32]
+    private let types: [ColumnType]
     let count: Int
 
     init(_ raw: OpaquePointer, _ library: LibPQ) {
         self.raw = raw
         self.library = library
         count = Int(library.rowCount(raw))
-        types = (0..<library.columnCount(raw)).map { library.columnType(raw, $0) }
+        types = (0..<library.columnCount(raw)).map { ColumnType(library.columnType(raw, $0)) }
     }
 
     deinit { library.clear(raw) }
@@ -40,19 +40,30 @@ final class PostgresResult {
 }
 
 extension PostgresResult {
-    /// The types of columns that the statements have, by their fixed numbers.
-    private enum ColumnType {
-        static let bool: UInt32 = 16
-        static let bytes: UInt32 = 17
-        /// text, unknown, name, char(n), varchar(n)
-        static let texts: Set<UInt32> = [25, 705, 19, 1042, 1043]
+    /// The types of columns that the statements have; told apart once for each result, not for each value.
+    fileprivate enum ColumnType {
+        case bool, bytes, text, int64, int32, int16, other
+
+        /// By the fixed number of a type.
+        init(_ number: UInt32) {
+            switch number {
+            case 16: self = .bool
+            case 17: self = .bytes
+            // text, unknown, name, char(n), varchar(n)
+            case 25, 705, 19, 1042, 1043: self = .text
+            case 20: self = .int64
+            case 23: self = .int32
+            case 21: self = .int16
+            default: self = .other
+            }
+        }
     }
 
     func value(_ row: Int, _ column: Int) throws -> SQLValue {
         guard !isNull(row, column) else { return .null }
         switch types[column] {
-        case ColumnType.bytes: return .bytes(Array(content(row, column)))
-        case let type where ColumnType.texts.contains(type): return .text(try text(row, column))
+        case .bytes: return .bytes(Array(content(row, column)))
+        case .text: return .text(try text(row, column))
         default: return .integer(try integer(row, column))
         }
     }
@@ -65,16 +76,16 @@ extension PostgresResult {
         guard !isNull(row, column) else { throw SQLFault.unexpectedColumn(column) }
         let content = content(row, column)
         switch (types[column], content.count) {
-        case (20, 8): return Int64(bigEndian: content.loadUnaligned(as: Int64.self))
-        case (23, 4): return Int64(Int32(bigEndian: content.loadUnaligned(as: Int32.self)))
-        case (21, 2): return Int64(Int16(bigEndian: content.loadUnaligned(as: Int16.self)))
-        case (ColumnType.bool, 1): return content[0] == 0 ? 0 : 1
+        case (.int64, 8): return Int64(bigEndian: content.loadUnaligned(as: Int64.self))
+        case (.int32, 4): return Int64(Int32(bigEndian: content.loadUnaligned(as: Int32.self)))
+        case (.int16, 2): return Int64(Int16(bigEndian: content.loadUnaligned(as: Int16.self)))
+        case (.bool, 1): return content[0] == 0 ? 0 : 1
         default: throw SQLFault.unexpectedColumn(column)
         }
     }
 
     func text(_ row: Int, _ column: Int) throws -> String {
-        guard ColumnType.texts.contains(types[column]), !isNull(row, column) else { throw SQLFault.unexpectedColumn(column) }
+        guard types[column] == .text, !isNull(row, column) else { throw SQLFault.unexpectedColumn(column) }
         return String(decoding: content(row, column), as: UTF8.self)
     }
 

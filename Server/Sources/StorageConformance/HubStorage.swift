@@ -63,9 +63,12 @@ enum Sample {
             slices: SlicePlan(audience: size), idempotency: key)
     }
 
-    static func lease(_ limit: Int, at now: Timestamp = start, owner: String = "a", large: Int? = nil) -> LeaseRequest {
+    static func lease(
+        _ limit: Int, at now: Timestamp = start, owner: String = "a", large: Int? = nil, small: Int? = nil
+    ) -> LeaseRequest {
         LeaseRequest(
-            owner: owner, now: now, until: now + .seconds(60), limit: limit, smallLimit: limit, largeLimit: large ?? limit,
+            owner: owner, now: now, until: now + .seconds(60), limit: limit, smallLimit: small ?? limit,
+            largeLimit: large ?? limit,
             singleLimit: limit)
     }
 

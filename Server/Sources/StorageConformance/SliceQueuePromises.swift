@@ -6,7 +6,8 @@ import Testing
 public enum SliceQueuePromises {
     /// Every promise.
     public static let all: [StoragePromise<HubStorage>] = [
-        leasesToOne, refusesALostLease, keepsTheCursor, smallFirst, keepsRoomForSmall, singleBesides, walksInOrder, skipsTwins,
+        leasesToOne, refusesALostLease, keepsTheCursor, smallFirst, hubsTakeTurns, keepsRoomForSmall, singleBesides, walksInOrder,
+        skipsTwins,
         addsTallies,
         keepsPendingRows, takesTurns, countsBacklog,
         checksRetriesAgain, forgetsByTimestamp, endsOnce, takesOver,
@@ -69,6 +70,27 @@ public enum SliceQueuePromises {
         #expect(first.map(\.id.notification) == [early.id])
         let rest = try await storage.queue.lease(Sample.lease(2, at: Sample.time(3)))
         #expect(rest.map(\.id.notification) == [late.id, broadcast.id])
+    }
+
+    private static let hubsTakeTurns = StoragePromise<HubStorage>("a hub with many sends does not keep another's waiting") {
+        storage in
+        for size in [20_000, 500, 1] {
+            for _ in 0..<20 { _ = try await storage.intake.accept(try Sample.send(size: size)) }
+            _ = try await storage.intake.accept(try Sample.send(hub: Sample.otherHub, size: size, at: Sample.time(9)))
+        }
+        // Of each kind both hubs have some, though one of them has waited longer with all of its own.
+        let leases = try await storage.queue.lease(Sample.lease(6, at: Sample.time(9), large: 3, small: 3))
+        for weight in SliceWeight.allCases {
+            let hubs = leases.filter { $0.weight == weight }.map(\.id.hub)
+            #expect(Set(hubs) == [Sample.hub, Sample.otherHub], "\(weight)")
+        }
+        // Whoever has slots in hand comes after who has none; nothing stays free for it.
+        _ = try await storage.intake.accept(try Sample.send(hub: Sample.otherHub, size: 1, at: Sample.time(9)))
+        var request = Sample.lease(1, at: Sample.time(9))
+        request.limit = 0
+        request.held = [.single: [Sample.hub: 3]]
+        #expect(try await storage.queue.lease(request).map(\.id.hub) == [Sample.otherHub])
+        #expect(try await storage.queue.lease(request).map(\.id.hub) == [Sample.hub])
     }
 
     private static let keepsRoomForSmall = StoragePromise<HubStorage>("limits on large slices hold") { storage in

@@ -9,8 +9,8 @@ struct ContentCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Copy the contents of the data directory into the bucket of the settings.",
             discussion: """
-                The server may run: copy once, start the servers with the bucket, and copy once more for what came between. The files \
-                stay where they are.
+                The server may run: copy once, stop it, copy once more for what came between, and only then start the servers with \
+                the bucket: a phone that does not find its content does not ask for ever. The files stay where they are.
                 """)
 
         @OptionGroup var node: NodeArguments

@@ -48,6 +48,20 @@ struct NodeClockTests {
         #expect(clock.ahead == .zero)
     }
 
+    @Test("a machine whose clock jumps does not take the time along", arguments: [-3_600, 3_600])
+    func machineJumps(seconds: Int) async throws {
+        let clock = NodeClock(machine)
+        try await measure(clock, ahead: .seconds(7))
+        let before = clock.now
+        machine.correct(by: .seconds(seconds))
+        #expect(clock.now == before)
+        machine.advance(by: .seconds(4))
+        #expect(clock.now == before + .seconds(4) && clock.ahead == .seconds(7 - seconds))
+        // The database's time is what it was, so nothing is to be put right.
+        try await measure(clock, ahead: .seconds(7 - seconds))
+        #expect(clock.now == before + .seconds(4) + .milliseconds(2))
+    }
+
     @Test("a database that does not answer leaves the time as it was")
     func silent() async throws {
         struct Gone: Error {}

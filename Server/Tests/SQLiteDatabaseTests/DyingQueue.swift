@@ -39,4 +39,8 @@ final class DyingQueue: SliceQueue {
     func releaseAll(of owner: String?, at now: Timestamp) async throws -> Int {
         try await inner.releaseAll(of: owner, at: now)
     }
+
+    func release(of owner: String, except kept: Set<SliceID>) async throws -> Int {
+        try await inner.release(of: owner, except: kept)
+    }
 }

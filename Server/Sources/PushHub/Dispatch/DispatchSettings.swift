@@ -15,12 +15,14 @@ public struct DispatchSettings: Sendable {
     public var singleSlots = 16
     /// Pages after which a slice goes back to the end of the queue.
     public var pagesPerTurn = 16
+    /// Time after which it does, whatever came of it: a slow page of one hub is not followed by fifteen more while others wait.
+    public var turnDuration: Duration = .seconds(2)
     /// How long a lease holds without being lengthened.
     public var leaseDuration: Duration = .seconds(60)
     /// The transport's deadline for a batch.
     public var pushDeadline: Duration = .seconds(30)
     /// How often the queue is looked at when nobody calls.
-    public var pollInterval: Duration = .seconds(1)
+    public var pollInterval: Duration = .milliseconds(500)
     /// How long a target is tried when the caller gave no expiry.
     public var retryHorizon: Duration = .seconds(1800)
     /// How long batches that have left may take once the node is asked to stop.

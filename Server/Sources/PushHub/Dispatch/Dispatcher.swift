@@ -9,7 +9,15 @@ import Synchronization
 public final class Dispatcher: Sendable {
     private struct State {
         var slots: DispatchSlots
+        var inHand: [SliceID: SliceWeight] = [:]
+        /// Whether a lease may have been given in an answer that never came.
+        var isInDoubt = false
         var isStopping = false
+
+        /// By kind and hub.
+        var held: [SliceWeight: [HubID: Int]] {
+            inHand.reduce(into: [:]) { $0[$1.value, default: [:]][$1.key.hub, default: 0] += 1 }
+        }
     }
 
     private let queue: any SliceQueue
@@ -124,29 +132,49 @@ public final class Dispatcher: Sendable {
     }
 
     private func lease() async -> [(SliceLease, LeaseTerm)] {
-        let slots = state.withLock { $0.slots }
+        let (slots, held) = state.withLock { ($0.slots, $0.held) }
         guard slots.free + slots.freeForSingle > 0 else { return [] }
         let term = LeaseTerm(
             askedAt: clock.uptime, duration: settings.leaseDuration, pushDeadline: settings.pushDeadline)
         let now = clock.now
         do {
+            try await endDoubt()
             let leases = try await queue.lease(
                 LeaseRequest(
                     owner: settings.owner, now: now, until: now + settings.leaseDuration, limit: slots.free,
-                    smallLimit: slots.freeForSmall, largeLimit: slots.freeForLarge, singleLimit: slots.freeForSingle))
-            state.withLock { state in for lease in leases { state.slots.take(lease.weight) } }
+                    smallLimit: slots.freeForSmall, largeLimit: slots.freeForLarge, singleLimit: slots.freeForSingle,
+                    held: held))
+            state.withLock { state in
+                for lease in leases {
+                    state.slots.take(lease.weight)
+                    state.inHand[lease.id] = lease.weight
+                }
+            }
             return leases.map { ($0, term) }
         } catch {
+            state.withLock { $0.isInDoubt = true }
             logger.warning("The queue cannot be read", metadata: ["error": "\(error)"])
             return []
         }
+    }
+
+    /// Frees what was leased in an answer that never came: nobody works on it, and it would lie idle for as long as a lease lasts.
+    private func endDoubt() async throws {
+        let (isInDoubt, kept) = state.withLock { ($0.isInDoubt, Set($0.inHand.keys)) }
+        guard isInDoubt else { return }
+        let count = try await queue.release(of: settings.owner, except: kept)
+        if count > 0 { logger.notice("Leases whose answer was lost are freed", metadata: ["count": "\(count)"]) }
+        state.withLock { $0.isInDoubt = false }
     }
 
     private func work(_ lease: SliceLease, _ term: LeaseTerm) async -> Duration {
         observer?.leased(lease.weight)
         defer {
             observer?.released(lease.weight)
-            state.withLock { $0.slots.give(lease.weight) }
+            state.withLock { state in
+                state.slots.give(lease.weight)
+                state.inHand[lease.id] = nil
+            }
         }
         return await SliceWorker(
             queue: queue, transport: transport, clock: clock, settings: settings, pacing: pacing, observer: observer,

@@ -22,6 +22,9 @@ struct LeaseTerm: Hashable, Sendable {
         askedAt + duration - uptime > pushDeadline ? .send : .renew
     }
 
+    /// When another node may have the slice.
+    var end: Duration { askedAt + duration }
+
     /// The lease was lengthened by a request made at that moment.
     mutating func renewed(askedAt uptime: Duration) { askedAt = max(askedAt, uptime) }
 }

@@ -25,13 +25,17 @@ struct SliceWorker: Sendable {
         var isOutOfReach = false
         /// How long the pace of the send kept the slice from going on.
         var wait = Duration.zero
+        /// When its turn is over.
+        var turnEnd: Duration
 
         var send: PushPace.Send { PushPace.Send(lease.id) }
     }
 
     /// Returns once the slice is out of hand again: how long the pace of its send makes it wait, or zero.
     func work(_ lease: SliceLease, term: LeaseTerm) async -> Duration {
-        var hold = Hold(lease: lease, term: term, turn: lease.epoch.isMultiple(of: 2) ? .walk : .retries)
+        var hold = Hold(
+            lease: lease, term: term, turn: lease.epoch.isMultiple(of: 2) ? .walk : .retries,
+            turnEnd: clock.uptime + settings.turnDuration)
         do {
             var pages = 0
             while try await step(&hold, pages: pages) { pages += 1 }
@@ -45,7 +49,8 @@ struct SliceWorker: Sendable {
 
     /// One page; whether there is more to do now.
     private func step(_ hold: inout Hold, pages: Int) async throws -> Bool {
-        if Task.isCancelled || isStopping() || pages >= settings.pagesPerTurn {
+        let isTurnOver = pages > 0 && (pages >= settings.pagesPerTurn || clock.uptime >= hold.turnEnd)
+        if Task.isCancelled || isStopping() || isTurnOver {
             await putBack(hold, notBefore: clock.now)
             return false
         }
@@ -106,7 +111,7 @@ struct SliceWorker: Sendable {
     /// Stores a checkpoint; whether the slice is still in hand afterwards.
     private func store(_ checkpoint: SliceCheckpoint, _ hold: inout Hold) async throws -> Bool {
         let asked = clock.uptime
-        guard case .stored(let ended) = try await persistently({ try await queue.checkpoint(checkpoint) }) else {
+        guard case .stored(let ended) = try await persistently(hold.term, { try await queue.checkpoint(checkpoint) }) else {
             logger.warning("A checkpoint was refused because the lease was lost", metadata: metadata(hold))
             return false
         }
@@ -154,15 +159,16 @@ extension SliceWorker {
         return granted > 0 ? plan.limited(toPushes: granted) : nil
     }
 
-    /// Tries again when nothing was written: throwing away the outcomes of a batch means sending it twice.
-    private func persistently<Result>(_ body: () async throws -> Result) async throws -> Result {
+    /// Tries again when nothing was written, until the slice may be another's: throwing away the outcomes of a batch means sending
+    /// it twice.
+    private func persistently<Result>(_ term: LeaseTerm, _ body: () async throws -> Result) async throws -> Result {
         var delay = Duration.milliseconds(100)
-        for _ in 1...4 {
+        while clock.uptime + delay < term.end {
             do {
                 return try await body()
             } catch let error as ServiceError where error.code == .storageUnavailable {
                 try await clock.sleep(for: delay)
-                delay *= 2
+                delay = min(delay * 2, .seconds(2))
             }
         }
         return try await body()

@@ -5,8 +5,8 @@ import RichPushModel
 ///
 /// Errors are `ServiceError` (`storage-unavailable`, `outcome-unknown`).
 public protocol SliceQueue: Sendable {
-    /// Takes slices that are due and free: small ones, then large ones, and single ones besides; of each kind those that waited longest.
-    /// Their sends become `dispatching`.
+    /// Takes slices that are due and free: small ones, then large ones, and single ones besides; of each kind the hubs take turns
+    /// (`HubTurns`), and of a hub those go first that waited longest. Their sends become `dispatching`.
     func lease(_ request: LeaseRequest) async throws -> [SliceLease]
 
     /// Lengthens a lease; whether it was still the caller's.
@@ -23,6 +23,10 @@ public protocol SliceQueue: Sendable {
     /// Frees every lease of an owner, at the start of the one process of that name; every lease for `nil`, at the start of the one
     /// process that may use the store. Returns how many there were.
     func releaseAll(of owner: String?, at now: Timestamp) async throws -> Int
+
+    /// Frees the leases of an owner that are none of these: it was given them in an answer that never came. Returns how many
+    /// there were.
+    func release(of owner: String, except kept: Set<SliceID>) async throws -> Int
 }
 
 /// Which slices a node wants.
@@ -39,10 +43,13 @@ public struct LeaseRequest: Hashable, Sendable {
     public var largeLimit: Int
     /// At most so many single ones, besides the others.
     public var singleLimit: Int
+    /// What the node has in hand of each kind, by hub.
+    public var held: [SliceWeight: [HubID: Int]]
 
     /// Creates a request.
     public init(
-        owner: String, now: Timestamp, until: Timestamp, limit: Int, smallLimit: Int, largeLimit: Int, singleLimit: Int
+        owner: String, now: Timestamp, until: Timestamp, limit: Int, smallLimit: Int, largeLimit: Int, singleLimit: Int,
+        held: [SliceWeight: [HubID: Int]] = [:]
     ) {
         self.owner = owner
         self.now = now
@@ -51,6 +58,7 @@ public struct LeaseRequest: Hashable, Sendable {
         self.smallLimit = smallLimit
         self.largeLimit = largeLimit
         self.singleLimit = singleLimit
+        self.held = held
     }
 }
 

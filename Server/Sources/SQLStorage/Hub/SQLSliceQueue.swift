@@ -13,18 +13,43 @@ public struct SQLSliceQueue: SliceQueue {
     }
 
     public func lease(_ request: LeaseRequest) async throws -> [SliceLease] {
+        // Read before, so that nodes that lease at the same time do not stand in each other's way; mostly there is nothing.
+        let waiting = try await waiting(request)
+        guard !waiting.isEmpty else { return [] }
         let statement = leaseStatement
         return try await database.writing { connection in
             var leases: [SliceLease] = []
             func take(_ weight: SliceWeight, _ limit: Int) throws {
-                guard limit > 0 else { return }
-                leases += try connection.rows(statement, Self.values(request, weight, limit)).map(Self.lease)
+                var turns = HubTurns(free: limit, waiting: waiting[weight] ?? [], held: request.held[weight] ?? [:])
+                while case let asked = turns.next(), !asked.isEmpty {
+                    for (hub, count) in asked {
+                        let found = try connection.rows(statement, Self.values(request, weight, hub, count)).map(Self.lease)
+                        leases += found
+                        turns.took(found.count, of: count, from: hub)
+                    }
+                }
             }
             try take(.small, min(request.smallLimit, request.limit))
             try take(.large, min(request.largeLimit, request.limit - leases.count))
             try take(.single, request.singleLimit)
             for lease in leases { try Self.markDispatching(lease, request.now, connection) }
             return leases
+        }
+    }
+
+    /// The hubs with slices that are due and free, by kind.
+    private func waiting(_ request: LeaseRequest) async throws -> [SliceWeight: [HubTurns.Waiting]] {
+        try await database.reading { connection in
+            var waiting: [SliceWeight: [HubTurns.Waiting]] = [:]
+            for weight in SliceWeight.allCases where request.asks(for: weight) {
+                let values: [SQLValue] = [.integer(weight.rawValue), .integer(request.now.milliseconds)]
+                let hubs = try connection.rows(Self.waitingHubs, values).map { row in
+                    HubTurns.Waiting(
+                        hub: HubID(try row.integer(0)), since: Timestamp(milliseconds: try row.integer(1)))
+                }
+                if !hubs.isEmpty { waiting[weight] = hubs }
+            }
+            return waiting
         }
     }
 
@@ -40,6 +65,30 @@ public struct SQLSliceQueue: SliceQueue {
             return try connection.run(Self.releaseOwn, [.text(owner)])
         }
     }
+
+    public func release(of owner: String, except kept: Set<SliceID>) async throws -> Int {
+        try await database.writing { connection in
+            var count = 0
+            for row in try connection.rows(Self.selectOwn, [.text(owner)]) {
+                guard let notification = NotificationID(try row.text(1)) else { throw SQLFault.unexpectedColumn(1) }
+                let id = SliceID(hub: HubID(try row.integer(0)), notification: notification, number: try row.integer(2))
+                guard !kept.contains(id) else { continue }
+                count += try connection.run(
+                    Self.releaseOne, [.integer(id.hub.number), .text(id.notification.text), .integer(id.number), .text(owner)])
+            }
+            return count
+        }
+    }
+}
+
+extension LeaseRequest {
+    fileprivate func asks(for weight: SliceWeight) -> Bool {
+        switch weight {
+        case .single: singleLimit > 0
+        case .small: min(smallLimit, limit) > 0
+        case .large: min(largeLimit, limit) > 0
+        }
+    }
 }
 
 extension SQLSliceQueue {
@@ -50,10 +99,10 @@ extension SQLSliceQueue {
         ]
     }
 
-    private static func values(_ request: LeaseRequest, _ weight: SliceWeight, _ limit: Int) -> [SQLValue] {
+    private static func values(_ request: LeaseRequest, _ weight: SliceWeight, _ hub: HubID, _ limit: Int) -> [SQLValue] {
         [
             .text(request.owner), .integer(request.until.milliseconds), .integer(request.now.milliseconds),
-            .integer(weight.rawValue), .integer(Int64(limit)),
+            .integer(weight.rawValue), .integer(Int64(limit)), .integer(hub.number),
         ]
     }
 
@@ -74,11 +123,30 @@ extension SQLSliceQueue {
     }
 
     static func all(_ dialect: SQLDialect) -> [SQLStatement] {
-        [lease(dialect), markDispatching, renew, releaseAll, releaseOwn] + checkpointStatements + pageStatements
+        [lease(dialect), waitingHubs, markDispatching, renew, releaseAll, releaseOwn, selectOwn, releaseOne]
+            + checkpointStatements + pageStatements
             + AudienceWalk.all
     }
 
-    /// `ready_at` orders the queue. A leased slice stays where it is and is found again when its lease has run out. What is due
+    /// From hub to hub by one look at the index for each.
+    private static let waitingHubs = SQLStatement(
+        """
+        WITH RECURSIVE hubs (hub_id) AS (
+            SELECT MIN(hub_id) FROM slices WHERE weight = $1
+            UNION ALL
+            SELECT (SELECT MIN(s.hub_id) FROM slices s WHERE s.weight = $1 AND s.hub_id > hubs.hub_id)
+            FROM hubs WHERE hubs.hub_id IS NOT NULL)
+        SELECT hub_id, ready_at FROM (
+            SELECT hub_id, (
+                SELECT s.ready_at FROM slices s
+                WHERE s.weight = $1 AND s.hub_id = hubs.hub_id AND s.ready_at <= $2
+                    AND (s.owner IS NULL OR s.leased_until <= $2)
+                ORDER BY s.ready_at LIMIT 1) AS ready_at
+            FROM hubs WHERE hub_id IS NOT NULL) AS waiting
+        WHERE ready_at IS NOT NULL
+        """)
+
+    /// `ready_at` orders the queue of a hub. A leased slice stays where it is and is found again when its lease has run out. What is due
     /// is looked for once: looked for again for each row, as a planner may, rows that were locked meanwhile would make the
     /// limit count anew.
     private static func lease(_ dialect: SQLDialect) -> SQLStatement {
@@ -86,7 +154,7 @@ extension SQLSliceQueue {
             composed: """
                 WITH due AS MATERIALIZED (
                     SELECT hub_id, notification_id, slice FROM slices
-                    WHERE weight = $4 AND ready_at <= $3 AND (owner IS NULL OR leased_until <= $3)
+                    WHERE weight = $4 AND hub_id = $6 AND ready_at <= $3 AND (owner IS NULL OR leased_until <= $3)
                     ORDER BY ready_at LIMIT $5\(dialect.skipLocked))
                 UPDATE slices SET owner = $1, leased_until = $2, epoch = epoch + 1
                 WHERE (hub_id, notification_id, slice) IN (SELECT hub_id, notification_id, slice FROM due)
@@ -105,6 +173,12 @@ extension SQLSliceQueue {
         WHERE hub_id = $1 AND notification_id = $2 AND slice = $3 AND epoch = $4 AND owner IS NOT NULL
         """)
     private static let releaseOwn = SQLStatement("UPDATE slices SET owner = NULL, leased_until = NULL WHERE owner = $1")
+    private static let selectOwn = SQLStatement("SELECT hub_id, notification_id, slice FROM slices WHERE owner = $1")
+    private static let releaseOne = SQLStatement(
+        """
+        UPDATE slices SET owner = NULL, leased_until = NULL
+        WHERE hub_id = $1 AND notification_id = $2 AND slice = $3 AND owner = $4
+        """)
     private static let releaseAll = SQLStatement(
         "UPDATE slices SET owner = NULL, leased_until = NULL WHERE owner IS NOT NULL")
 }

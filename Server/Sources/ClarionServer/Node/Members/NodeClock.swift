@@ -3,6 +3,9 @@ import Synchronization
 
 /// The clock of a node that shares its database: that of the machine, put right by what the database says, so that moments which nodes
 /// compare (leases, schedules, expiries) are those of one clock however wrong a machine's is.
+///
+/// Between two answers time goes on by the machine's uptime, so that a machine whose clock is put right, or wrong, meanwhile
+/// neither sends what is not due nor gives up what is.
 final class NodeClock: ServiceClock {
     /// An answer that took longer says too little.
     private static let longestQuestion: Duration = .seconds(2)
@@ -10,32 +13,41 @@ final class NodeClock: ServiceClock {
     private static let noise: Duration = .milliseconds(5)
 
     private let machine: any ServiceClock
-    private let offset = Mutex<Duration?>(nil)
+    private let anchor = Mutex<Anchor?>(nil)
+
+    /// What the time was at a moment of the machine's uptime.
+    private struct Anchor {
+        var time: Timestamp
+        var uptime: Duration
+
+        func time(at uptime: Duration) -> Timestamp { time + (uptime - self.uptime) }
+    }
 
     /// Begins with the clock of the machine.
     init(_ machine: any ServiceClock) { self.machine = machine }
 
-    var now: Timestamp { machine.now + (offset.withLock { $0 } ?? .zero) }
+    var now: Timestamp { anchor.withLock { $0?.time(at: machine.uptime) } ?? machine.now }
     var uptime: Duration { machine.uptime }
     func sleep(for duration: Duration) async throws { try await machine.sleep(for: duration) }
 
     /// How far the database is ahead of the machine.
-    var ahead: Duration { offset.withLock { $0 } ?? .zero }
+    var ahead: Duration { now - machine.now }
 
     /// Asks once and takes over what differs by more than the way there explains.
     func measure(_ time: () async throws -> Timestamp) async throws {
         let asked = machine.uptime
         let shared = try await time()
         let length = machine.uptime - asked
-        let found = shared - (machine.now - length / 2)
-        offset.withLock { offset in
-            guard let known = offset else {
-                offset = found
+        let found = Anchor(time: shared, uptime: asked + length / 2)
+        anchor.withLock { anchor in
+            guard let known = anchor else {
+                anchor = found
                 return
             }
-            let difference = found > known ? found - known : known - found
+            let expected = known.time(at: found.uptime)
+            let difference = shared > expected ? shared - expected : expected - shared
             guard length <= Self.longestQuestion, difference > length / 2 + Self.noise else { return }
-            offset = found
+            anchor = found
         }
     }
 }

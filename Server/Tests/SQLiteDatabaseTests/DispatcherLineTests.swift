@@ -1,0 +1,77 @@
+import ClarionTesting
+import RichPushModel
+import ServiceErrors
+import StorageConformance
+import Testing
+
+@testable import PushHub
+
+@Suite("Dispatcher and a store behind a bad line")
+struct DispatcherLineTests {
+    @Test("what was leased in an answer that never came is sent with the next, not when the lease has run out")
+    func lostLease() async throws {
+        let bench = try await HubBench()
+        try await bench.register(1)
+        let receipt = try await bench.send()
+        let queue = UncertainQueue(bench.store.hub.queue, clock: bench.clock, lostLeases: 1)
+        let dispatcher = bench.dispatcher(queue)
+        #expect(await dispatcher.pass() == 0)
+        #expect(await dispatcher.pass() == 1)
+        #expect(try await bench.telemetry(receipt).outcomes == [.accepted: 1])
+        #expect(bench.transport.batches.count == 1)
+    }
+
+    @Test("leases that are worked on are not freed with those whose answer was lost")
+    func kept() async throws {
+        let bench = try await HubBench()
+        try await bench.register(1)
+        _ = try await bench.send()
+        let queue = bench.store.hub.queue
+        let now = bench.clock.now
+        let request = LeaseRequest(
+            owner: "node", now: now, until: now + .seconds(60), limit: 4, smallLimit: 4, largeLimit: 4, singleLimit: 4)
+        let lease = try #require(try await queue.lease(request).first)
+        #expect(try await queue.release(of: "node", except: [lease.id]) == 0)
+        #expect(try await queue.lease(request).isEmpty)
+        #expect(try await queue.release(of: "other", except: []) == 0)
+        #expect(try await queue.release(of: "node", except: []) == 1)
+        #expect(try await queue.lease(request).map(\.id) == [lease.id])
+    }
+
+    @Test("a store that takes nothing for twenty seconds, less than a lease, costs no push a repeat")
+    func outage() async throws {
+        let bench = try await HubBench()
+        try await bench.register(0..<300)
+        let receipt = try await bench.send()
+        let queue = UncertainQueue(bench.store.hub.queue, clock: bench.clock, noCheckpointFor: .seconds(20))
+        let dispatcher = bench.dispatcher(queue) { $0.window = 100 }
+        await withTaskGroup { group in
+            group.addTask { _ = await dispatcher.pass() }
+            group.addTask {
+                while !Task.isCancelled {
+                    if bench.clock.sleeperCount > 0 { bench.clock.advance(by: .milliseconds(100)) }
+                    await Task.yield()
+                }
+            }
+            await group.next()
+            group.cancelAll()
+        }
+        #expect(bench.clock.uptime >= .seconds(20))
+        let end = try await bench.settle(receipt, dispatcher)
+        #expect(end.state == .completed && end.outcomes == [.accepted: 300])
+        #expect(bench.transport.count(.accepted) == 300)
+    }
+
+    @Test("a turn ends after two seconds, however few pages that was, and goes on from there")
+    func slowPages() async throws {
+        let bench = try await HubBench()
+        try await bench.register(0..<500)
+        let receipt = try await bench.send()
+        let slow = SlowQueue(bench.store.hub.queue, clock: bench.clock, delay: .seconds(1))
+        let dispatcher = bench.dispatcher(slow) { $0.window = 100 }
+        #expect(await dispatcher.pass() == 1)
+        #expect(bench.transport.batches.count == 2)
+        let end = try await bench.settle(receipt, dispatcher)
+        #expect(end.state == .completed && end.outcomes == [.accepted: 500] && bench.transport.batches.count == 5)
+    }
+}
