@@ -220,16 +220,16 @@ let package = Package(
         tests(
             "PostgresDatabaseTests",
             [
-                "PostgresDatabase", "SQLStorage", "StorageConformance", "ClarionTesting", "EngineTesting", "PushHub", .logging,
-                .richPushModel,
+                "AppBackend", "PostgresDatabase", "SQLStorage", "StorageConformance", "ClarionTesting", "EngineTesting",
+                "PushHub",
+                .logging, .richPushModel,
             ]),
         target("SQLiteDatabase", ["SQLStorage", .grdb, .grdbSQLite, .logging]),
         tests(
             "SQLiteDatabaseTests",
             [
-                "SQLiteDatabase", "SQLStorage", "StorageConformance", "ClarionTesting", "EngineTesting", "NotificationTemplates",
-                "PushHub",
-                "ServiceErrors", "SharedAccess", "TagExpressions",
+                "AppBackend", "SQLiteDatabase", "SQLStorage", "StorageConformance", "ClarionTesting", "EngineTesting",
+                "NotificationTemplates", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions",
                 .grdb, .logging, .nioConcurrencyHelpers, .richPushModel,
             ]),
         target(

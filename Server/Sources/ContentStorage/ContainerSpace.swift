@@ -27,17 +27,22 @@ final class ContainerSpace: Sendable {
     func take(_ bytes: Int64, for hub: Int64) throws(ServiceError) {
         let fits = state.withLockedValue { state in
             let own = state.byHub[hub, default: 0] + bytes
-            guard own <= limit - state.total - bytes else { return false }
+            guard Self.fits(own, of: state.total + bytes, limit: limit) else { return false }
             state.total += bytes
             state.byHub[hub] = own
             return true
         }
-        guard fits else {
-            throw ServiceError(
-                .quotaExceeded,
-                "the files of this hub would take more of the \(limit) bytes of hub-file-space than they leave free",
-                retryAfter: 60)
-        }
+        guard fits else { throw Self.full(limit) }
+    }
+
+    /// Whether a hub may have so many bytes where all have a total, these included.
+    static func fits(_ own: Int64, of total: Int64, limit: Int64) -> Bool { own <= limit - total }
+
+    /// What a caller is told who finds no room.
+    static func full(_ limit: Int64) -> ServiceError {
+        ServiceError(
+            .quotaExceeded, "the files of this hub would take more of the \(limit) bytes of hub-file-space than they leave free",
+            retryAfter: 60)
     }
 
     /// Runs one at a time what looks at a file and then replaces it.

@@ -16,10 +16,10 @@ public final class PostgresDatabase: SQLDatabase {
 
     public var lastWriteFault: String? { health.lastFault }
 
-    /// Prepares the connections to a database. Throws `SQLFault.unavailable` on a machine without PostgreSQL's client library.
+    /// Prepares the connections to a database. A pooler that is not told of is found out at the first statement it loses. Throws `SQLFault.unavailable` on a machine without PostgreSQL's client library.
     public init(
-        _ url: DatabaseURL, limits: PostgresLimits = PostgresLimits(), clock: any ServiceClock = .system,
-        logger: Logger = Logger(label: "clarion.database")
+        _ url: DatabaseURL, limits: PostgresLimits = PostgresLimits(), pooler: DatabasePooler = .session,
+        clock: any ServiceClock = .system, logger: Logger = Logger(label: "clarion.database")
     ) throws {
         let library = try LibPQ.loaded()
         self.clock = clock
@@ -28,7 +28,7 @@ public final class PostgresDatabase: SQLDatabase {
         reads = WorkQueue(limit: limits.waiting)
         let context = PostgresWorker.Context(
             link: .init(library: library, url: url, clock: clock, limits: limits, canceller: Canceller()),
-            texts: TransactionText(limits), health: health, door: ServerDoor(logger: logger))
+            texts: TransactionText(limits), health: health, door: ServerDoor(pooler, logger: logger))
         for number in 0..<limits.writers {
             PostgresWorker.start(named: "clarion-pg-w\(number)", writes, context, writes: true)
         }

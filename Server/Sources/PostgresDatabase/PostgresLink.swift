@@ -82,6 +82,8 @@ extension PostgresLink {
 
     func begin(_ text: String, within limit: Duration?) throws {
         failure = nil
+        // A pooler may hand on what another program that it serves has asked to hear; nobody would ever take it away.
+        _ = takeCalls()
         try simple(text, within: limit)
     }
 

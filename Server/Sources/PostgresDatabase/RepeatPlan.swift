@@ -34,7 +34,9 @@ struct RepeatPlan: Hashable {
             return .again(after: pause * jitter)
         case .duplicate:
             duplicates += 1
-            return duplicates == 1 ? .again(after: .zero) : .giveUp(fault.fault)
+            if duplicates == 1 { return .again(after: .zero) }
+            // One of several is in the way of a rule: the others must not fail with it.
+            return isShared ? .apart : .giveUp(fault.fault)
         case .broken, .statementsLost:
             losses += 1
             return losses <= Self.lossLimit ? .again(after: .zero) : .giveUp(fault.fault)

@@ -9,10 +9,13 @@ final class ServerDoor: Sendable {
         var sendsTexts = false
     }
 
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     private let logger: Logger
 
-    init(logger: Logger) { self.logger = logger }
+    init(_ pooler: DatabasePooler, logger: Logger) {
+        state = Mutex(State(sendsTexts: pooler == .transaction))
+        self.logger = logger
+    }
 
     /// Opens a connection, unless the server was away a moment ago.
     func enter(_ context: PostgresLink.Context) throws -> PostgresLink {
@@ -40,7 +43,11 @@ final class ServerDoor: Sendable {
             return !state.sendsTexts
         }
         guard isNews else { return }
-        logger.notice("A pooler does not keep prepared statements; they are sent with their text from now on")
+        logger.notice(
+            """
+            A pooler does not keep prepared statements; they are sent with their text from now on. Set database-pooler to \
+            transaction
+            """)
     }
 }
 

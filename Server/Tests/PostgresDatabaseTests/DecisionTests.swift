@@ -60,6 +60,7 @@ struct DecisionTests {
     func others() {
         var plan = RepeatPlan(deadline: .seconds(10))
         #expect(plan.next(after: Self.duplicate, isShared: false, at: .zero, jitter: 1) == .again(after: .zero))
+        #expect(plan.next(after: Self.duplicate, isShared: true, at: .zero, jitter: 1) == .apart, "only one of them is to blame")
         #expect(plan.next(after: Self.duplicate, isShared: false, at: .zero, jitter: 1) == .giveUp(.duplicate))
         let lost = PostgresFault.broken("gone")
         for _ in 1...2 { #expect(plan.next(after: lost, isShared: true, at: .zero, jitter: 1) == .again(after: .zero)) }

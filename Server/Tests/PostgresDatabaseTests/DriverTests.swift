@@ -64,6 +64,27 @@ extension PostgreSQLTests {
             #expect(try await store.database.number(Self.count) == 133)
         }
 
+        @Test("of writes that share a commit only those fail that break a unique rule, by each other's rows or by older ones")
+        func duplicates() async throws {
+            let store = try await prepared()
+            try await store.database.write { _ = try $0.run(Self.insert, [.integer(7), .null, .null]) }
+            let faults = await withTaskGroup(of: SQLFault?.self) { group in
+                for number in 0..<60 {
+                    group.addTask {
+                        do {
+                            try await store.database.write { connection in
+                                _ = try connection.run(Self.insert, [.integer(Int64(number % 20)), .null, .null])
+                            }
+                            return nil
+                        } catch { return error as? SQLFault }
+                    }
+                }
+                return await group.reduce(into: [SQLFault?]()) { $0.append($1) }
+            }
+            #expect(faults.count { $0 == nil } == 19 && faults.count { $0 == .duplicate } == 41)
+            #expect(try await store.database.number(Self.count) == 20)
+        }
+
         @Test("a broken unique rule is a duplicate, a broken statement a refusal without values")
         func faults() async throws {
             let store = try await prepared()

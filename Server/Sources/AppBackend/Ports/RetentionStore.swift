@@ -1,7 +1,7 @@
 import RichPushModel
 
-/// Removes rows whose time has passed. Each call is one small transaction; `limit` bounds the rows that it deletes, and 0 as
-/// its result says that nothing is left to do. Errors are `ServiceError`.
+/// Removes rows whose time has passed. Each call is one small transaction; `limit` bounds the rows that it deletes, but for
+/// the few that belong to one notification itself, and 0 as its result says that nothing is left to do. Errors are `ServiceError`.
 public protocol RetentionStore: Sendable {
     /// Removes notifications that ended before `ended` or whose own expiry came before `expired`, with all that hangs on them:
     /// places in inboxes, read marks, receipts. One with many of these goes in several calls, itself last.

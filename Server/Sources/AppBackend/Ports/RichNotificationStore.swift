@@ -41,7 +41,8 @@ public protocol RichNotificationStore: Sendable {
     /// Notes that a recalled notification is cancelled at the hub.
     func markCancelled(_ id: RichID) async throws
 
-    /// Work that is due, oldest first.
+    /// Work that is due: what is to be sent or cancelled, then what is only to be asked for, each by the moment for which it was set.
+    /// That of a new notification is set for some seconds later, so that whoever accepted it can do it first.
     func dueWork(at now: Timestamp, limit: Int) async throws -> [OutboxWork]
 
     /// Puts work off.

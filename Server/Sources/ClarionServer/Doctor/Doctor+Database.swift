@@ -9,7 +9,8 @@ extension Doctor {
         guard let place = settings.database else { return nil }
         return DoctorCheck("database") {
             do {
-                let database = try PostgresDatabase(place.url, limits: PostgresLimits(connections: 2))
+                let database = try PostgresDatabase(
+                    place.url, limits: PostgresLimits(connections: 2), pooler: place.pooler)
                 defer { database.close() }
                 let clock = NodeClock(.system)
                 try await clock.measure { try await SQLNodeStore(database).time() }

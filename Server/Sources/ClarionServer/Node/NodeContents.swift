@@ -1,6 +1,7 @@
 import AppBackend
 import ContentStorage
 import Logging
+import PushHub
 import RichPushModel
 import ServiceErrors
 import Synchronization
@@ -32,6 +33,13 @@ final class NodeContents: Sendable {
 
     /// Whether they lie in a bucket.
     var isShared: Bool { bucket != nil }
+
+    /// Opens the files of jobs: they lie where the contents do.
+    func containers(_ settings: Settings) throws -> any ContainerStore {
+        let space = settings.hubBounds.fileSpace
+        if let bucket { return S3ContainerStore(beside: bucket, maximumBytes: space) }
+        return try DiskContainerStore(root: settings.dataDirectory + "/containers", maximumBytes: space)
+    }
 
     /// Looks at the bucket before the start. Throws `not-ready` with a sentence for the operator when it refuses; one that is away for
     /// the moment only keeps the node from being ready.

@@ -13,7 +13,8 @@ enum NodeDatabase {
         try NodeStorage.makeDirectory(settings.dataDirectory)
         do {
             if let place = settings.database {
-                return try PostgresDatabase(place.url, limits: PostgresLimits(connections: place.connections))
+                return try PostgresDatabase(
+                    place.url, limits: PostgresLimits(connections: place.connections), pooler: place.pooler)
             }
             return try SQLiteDatabase(
                 path: settings.dataDirectory + "/clarion.sqlite", access: access == .server ? .server : .command)

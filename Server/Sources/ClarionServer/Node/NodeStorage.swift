@@ -36,7 +36,7 @@ struct NodeStorage: Sendable {
     /// Signs tickets for contents.
     let tickets: ContentTicketSigner
     /// The files of jobs; only a server has them open.
-    let containers: DiskContainerStore?
+    let containers: (any ContainerStore)?
 
     /// Opens the storage, creating the data directory if it is absent. The server brings the schema up to date; a command
     /// refuses one that is not, unless there is none yet.
@@ -76,10 +76,7 @@ struct NodeStorage: Sendable {
         // What another process is just uploading must not be taken for leftovers.
         let isAlone = isServer && settings.database == nil
         contents = try NodeContents(settings, isAlone: isAlone, clock: clock)
-        containers =
-            isServer
-            ? try DiskContainerStore(
-                root: settings.dataDirectory + "/containers", maximumBytes: settings.hubBounds.fileSpace) : nil
+        containers = isServer ? try contents.containers(settings) : nil
     }
 
     private static func clock(

@@ -4,8 +4,8 @@ extension SettingCatalog {
     static let s3Bucket = Setting(
         "s3-bucket", .optional(.bucket), default: nil, in: .contentStore,
         """
-        The bucket that contents are kept in, at Amazon's S3 or a store that speaks its protocol. Nodes that share a database share \
-        it. Without it contents lie in the data directory.
+        The bucket that contents are kept in, and the files of imports, exports and feedback, at Amazon's S3 or a store that speaks \
+        its protocol. Nodes that share a database share it. Without it both lie in the data directory.
         """)
     static let s3Region = Setting(
         "s3-region", .region, default: "us-east-1", in: .contentStore,

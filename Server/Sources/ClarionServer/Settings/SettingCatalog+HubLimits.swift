@@ -36,7 +36,7 @@ extension SettingCatalog {
         """
         How many bytes the files of imports, exports and feedback may have together. A hub may have as much of it as it leaves free: \
         one alone gets half, the next half of the rest. At least four times hub-job-file-limit, because an import writes about as much \
-        as it reads.
+        as it reads. In a bucket it bounds the files of all nodes, and what other nodes wrote counts a minute later at most.
         """)
 
     /// Those above, in the order of the reference page.

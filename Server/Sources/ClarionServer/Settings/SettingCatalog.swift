@@ -1,4 +1,5 @@
 import APNsProtocol
+import PostgresDatabase
 import PushHub
 
 /// Every setting of a node, declared once. `Settings` reads them, the reference page and the example file are made from them.
@@ -17,6 +18,13 @@ enum SettingCatalog {
     static let databaseConnections = Setting(
         "database-connections", .integer(2...500), default: 8, in: .storage,
         "How many connections a server opens to PostgreSQL; one in four is for writing.")
+    static let databasePooler = Setting(
+        "database-pooler", .choice, default: DatabasePooler.session, in: .storage,
+        """
+        What stands between this server and PostgreSQL: session for nothing, or a pooler that gives each connection one of the \
+        database's own; transaction for a pooler that gives one for each transaction, such as PgBouncer. Statements are then sent \
+        with their text each time, and other nodes find what one accepted with their look once a second.
+        """)
     static let contentLimit = Setting(
         "content-limit", .size(1...10_000_000_000), default: 25_000_000, in: .storage,
         "The largest picture, sound, video or file that is accepted. Uploads are streamed, so this bounds disk and not memory.")
@@ -229,8 +237,8 @@ enum SettingCatalog {
     /// Every setting, in the order of the reference page.
     static let all: [SettingDeclaration] =
         [
-            dataDirectory.declaration, databaseURL.declaration, databaseConnections.declaration, contentLimit.declaration,
-            contentQuota.declaration, masterKey.declaration,
+            dataDirectory.declaration, databaseURL.declaration, databaseConnections.declaration, databasePooler.declaration,
+            contentLimit.declaration, contentQuota.declaration, masterKey.declaration,
         ] + contentStore + [
             role.declaration,
             retentionContent.declaration, retentionGrace.declaration, retentionAudit.declaration,

@@ -5,7 +5,10 @@ extension Settings {
     init(from resolver: inout SettingsResolver) {
         dataDirectory = resolver.value(SettingCatalog.dataDirectory)
         let connections = resolver.value(SettingCatalog.databaseConnections)
-        database = resolver.value(SettingCatalog.databaseURL).map { Database(url: $0, connections: connections) }
+        let pooler = resolver.value(SettingCatalog.databasePooler)
+        database = resolver.value(SettingCatalog.databaseURL).map {
+            Database(url: $0, connections: connections, pooler: pooler)
+        }
         contentStore = ContentStore(from: &resolver)
         role = resolver.value(SettingCatalog.role)
         if role != .all, database == nil {

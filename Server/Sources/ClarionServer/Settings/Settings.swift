@@ -42,11 +42,14 @@ public struct Settings: Hashable, Sendable {
         public var url: DatabaseURL
         /// How many connections this node opens.
         public var connections: Int
+        /// What stands before it.
+        public var pooler: DatabasePooler
 
         /// Creates the place of a database.
-        public init(url: DatabaseURL, connections: Int) {
+        public init(url: DatabaseURL, connections: Int, pooler: DatabasePooler = .session) {
             self.url = url
             self.connections = connections
+            self.pooler = pooler
         }
     }
 

@@ -57,6 +57,10 @@ extension HubJobs {
     private func fail(_ lease: JobLease, _ reason: String) async throws {
         logger.warning("A job failed", metadata: ["job": "\(lease.job.number)", "reason": "\(reason)"])
         var current = try await store.job(lease.job.number, in: lease.job.hub)?.progress ?? lease.job.progress
+        // Whoever has lost the lease has nothing to say about the files any more.
+        guard
+            try await store.checkpoint(lease, current, state: .running, failure: nil, until: deadline, at: clock.now)
+        else { return }
         // What was committed before belongs into the files, if they can be written at all.
         let files = try? await JobFiles(lease.job, containers, &current)
         try? await files?.finish(current)

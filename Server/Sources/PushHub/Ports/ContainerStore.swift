@@ -1,14 +1,15 @@
 import RichPushModel
 
-/// Keeps the files of import and export jobs and of feedback on this node: bounded altogether, and removed by age. Errors are
-/// `ServiceError` (`storage-unavailable`, and `quota-exceeded` when the bound is reached).
+/// Keeps the files of import and export jobs and of feedback, on this node or for all that share the store: bounded altogether, and removed
+/// by age. Errors are `ServiceError` (`storage-unavailable`, and `quota-exceeded` when the bound is reached).
 public protocol ContainerStore: Sendable {
     /// Starts to store a file; it replaces one of that name once it is finished. Throws `payload-too-large` while writing when the
     /// file exceeds the limit.
     func put(_ blob: BlobReference, limit: Int64) async throws -> any BlobUpload
 
-    /// Opens a file for writing from an offset on; a missing file is created. Nothing of it changes before something is written: who
-    /// opens it too late must not touch what another has written meanwhile.
+    /// Opens a file for writing from an offset on, at most its size; a missing file is created. Nothing of it changes before something is
+    /// written: who opens it too late must not touch what another has written meanwhile. Who writes where something is already writes
+    /// the same bytes; other ones only after a cut.
     func append(to blob: BlobReference, at offset: Int64) async throws -> any BlobAppending
 
     /// Opens a file; `nil` when there is none.
@@ -62,7 +63,7 @@ public protocol BlobAppending: Sendable {
     func synchronize() async throws
 }
 
-/// An opened file. It stays readable while this value lives.
+/// An opened file. Where it lies on a disk, it stays readable while this value lives; elsewhere a read of one that was removed may throw.
 public protocol BlobReading: Sendable {
     /// How many bytes there were when it was opened.
     var size: Int64 { get }

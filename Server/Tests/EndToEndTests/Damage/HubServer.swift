@@ -13,13 +13,15 @@ struct HubServer: Sendable {
     /// Connection strings by hub; the empty name stands for the rule of all hubs.
     private let keys: [String: String]
 
+    /// `shared` is what nodes have in common: database, bucket, master key.
     static func start(
-        in folder: String, hubs: [String], environment: [String: String] = [:]
+        in folder: String, hubs: [String], environment: [String: String] = [:], shared: [String: String] = [:]
     ) async throws -> HubServer {
-        for hub in hubs { _ = try await run(["hub", "create", hub], folder) }
+        for hub in hubs { _ = try await run(["hub", "create", hub], folder, shared) }
         var keys: [String: String] = [:]
-        for hub in hubs { keys[hub] = try await key(["hub", "connection-string", hub], folder) }
-        keys[""] = try await key(["hub", "connection-string", "--all-hubs"], folder)
+        for hub in hubs { keys[hub] = try await key(["hub", "connection-string", hub], folder, shared) }
+        keys[""] = try await key(["hub", "connection-string", "--all-hubs"], folder, shared)
+        let environment = environment.merging(shared) { $1 }
         let own = ["CLARION_TLS_LISTEN_PORT": "0", "CLARION_LOG_LEVEL": "error"]
         let process = try await ServerProcess(
             dataDirectory: folder, environment: own.merging(environment) { _, given in given }, listeners: 2)
@@ -38,8 +40,8 @@ struct HubServer: Sendable {
 
     private static func port(_ address: String) -> Int? { address.split(separator: ":").last.flatMap { Int($0) } }
 
-    private static func key(_ arguments: [String], _ folder: String) async throws -> String {
-        let text = try await run(arguments + ["--host", "127.0.0.1"], folder)
+    private static func key(_ arguments: [String], _ folder: String, _ shared: [String: String]) async throws -> String {
+        let text = try await run(arguments + ["--host", "127.0.0.1"], folder, shared)
         let range = try #require(text.firstRange(of: "SharedAccessKey="))
         return text[range.upperBound...].trimmingCharacters(in: .whitespacesAndNewlines)
     }
@@ -50,10 +52,14 @@ struct HubServer: Sendable {
             .trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    private static func run(_ arguments: [String], _ folder: String) async throws -> String {
+    private static func run(
+        _ arguments: [String], _ folder: String, _ shared: [String: String] = [:]
+    ) async throws -> String {
         let output = folder + "/command-\(UUID().uuidString)"
-        let process = try ChildProcess(
-            ChildProcess.Command(ServerProcess.program, arguments + ["--data-directory", folder], output: output))
+        var command = ChildProcess.Command(
+            ServerProcess.program, arguments + ["--data-directory", folder], output: output)
+        command.environment = shared
+        let process = try ChildProcess(command)
         let status = await process.exitStatus()
         let text = try String(contentsOfFile: output, encoding: .utf8)
         #expect(status == 0, "\(arguments): \(text)")

@@ -1,5 +1,4 @@
 import ClarionTesting
-import ContentStorage
 import EngineTesting
 import Foundation
 import HTTPService
@@ -22,7 +21,7 @@ final class JobBench: Sendable {
     let hub: NotificationHub
     let jobStore: SQLJobStore
     let deviceStore: SQLDeviceStore
-    let containers: DiskContainerStore
+    let containers: any ContainerStore
     let jobs: HubJobs
     let database: any SQLDatabase
     private let key = SharedAccessKey.random()
@@ -32,7 +31,8 @@ final class JobBench: Sendable {
 
     static let host = "push.example.test"
 
-    init() async throws {
+    /// The files lie in a new place, or where they are said to.
+    init(_ place: JobFilePlace = .disk, containers: (any ContainerStore)? = nil) async throws {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         database = try await TestEngine.chosen.open(folder + "/clarion.sqlite")
         let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
@@ -56,9 +56,10 @@ final class JobBench: Sendable {
         }
         hub = makeHub(record.id)
         jobStore = SQLJobStore(database)
-        containers = try DiskContainerStore(root: folder + "/containers", maximumBytes: 1 << 30)
+        if let containers { self.containers = containers } else { self.containers = try await place.open(folder) }
         jobs = HubJobs(
-            store: jobStore, containers: containers, devices: devices, format: RegistrationFileFormat(), hub: { makeHub($0) },
+            store: jobStore, containers: self.containers, devices: devices, format: RegistrationFileFormat(),
+            hub: { makeHub($0) },
             clock: clock, logger: quiet)
         let directory = HubDirectory(
             catalog: HubCatalog(store: hubStore, box: SecretBox(master), clock: clock), registry: registry
@@ -77,8 +78,10 @@ final class JobBench: Sendable {
     }
 
     /// Another service on the same storage, as a node has after a restart.
-    func restarted(store: any JobStore, containers: any ContainerStore, batchBytes: Int? = nil) -> HubJobs {
-        let hub = hub
+    func restarted(
+        store: any JobStore, containers: any ContainerStore, batchBytes: Int? = nil, findsHub: Bool = true
+    ) -> HubJobs {
+        let hub = findsHub ? hub : nil
         var settings = HubJobs.Settings()
         if let batchBytes { settings.batchBytes = batchBytes }
         return HubJobs(

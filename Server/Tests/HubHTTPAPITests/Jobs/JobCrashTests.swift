@@ -38,11 +38,13 @@ struct JobCrashTests {
         }
     }
 
-    @Test("an import goes on from its last committed line: nothing is done twice, nothing is lost, and both files are whole")
-    func imports() async throws {
+    @Test(
+        "an import goes on from its last committed line: nothing is done twice, nothing is lost, and both files are whole",
+        arguments: JobFilePlace.allCases)
+    func imports(place: JobFilePlace) async throws {
         var generator = SeededGenerator()
         print("seed \(generator.seed)")
-        let bench = try await JobBench()
+        let bench = try await JobBench(place)
         let container = try await bench.makeContainer()
         _ = try await bench.call(.put, JobBench.target(container, "in.txt"), Self.file(), as: .nobody)
         let job = try await bench.submit(
@@ -62,11 +64,11 @@ struct JobCrashTests {
         #expect(Set(output.compactMap(\.registrationID)).count == expected.count)
     }
 
-    @Test("an export goes on from its last committed page")
-    func exports() async throws {
+    @Test("an export goes on from its last committed page", arguments: JobFilePlace.allCases)
+    func exports(place: JobFilePlace) async throws {
         var generator = SeededGenerator()
         print("seed \(generator.seed)")
-        let bench = try await JobBench()
+        let bench = try await JobBench(place)
         let container = try await bench.makeContainer()
         _ = try await bench.call(.put, JobBench.target(container, "in.txt"), Self.file(), as: .nobody)
         _ = try await bench.submit(
@@ -80,9 +82,11 @@ struct JobCrashTests {
         #expect(lines.count == Self.count * 9 / 10 && Set(lines).count == lines.count, "seed \(generator.seed)")
     }
 
-    @Test("a worker that stalled until another had done its export leaves that one's file alone", arguments: [false, true])
-    func stalled(isEarly: Bool) async throws {
-        let bench = try await JobBench()
+    @Test(
+        "a worker that stalled until another had done its export leaves that one's file alone",
+        arguments: JobFilePlace.allCases, [false, true])
+    func stalled(place: JobFilePlace, isEarly: Bool) async throws {
+        let bench = try await JobBench(place)
         let container = try await bench.makeContainer()
         _ = try await bench.call(.put, JobBench.target(container, "in.txt"), Self.file(), as: .nobody)
         _ = try await bench.submit(

@@ -81,6 +81,8 @@ struct NodeMembership: Sendable {
     }
 
     private func hear() async {
+        // Behind a pooler what one transaction listens to the next one's connection does not hear. The look twice a second remains.
+        guard database.pooler == .session else { return }
         guard let listener = try? PostgresListener(database.url, channel: SQLNodeStore.channel, logger: logger) else { return }
         for await _ in listener.calls {
             signal.wake()

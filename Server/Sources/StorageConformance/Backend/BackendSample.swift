@@ -1,0 +1,97 @@
+import AppBackend
+import PushHub
+import RichPushModel
+import SharedAccess
+import TagExpressions
+import Testing
+
+import struct RichPushModel.Tag
+
+/// Values that the promises of the app backend's ports use.
+enum BackendSample {
+    static let start = Timestamp(milliseconds: 1_800_000_000_000)
+
+    static func time(_ seconds: Int64) -> Timestamp { start + .seconds(seconds) }
+
+    static func hash(_ password: String) throws -> PasswordHash {
+        try PasswordHash(of: password, cost: PasswordHash.Cost(logarithmOfRounds: 4, blockSize: 1, parallelism: 1))
+    }
+
+    static func name(_ text: String) throws -> UserName { try #require(UserName(text)) }
+
+    /// A new user without a password.
+    static func user(
+        _ name: String, _ role: UserRole = .sender, in stores: BackendStores
+    ) async throws -> User {
+        try await stores.users.create(name: try self.name(name), role: role, password: nil, at: start)
+    }
+
+    static func handle(_ number: Int) -> DeviceHandle {
+        let digits = String(number, radix: 16, uppercase: true)
+        return DeviceHandle(canonical: String(repeating: "0", count: 64 - digits.count) + digits)
+    }
+
+    static func device(_ record: String, handle number: Int?, tags: [String] = []) throws -> BoundDevice {
+        BoundDevice(
+            record: try #require(RecordID(record)), kind: .installation, platform: .apns, handle: number.map(handle),
+            tags: tags.compactMap(Tag.init))
+    }
+
+    static func credential(
+        _ installation: String, of user: User, digest: UInt8, expires: Timestamp = time(1000)
+    ) throws -> StoredInstallationCredential {
+        StoredInstallationCredential(
+            installation: try #require(InstallationID(installation)), user: user.id,
+            digest: Array(repeating: digest, count: 32), credentialVersion: user.credentialVersion, expiresAt: expires)
+    }
+
+    static func digest(_ number: Int) throws -> ContentDigest {
+        let digits = String(number, radix: 16)
+        return try #require(ContentDigest(String(repeating: "0", count: 64 - digits.count) + digits))
+    }
+
+    static func content(
+        _ id: String, of user: User, bytes: Int64 = 100, digest number: Int = 1, expires: Timestamp? = time(1000)
+    ) throws -> ContentRecord {
+        ContentRecord(
+            id: id, owner: user.id, digest: try digest(number), mediaType: "image/png", byteCount: bytes, fileName: "a.png",
+            expiresAt: expires)
+    }
+
+    static func draft(
+        from user: User, to audience: String, content: String? = nil, key: RepeatKey? = nil, number: RichID? = nil,
+        expires: Timestamp? = nil
+    ) throws -> RichNotificationDraft {
+        let words = NotificationWords(title: "Title", message: "Hello 😀", altText: "a picture")
+        return RichNotificationDraft(
+            sender: user.id, senderName: user.name, kind: .image, style: .both, words: words, contentID: content,
+            audience: try TagExpression(parsing: audience), expiresAt: expires, pushesPerSecond: 7,
+            push: PushTemplate(form: .silent, kind: .image, openMessage: "Hello 😀"), nonce: "nonce", repeatKey: key,
+            number: number)
+    }
+
+    /// Sends, and expects it to be taken.
+    static func send(
+        _ draft: RichNotificationDraft, in stores: BackendStores, at now: Timestamp = start
+    ) async throws -> RichNotification {
+        guard case .accepted(let notification) = try await stores.notifications.accept(draft, at: now) else {
+            throw Unexpected(what: "the draft was not accepted as new")
+        }
+        return notification
+    }
+
+    /// An answer that no promise allows.
+    struct Unexpected: Error { var what: String }
+
+    static func key(_ text: String, _ byte: UInt8 = 1) -> RepeatKey {
+        RepeatKey(key: text, digest: Array(repeating: byte, count: 32))
+    }
+
+    static func receipt(
+        _ id: RichID, _ kind: Receipt.Kind, of user: User, _ installation: String, action: String? = nil
+    ) throws -> StoredReceipt {
+        StoredReceipt(
+            receipt: Receipt(richID: id, kind: kind, action: action, at: start), user: user.id,
+            installation: try #require(InstallationID(installation)))
+    }
+}

@@ -1,0 +1,202 @@
+import AppBackend
+import ClarionTesting
+import PushHub
+import RichPushModel
+import ServiceErrors
+
+import struct RichPushModel.Tag
+
+/// What the ports of the app backend answer to a series of calls by chance. Two stores that get the same series have to answer alike.
+public struct BackendSequence {
+    private typealias Sample = BackendSample
+
+    private let stores: BackendStores
+    private var generator: SeededGenerator
+    private var users: [User] = []
+    private var now = BackendSample.start
+    private var lines: [String] = []
+
+    /// Makes so many calls; what was answered, a line each.
+    public static func answers(of stores: BackendStores, seed: UInt64, calls: Int) async throws -> [String] {
+        var sequence = BackendSequence(stores, seed: seed)
+        for name in ["ada", "Bob", "_c", "d-1"] { sequence.users.append(try await Sample.user(name, in: stores)) }
+        for _ in 0..<calls { try await sequence.step() }
+        try await sequence.summary()
+        return sequence.lines
+    }
+
+    private init(_ stores: BackendStores, seed: UInt64) {
+        self.stores = stores
+        generator = SeededGenerator(seed: seed)
+    }
+
+    private mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &generator) }
+
+    private mutating func user() -> User { users[number(0...(users.count - 1))] }
+
+    private mutating func id() throws -> RichID {
+        guard let id = RichID(number: Int32(number(1...20))) else { throw Sample.Unexpected(what: "no number") }
+        return id
+    }
+
+    private mutating func audience() -> String {
+        ["a", "b", "a && b", "a || !b", "!c", "username:ada", "ß || B"][number(0...6)]
+    }
+
+    private mutating func tags() -> [String] {
+        let all = ["a", "b", "B", "c", "username:ada", "ß", "SS"]
+        return (0..<number(0...3)).map { _ in all[number(0...(all.count - 1))] }
+    }
+
+    /// Notes an answer, or the code of the error.
+    private mutating func note(_ name: String, _ call: () async throws -> Any) async throws {
+        do { lines.append("\(name): \(try await call())") } catch let error as ServiceError {
+            lines.append("\(name): error \(error.code.rawValue)")
+        }
+    }
+
+    private mutating func step() async throws {
+        now = now + .seconds(Int64(number(0...20)))
+        switch number(0...9) {
+        case 0: try await changeUser()
+        case 1, 2: try await changeDevice()
+        case 3: try await changeContent()
+        case 4, 5: try await send()
+        case 6, 7: try await work()
+        case 8: try await read()
+        default: try await sweep()
+        }
+    }
+
+    private mutating func changeUser() async throws {
+        let (stores, user, now, role) = (stores, user(), now, UserRole.allCases[number(0...2)])
+        let after = number(0...1) == 0 ? user.name : nil
+        switch number(0...4) {
+        case 0: try await note("role") { try await stores.users.setRole(role, of: user.id) }
+        case 1: try await note("create") { try await stores.users.create(name: user.name, role: role, password: nil, at: now) }
+        case 2 where number(0...4) == 0:
+            try await note("remove") { try await stores.users.remove(user.id, at: now)?.map(\.text).sorted() as Any }
+        case 3: try await note("user") { try await stores.users.user(user.id) as Any }
+        default: try await note("users") { try await stores.users.users(after: after, limit: 2).map(\.name.text) }
+        }
+    }
+
+    private mutating func changeDevice() async throws {
+        let (stores, user, now) = (stores, user(), now)
+        let name = "phone-\(number(1...5))"
+        let device = try Sample.device(name, handle: number(0...3) == 0 ? nil : number(1...4), tags: tags())
+        let digest = UInt8(number(1...3))
+        let issued = try Sample.credential(name, of: user, digest: digest, expires: now + .seconds(Int64(number(1...200))))
+        let presented = Array(repeating: digest, count: 32)
+        let since = now - .seconds(Int64(number(0...300)))
+        switch number(0...5) {
+        case 0, 1: try await note("bind") { try await stores.bindings.bind(device, to: user.id, with: .issue(issued), at: now) }
+        case 2:
+            try await note("rebind") { try await stores.bindings.bind(device, to: user.id, with: .presented(presented), at: now) }
+        case 3:
+            try await note("unbind") {
+                try await stores.bindings.unbind(device.record, from: user.id, if: .credential(presented), at: now)
+            }
+        case 4: try await note("bindings") { try await stores.bindings.bindings(of: user.id, since: since, limit: 3) }
+        default:
+            try await note("credential") {
+                try await stores.credentials.credential(of: issued.installation).map { "\($0.0) \($0.1)" } as Any
+            }
+        }
+    }
+
+    private mutating func changeContent() async throws {
+        let (stores, user, now) = (stores, user(), now)
+        let content = try Sample.content(
+            "c\(number(1...4))", of: user, bytes: Int64(number(1...60)), digest: number(1...3),
+            expires: number(0...3) == 0 ? nil : now + .seconds(Int64(number(1...100))))
+        switch number(0...3) {
+        case 0: try await note("keep") { try await stores.contents.keep(content, at: now) }
+        case 1: try await note("content") { try await stores.contents.content(content.id, at: now) as Any }
+        case 2: try await note("bytes") { try await stores.contents.byteCount(of: user.id, at: now) }
+        default: try await note("stage") { try await stores.contents.stage(content, quota: 100, at: now) }
+        }
+    }
+
+    private mutating func send() async throws {
+        let (stores, user, now) = (stores, user(), now)
+        let key = number(0...2) == 0 ? Sample.key("k\(number(1...3))", UInt8(number(1...2))) : nil
+        let asked = number(0...5) == 0 ? RichID(number: Int32(number(1...20))) : nil
+        let draft = try Sample.draft(
+            from: user, to: audience(), content: number(0...2) == 0 ? "c\(number(1...4))" : nil, key: key, number: asked,
+            expires: number(0...3) == 0 ? now + .seconds(Int64(number(1...60))) : nil)
+        try await note("send") { try await stores.notifications.accept(draft, at: now) }
+        if let key { try await note("repeated") { try await stores.notifications.repeated(key, of: user.id) as Any } }
+    }
+
+    private mutating func work() async throws {
+        let (stores, id, now) = (stores, try id(), now)
+        let later = now + .seconds(Int64(number(0...30)))
+        let tracking = NotificationID("tracking-\(number(0...9))") ?? NotificationID()
+        switch number(0...6) {
+        case 0: try await note("sent") { try await stores.notifications.markSent(id, trackingID: tracking, check: later) }
+        case 1: try await note("completed") { try await stores.notifications.markCompleted(id, at: now) }
+        case 2: try await note("recall") { try await stores.notifications.recall(id, at: now, contentExpiry: later) }
+        case 3: try await note("cancelled") { try await stores.notifications.markCancelled(id) }
+        case 4 where number(0...2) == 0: try await note("refused") { try await stores.notifications.markRefused(id, at: now) }
+        case 5: try await note("postpone") { try await stores.notifications.postpone(id, until: later) }
+        default:
+            try await note("due") {
+                try await stores.notifications.dueWork(at: now, limit: 99).map { "\($0.dueAt) \($0.task) \($0.id)" }.sorted()
+            }
+        }
+    }
+
+    private mutating func read() async throws {
+        let (stores, user, id, now) = (stores, user(), try id(), now)
+        let isRead = number(0...1) == 0
+        let receipt = try Sample.receipt(
+            id, [.opened, .fetched, .action][number(0...2)], of: user, "phone-\(number(1...3))",
+            action: number(0...1) == 0 ? "more" : nil)
+        let query = InboxQuery(
+            keys: tags().compactMap(Tag.init).map(AudienceKey.tag), user: user.id,
+            before: number(0...2) == 0 ? RichID(number: Int32(number(1...20))) : nil, since: nil,
+            unreadOnly: number(0...1) == 0, limit: number(1...5))
+        switch number(0...4) {
+        case 0: try await note("mark") { try await stores.readMarks.setRead(isRead, of: id, for: user.id, at: now) }
+        case 1: try await note("receipt") { try await stores.receipts.record([receipt, receipt], at: now) }
+        case 2: try await note("counts") { try await stores.receipts.counts(of: id).map { "\($0.key) \($0.value)" }.sorted() }
+        case 3: try await note("notification") { try await stores.notifications.notification(id) as Any }
+        default: try await note("find") { try await stores.notifications.find(query).map(\.id.number) }
+        }
+    }
+
+    private mutating func sweep() async throws {
+        let (stores, now) = (stores, now)
+        let before = now - .seconds(Int64(number(0...200)))
+        // Enough for all that is due: which of many goes first is nobody's promise.
+        switch number(0...6) {
+        case 0: try await note("expired credentials") { try await stores.credentials.removeExpired(before: now, limit: 999) }
+        case 1: try await note("expired contents") { try await stores.contents.removeExpired(before: before, limit: 999) }
+        case 2: try await note("orphans") { try await stores.contents.orphans(after: nil, limit: 99).digests.map(\.text) }
+        case 3:
+            try await note("notifications") {
+                try await stores.retention.removeNotifications(endedBefore: before, expiredBefore: before, at: now, limit: 999)
+            }
+        case 4: try await note("closed bindings") { try await stores.retention.removeBindings(closedBefore: before, limit: 999) }
+        case 5: try await note("audit") { try await stores.retention.removeAuditEntries(before: before, limit: 999) }
+        default: try await note("repeat keys") { try await stores.notifications.removeRepeatKeys(before: before, limit: 999) }
+        }
+    }
+
+    /// All that is stored about everybody in the end.
+    private mutating func summary() async throws {
+        let stores = stores
+        for user in users {
+            for kind in stores.persons.kinds {
+                try await note("\(user.name) \(kind)") {
+                    try await stores.persons.records(kind, of: user.id, after: nil, limit: 99).map { "\($0)" }.sorted()
+                }
+            }
+        }
+        for number in Int32(1)...40 {
+            guard let id = RichID(number: number) else { continue }
+            try await note("\(number)") { try await stores.notifications.notification(id) as Any }
+        }
+    }
+}

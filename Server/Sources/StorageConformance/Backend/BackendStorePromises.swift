@@ -1,0 +1,9 @@
+import AppBackend
+
+/// What the storage ports of the app backend promise, all of them on one empty store.
+public enum BackendStorePromises {
+    /// Every promise.
+    public static let all: [StoragePromise<BackendStores>] =
+        UserStorePromises.all + BindingStorePromises.all + ContentCatalogPromises.all + NotificationStorePromises.all
+        + ReadingStorePromises.all
+}

@@ -1,0 +1,204 @@
+import AppBackend
+import PushHub
+import RichPushModel
+import ServiceErrors
+import Testing
+
+/// What a `BindingStore` promises.
+public enum BindingStorePromises {
+    /// Every promise.
+    public static let all: [StoragePromise<BackendStores>] = [
+        keepsADevice, changesMakeNewOnes, refusesTheDevicesOfOthers, handsOver, replacesTheHandle, issuesWithTheBinding,
+        wantsThePresentedCredential, unbindsWhatWasSeen, remembers, bindsOnce,
+    ]
+
+    private typealias Sample = BackendSample
+
+    /// Binds, and expects it to hold.
+    @discardableResult
+    private static func bind(
+        _ device: BoundDevice, to user: User, with credential: BindingCredential = .none, in stores: BackendStores,
+        at now: Timestamp = Sample.start
+    ) async throws -> (binding: Binding, replaced: [RecordID]) {
+        guard
+            case .bound(let binding, let replaced) = try await stores.bindings.bind(
+                device, to: user.id, with: credential, at: now)
+        else { throw Sample.Unexpected(what: "the device was not bound") }
+        return (binding, replaced)
+    }
+
+    private static let keepsADevice = StoragePromise<BackendStores>(
+        "a binding comes back as it was made, with all that the device says"
+    ) { stores in
+        let ada = try await Sample.user("ada", in: stores)
+        var device = try Sample.device("phone-1", handle: 1, tags: ["username:ada", "Ä", "x:1"])
+        (device.environment, device.topic, device.sealingKey) = ("sandbox", "org.example.app", "a2V5")
+        let (binding, replaced) = try await bind(device, to: ada, in: stores)
+        #expect(binding.device == device && binding.user == ada.id && binding.from == Sample.start && binding.until == nil)
+        #expect(replaced.isEmpty)
+        #expect(try await stores.bindings.current(device.record) == binding)
+        #expect(try await stores.bindings.current(try #require(RecordID("PHONE-1"))) == nil)
+        #expect(try await bind(device, to: ada, in: stores, at: Sample.time(9)).binding == binding, "the same again is the same")
+        let error = await #expect(throws: ServiceError.self) {
+            _ = try await stores.bindings.bind(device, to: UserID(99), with: .none, at: Sample.start)
+        }
+        #expect(error != nil)
+    }
+
+    private static let changesMakeNewOnes = StoragePromise<BackendStores>(
+        "a change closes the binding and begins another with a higher number"
+    ) { stores in
+        let ada = try await Sample.user("ada", in: stores)
+        let first = try await bind(try Sample.device("phone-1", handle: 1, tags: ["a"]), to: ada, in: stores).binding
+        let second = try await bind(
+            try Sample.device("phone-1", handle: 1, tags: ["b"]), to: ada, in: stores, at: Sample.time(5)
+        ).binding
+        #expect(second.number > first.number && second.from == Sample.time(5))
+        let all = try await stores.bindings.bindings(of: ada.id, since: Sample.start, limit: 10)
+        #expect(all.map(\.number) == [second.number, first.number])
+        #expect(all.map(\.until) == [nil, Sample.time(5)])
+        #expect(try await stores.bindings.bindings(of: ada.id, since: Sample.time(6), limit: 10).map(\.number) == [second.number])
+        #expect(try await stores.bindings.bindings(of: ada.id, since: Sample.start, limit: 1).map(\.number) == [second.number])
+    }
+
+    private static let refusesTheDevicesOfOthers = StoragePromise<BackendStores>(
+        "a record of another user is refused unless its handle is the same"
+    ) { stores in
+        let (ada, bob) = (try await Sample.user("ada", in: stores), try await Sample.user("bob", in: stores))
+        let device = try Sample.device("phone-1", handle: 1)
+        try await bind(device, to: ada, in: stores)
+        for handle in [2, nil] {
+            let outcome = try await stores.bindings.bind(
+                try Sample.device("phone-1", handle: handle), to: bob.id, with: .none, at: Sample.time(1))
+            #expect(outcome == .heldByAnother)
+        }
+        #expect(try await stores.bindings.current(device.record)?.user == ada.id)
+    }
+
+    private static let handsOver = StoragePromise<BackendStores>(
+        "a phone that changed hands ends the binding and the credential of who had it"
+    ) { stores in
+        let (ada, bob) = (try await Sample.user("ada", in: stores), try await Sample.user("bob", in: stores))
+        let device = try Sample.device("phone-1", handle: 1)
+        try await bind(device, to: ada, with: .issue(try Sample.credential("phone-1", of: ada, digest: 1)), in: stores)
+        let binding = try await bind(device, to: bob, in: stores, at: Sample.time(4)).binding
+        #expect(binding.user == bob.id && binding.from == Sample.time(4))
+        #expect(try await stores.credentials.credential(of: try #require(InstallationID("phone-1"))) == nil)
+        #expect(try await stores.bindings.bindings(of: ada.id, since: Sample.start, limit: 9).map(\.until) == [Sample.time(4)])
+    }
+
+    private static let replacesTheHandle = StoragePromise<BackendStores>(
+        "other records of the handle are closed, whoever they belong to, with their credentials"
+    ) { stores in
+        let (ada, bob) = (try await Sample.user("ada", in: stores), try await Sample.user("bob", in: stores))
+        for (phone, user) in [("phone-1", ada), ("phone-2", bob)] {
+            try await bind(
+                try Sample.device(phone, handle: phone == "phone-1" ? 1 : 2), to: user,
+                with: .issue(try Sample.credential(phone, of: user, digest: 1)), in: stores)
+        }
+        let (_, replaced) = try await bind(try Sample.device("phone-3", handle: 1), to: bob, in: stores, at: Sample.time(3))
+        #expect(replaced.map(\.text) == ["phone-1"])
+        #expect(
+            try await stores.bindings.state(of: try #require(RecordID("phone-1"))) == BindingState(binding: nil, credential: nil))
+        #expect(try await stores.bindings.current(try #require(RecordID("phone-2"))) != nil)
+        for phone in ["phone-4", "phone-5"] {
+            let none = try await bind(try Sample.device(phone, handle: nil), to: ada, in: stores, at: Sample.time(4)).replaced
+            #expect(none.isEmpty, "no handle is nobody's handle")
+        }
+    }
+
+    private static let issuesWithTheBinding = StoragePromise<BackendStores>(
+        "a credential is stored with the binding, in place of the one before, and not without it"
+    ) { stores in
+        let (ada, bob) = (try await Sample.user("ada", in: stores), try await Sample.user("bob", in: stores))
+        let device = try Sample.device("phone-1", handle: 1)
+        for digest in [UInt8(1), 2] {
+            try await bind(device, to: ada, with: .issue(try Sample.credential("phone-1", of: ada, digest: digest)), in: stores)
+            #expect(try await stores.bindings.state(of: device.record).credential == Array(repeating: digest, count: 32))
+        }
+        let refused = try await stores.bindings.bind(
+            try Sample.device("phone-1", handle: 2), to: bob.id,
+            with: .issue(try Sample.credential("phone-1", of: bob, digest: 9)),
+            at: Sample.start)
+        #expect(refused == .heldByAnother)
+        #expect(try await stores.bindings.state(of: device.record).credential == Array(repeating: 2, count: 32))
+    }
+
+    private static let wantsThePresentedCredential = StoragePromise<BackendStores>(
+        "who presents a credential that is not the record's any more changes nothing"
+    ) { stores in
+        let ada = try await Sample.user("ada", in: stores)
+        let device = try Sample.device("phone-1", handle: 1)
+        try await bind(device, to: ada, with: .issue(try Sample.credential("phone-1", of: ada, digest: 2)), in: stores)
+        let moved = try Sample.device("phone-1", handle: 7)
+        for digest in [[UInt8](repeating: 1, count: 32), []] {
+            let outcome = try await stores.bindings.bind(moved, to: ada.id, with: .presented(digest), at: Sample.time(1))
+            #expect(outcome == .credentialReplaced)
+        }
+        #expect(try await stores.bindings.current(device.record)?.device == device)
+        let (binding, _) = try await bind(moved, to: ada, with: .presented(Array(repeating: 2, count: 32)), in: stores)
+        #expect(binding.device.handle == Sample.handle(7))
+        #expect(try await stores.bindings.state(of: device.record).credential == Array(repeating: 2, count: 32))
+    }
+
+    private static let unbindsWhatWasSeen = StoragePromise<BackendStores>(
+        "a sign-out ends what it saw, can be repeated, and leaves what came later and what is another's"
+    ) { stores in
+        let (ada, bob) = (try await Sample.user("ada", in: stores), try await Sample.user("bob", in: stores))
+        let device = try Sample.device("phone-1", handle: 1)
+        try await bind(device, to: ada, with: .issue(try Sample.credential("phone-1", of: ada, digest: 1)), in: stores)
+        let seen = try await stores.bindings.state(of: device.record)
+        func unbind(_ user: User, _ condition: UnbindingCondition) async throws -> UnbindingOutcome {
+            try await stores.bindings.unbind(device.record, from: user.id, if: condition, at: Sample.time(8))
+        }
+        #expect(try await unbind(bob, .unchanged(seen)) == .foreign)
+        #expect(try await unbind(ada, .credential([9])) == .superseded)
+        try await stores.credentials.issue(try Sample.credential("phone-1", of: ada, digest: 2))
+        #expect(try await unbind(ada, .unchanged(seen)) == .superseded)
+        #expect(try await stores.bindings.current(device.record) != nil)
+        #expect(try await unbind(ada, .credential(Array(repeating: 2, count: 32))) == .unbound)
+        #expect(try await stores.bindings.state(of: device.record) == BindingState(binding: nil, credential: nil))
+        #expect(try await unbind(ada, .unchanged(seen)) == .unbound, "a repeat")
+        #expect(try await unbind(bob, .unchanged(seen)) == .foreign)
+        let unknown = try await stores.bindings.unbind(
+            try #require(RecordID("phone-9")), from: ada.id, if: .unchanged(seen), at: Sample.start)
+        #expect(unknown == .foreign)
+    }
+
+    private static let remembers = StoragePromise<BackendStores>(
+        "bindings that ended long ago are left out, those that hold are there whenever they began"
+    ) { stores in
+        let ada = try await Sample.user("ada", in: stores)
+        for number in 1...4 {
+            try await bind(
+                try Sample.device("phone-\(number)", handle: number), to: ada, in: stores, at: Sample.time(Int64(number)))
+        }
+        for number in 1...2 {
+            let record = try #require(RecordID("phone-\(number)"))
+            let state = try await stores.bindings.state(of: record)
+            _ = try await stores.bindings.unbind(record, from: ada.id, if: .unchanged(state), at: Sample.time(Int64(10 * number)))
+        }
+        func records(since seconds: Int64) async throws -> [String] {
+            try await stores.bindings.bindings(of: ada.id, since: Sample.time(seconds), limit: 9).map(\.device.record.text)
+        }
+        #expect(try await records(since: 0) == ["phone-4", "phone-3", "phone-2", "phone-1"])
+        #expect(try await records(since: 11) == ["phone-4", "phone-3", "phone-2"])
+        #expect(try await records(since: 20) == ["phone-4", "phone-3", "phone-2"], "it held until that very moment")
+        #expect(try await records(since: 21) == ["phone-4", "phone-3"])
+    }
+
+    private static let bindsOnce = StoragePromise<BackendStores>(
+        "of many who bind one handle at once, one record holds it in the end"
+    ) { stores in
+        let ada = try await Sample.user("ada", in: stores)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<8 {
+                group.addTask { try await bind(try Sample.device("phone-\(number)", handle: 1), to: ada, in: stores) }
+            }
+            try await group.waitForAll()
+        }
+        let held = try await stores.bindings.bindings(of: ada.id, since: Sample.start, limit: 99).filter { $0.until == nil }
+        #expect(held.count == 1)
+        #expect(try await stores.bindings.current(try #require(held.first).device.record) == held.first)
+    }
+}

@@ -1,0 +1,175 @@
+import AppBackend
+import PushHub
+import RichPushModel
+import ServiceErrors
+import Testing
+
+import struct RichPushModel.Tag
+
+/// What a `RichNotificationStore` promises.
+public enum NotificationStorePromises {
+    /// Every promise.
+    public static let all: [StoragePromise<BackendStores>] = [
+        keepsADraft, countsUp, takesNumbersAhead, repeatsOnce, repeatsOnceForMany, claimsContents, finds, findsByTagsOfAllTimes,
+        recalls, worksInOrder, ends, forgetsRepeatKeys,
+    ]
+
+    typealias Sample = BackendSample
+
+    private static let keepsADraft = StoragePromise<BackendStores>(
+        "a notification comes back as it was sent, with its push and its content"
+    ) { stores in
+        let ada = try await Sample.user("ada", in: stores)
+        let content = try Sample.content("c", of: ada)
+        try await stores.contents.stage(content, quota: 1000, at: Sample.start)
+        let draft = try Sample.draft(from: ada, to: "a && !b", content: "c", expires: Sample.time(50))
+        let sent = try await Sample.send(draft, in: stores, at: Sample.time(1))
+        let found = try #require(try await stores.notifications.notification(sent.id))
+        #expect(found == sent)
+        #expect(found.sender == ada.id && found.senderName == ada.name && found.kind == .image && found.style == .both)
+        #expect(found.words == draft.words && found.audience == draft.audience && found.thumb == nil)
+        #expect(found.dueAt == Sample.time(1) && found.expiresAt == Sample.time(50) && found.completedAt == nil)
+        var kept = content
+        kept.expiresAt = nil
+        #expect(found.content == kept, "a content that was sent stays")
+        let push = try #require(try await stores.notifications.push(of: sent.id))
+        #expect(push.message.body == draft.push.message(for: sent.id).body && push.pushesPerSecond == 7)
+        #expect(push.message.pushType == "background" && push.message.priority == 5)
+        #expect(try await stores.notifications.push(of: sent.id) == push)
+        let unknown = try #require(RichID(number: 4711))
+        #expect(try await stores.notifications.notification(unknown) == nil)
+        #expect(try await stores.notifications.push(of: unknown) == nil)
+    }
+
+    private static let countsUp = StoragePromise<BackendStores>(
+        "numbers count up by one, also for many at once, and every hub key is another"
+    ) { stores in
+        let ada = try await Sample.user("ada", in: stores)
+        #expect(try await stores.notifications.lastNumber() == 0)
+        let draft = try Sample.draft(from: ada, to: "a")
+        let numbers = try await withThrowingTaskGroup(of: Int32.self) { group in
+            for _ in 0..<10 { group.addTask { try await Sample.send(draft, in: stores).id.number } }
+            return try await group.reduce(into: [Int32]()) { $0.append($1) }
+        }
+        #expect(numbers.sorted() == Array(1...10))
+        #expect(try await stores.notifications.lastNumber() == 10)
+        var keys: Set<String> = []
+        for number in numbers { keys.insert(try #require(try await stores.notifications.push(of: try id(number))).hubKey) }
+        #expect(keys.count == 10)
+    }
+
+    static func id(_ number: Int32) throws -> RichID { try #require(RichID(number: number)) }
+
+    private static let takesNumbersAhead = StoragePromise<BackendStores>(
+        "a draft may ask for one of the next numbers, and for none beyond, before or taken"
+    ) { stores in
+        let ada = try await Sample.user("ada", in: stores)
+        for (number, isTaken) in [
+            (5, true), (5, false), (3, false), (6, true), (6 + NumberAhead.limit + 1, false), (6 + NumberAhead.limit, true),
+        ] as [(Int32, Bool)] {
+            let draft = try Sample.draft(from: ada, to: "a", number: try id(number))
+            do {
+                let sent = try await Sample.send(draft, in: stores)
+                #expect(isTaken && sent.id.number == number)
+            } catch let error as ServiceError { #expect(!isTaken && error.code == .conflict, "\(number)") }
+        }
+        #expect(try await Sample.send(try Sample.draft(from: ada, to: "a"), in: stores).id.number == 6 + NumberAhead.limit + 1)
+    }
+
+    private static let repeatsOnce = StoragePromise<BackendStores>(
+        "a repeat key stands for the first notification of its user, and not for another request"
+    ) { stores in
+        let (ada, bob) = (try await Sample.user("ada", in: stores), try await Sample.user("bob", in: stores))
+        let draft = try Sample.draft(from: ada, to: "a", key: Sample.key("k"))
+        let sent = try await Sample.send(draft, in: stores)
+        #expect(try await stores.notifications.accept(draft, at: Sample.time(9)) == .repeated(sent))
+        #expect(try await stores.notifications.repeated(Sample.key("k"), of: ada.id) == .repeated(sent))
+        let other = try Sample.draft(from: ada, to: "b", key: Sample.key("k", 2))
+        #expect(try await stores.notifications.accept(other, at: Sample.start) == .repeatMismatch)
+        #expect(try await stores.notifications.repeated(Sample.key("K"), of: ada.id) == nil)
+        #expect(try await stores.notifications.repeated(Sample.key("k"), of: bob.id) == nil)
+        #expect(try await Sample.send(try Sample.draft(from: bob, to: "a", key: Sample.key("k")), in: stores).id.number == 2)
+        #expect(try await stores.notifications.lastNumber() == 2)
+    }
+
+    private static let repeatsOnceForMany = StoragePromise<BackendStores>(
+        "of many with one repeat key at once, one is sent and all others are repeats of it"
+    ) { stores in
+        let ada = try await Sample.user("ada", in: stores)
+        let draft = try Sample.draft(from: ada, to: "a", key: Sample.key("k"))
+        let outcomes = try await withThrowingTaskGroup(of: Acceptance.self) { group in
+            for _ in 0..<8 { group.addTask { try await stores.notifications.accept(draft, at: Sample.start) } }
+            return try await group.reduce(into: [Acceptance]()) { $0.append($1) }
+        }
+        let first = try #require(try await stores.notifications.notification(try id(1)))
+        #expect(outcomes.count { $0 == .accepted(first) } == 1 && outcomes.count { $0 == .repeated(first) } == 7)
+    }
+
+    private static let claimsContents = StoragePromise<BackendStores>(
+        "a content is the sender's own and not expired, or nothing is sent"
+    ) { stores in
+        let (ada, bob) = (try await Sample.user("ada", in: stores), try await Sample.user("bob", in: stores))
+        try await stores.contents.stage(try Sample.content("c", of: ada), quota: 1000, at: Sample.start)
+        for (user, content, seconds) in [(bob, "c", Int64(0)), (ada, "x", 0), (ada, "c", 1000)] {
+            let error = await #expect(throws: ServiceError.self) {
+                _ = try await Sample.send(
+                    try Sample.draft(from: user, to: "a", content: content), in: stores, at: Sample.time(seconds))
+            }
+            #expect(error?.code == .notFound)
+        }
+        #expect(try await stores.notifications.find(query(["*", "t:a"], ada)).isEmpty)
+        let first = try await Sample.send(try Sample.draft(from: ada, to: "a", content: "c"), in: stores)
+        let second = try await Sample.send(try Sample.draft(from: ada, to: "a", content: "c"), in: stores, at: Sample.time(5000))
+        #expect(try await stores.contents.content("c", at: Sample.time(5000)) != nil)
+        #expect(try await stores.notifications.recall(first.id, at: Sample.time(6000), contentExpiry: Sample.time(6000)))
+        #expect(try await stores.contents.content("c", at: Sample.time(7000)) != nil, "the second still has it")
+        #expect(try await stores.notifications.recall(second.id, at: Sample.time(6000), contentExpiry: Sample.time(6500)))
+        #expect(try await stores.contents.content("c", at: Sample.time(6499)) != nil)
+        #expect(try await stores.contents.content("c", at: Sample.time(6500)) == nil)
+    }
+
+    static func query(
+        _ keys: [String], _ user: User, before: Int32? = nil, since: Int32? = nil, unread: Bool = false, limit: Int = 20
+    ) throws -> InboxQuery {
+        InboxQuery(
+            keys: keys.map(AudienceKey.init(stored:)), user: user.id, before: try before.map(id), since: try since.map(id),
+            unreadOnly: unread, limit: limit)
+    }
+
+    private static let finds = StoragePromise<BackendStores>(
+        "notifications are found under each key once, newest first, between two numbers, read ones left out on demand"
+    ) { stores in
+        let (ada, bob) = (try await Sample.user("ada", in: stores), try await Sample.user("bob", in: stores))
+        for audience in ["a", "b", "a || b", "!a", "c", "a && b", "Ä"] {
+            _ = try await Sample.send(try Sample.draft(from: ada, to: audience), in: stores)
+        }
+        func found(_ query: InboxQuery) async throws -> [Int32] { try await stores.notifications.find(query).map(\.id.number) }
+        #expect(try await found(query(["t:a"], bob)) == [6, 3, 1])
+        #expect(try await found(query(["t:a", "t:b"], bob)) == [6, 3, 2, 1])
+        #expect(try await found(query(["*", "t:c"], bob)) == [5, 4])
+        #expect(try await found(query(["s:\(ada.id.number)"], bob)) == [7, 6, 5, 4, 3, 2, 1])
+        #expect(try await found(query(["t:a", "t:b", "*"], bob, before: 6, since: 1)) == [4, 3, 2])
+        #expect(try await found(query(["t:a", "t:b", "*"], bob, limit: 2)) == [6, 4])
+        #expect(try await found(query([AudienceKey.tag(try #require(Tag("ä"))).text], bob)) == [7])
+        try await stores.readMarks.setRead(true, of: try id(3), for: bob.id, at: Sample.start)
+        #expect(try await found(query(["t:a"], bob, unread: true)) == [6, 1])
+        #expect(try await found(query(["t:a"], ada, unread: true)) == [6, 3, 1])
+        #expect(try await found(query([], bob)).isEmpty)
+    }
+
+    private static let findsByTagsOfAllTimes = StoragePromise<BackendStores>(
+        "the tags that a user's devices have or had count as keys too"
+    ) { stores in
+        let (ada, bob) = (try await Sample.user("ada", in: stores), try await Sample.user("bob", in: stores))
+        for (number, tags) in [["old"], ["new"]].enumerated() {
+            _ = try await stores.bindings.bind(
+                try Sample.device("phone-1", handle: 1, tags: tags), to: bob.id, with: .none, at: Sample.time(Int64(number)))
+        }
+        for audience in ["old", "new", "other"] {
+            _ = try await Sample.send(try Sample.draft(from: ada, to: audience), in: stores)
+        }
+        #expect(try await stores.notifications.find(query([], bob)).map(\.id.number) == [2, 1])
+        #expect(try await stores.notifications.find(query([], ada)).isEmpty)
+        #expect(try await stores.notifications.find(query(["t:other"], bob, limit: 2)).map(\.id.number) == [3, 2])
+    }
+}
