@@ -11,6 +11,8 @@ public final class ManualClock: ServiceClock {
 
     private struct State {
         var uptime: Duration = .zero
+        /// How far the time of day was moved without time passing.
+        var jumped: Duration = .zero
         var nextID: UInt64 = 0
         var sleepers: [Sleeper] = []
         var cancelled: Set<UInt64> = []
@@ -22,7 +24,7 @@ public final class ManualClock: ServiceClock {
     /// Creates a clock that shows `start`.
     public init(start: Timestamp = Timestamp(milliseconds: 1_800_000_000_000)) { self.start = start }
 
-    public var now: Timestamp { start + uptime }
+    public var now: Timestamp { state.withLockedValue { start + $0.uptime + $0.jumped } }
 
     public var uptime: Duration { state.withLockedValue { $0.uptime } }
 
@@ -39,6 +41,9 @@ public final class ManualClock: ServiceClock {
         }
         for sleeper in due { sleeper.continuation.resume() }
     }
+
+    /// Sets the time of day forward or back, as whoever puts a machine's clock right does. No time passes.
+    public func jump(by duration: Duration) { state.withLockedValue { $0.jumped += duration } }
 
     public func sleep(for duration: Duration) async throws {
         let id = state.withLockedValue { state in

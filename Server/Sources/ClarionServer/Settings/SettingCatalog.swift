@@ -118,6 +118,13 @@ enum SettingCatalog {
         than twice this number, the limit is lower, and a line in the log says so.
         """)
 
+    static let requestLimit = Setting(
+        "request-limit", .integer(16...1_000_000), default: 2_000, in: .listening,
+        """
+        How many requests of the app backend may be under way at once; more are answered 503 and told when to come back. One user may \
+        have a quarter of them, and is answered 429 for more.
+        """)
+
     static let metricsHost = Setting(
         "metrics-host", .host, default: "127.0.0.1", in: .metrics,
         "The address on which /metrics answers. It asks for no password; anything but this machine needs metrics-open.")
@@ -238,6 +245,7 @@ enum SettingCatalog {
             insecure.declaration,
             trustedProxies.declaration, tlsListenHost.declaration, tlsListenPort.declaration, tlsCertificatePath.declaration,
             tlsKeyPath.declaration, tlsNames.declaration, priorKnowledgePort.declaration, connectionLimit.declaration,
+            requestLimit.declaration,
             metricsHost.declaration, metricsPort.declaration, metricsOpen.declaration,
             logLevel.declaration, logFormat.declaration,
             apnsEnvironment.declaration, apnsTopic.declaration, apnsTeamID.declaration, apnsKeyID.declaration,
