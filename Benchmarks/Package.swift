@@ -28,6 +28,9 @@ let package = Package(
             name: "hub-load", cSettings: [.define("_GNU_SOURCE"), .unsafeFlags(["-O2", "-Wall", "-Wextra"])],
             linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
         .executableTarget(
+            name: "fetch-load", cSettings: [.define("_GNU_SOURCE"), .unsafeFlags(["-O2", "-Wall", "-Wextra"])],
+            linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
+        .executableTarget(
             name: "apns-load",
             dependencies: [
                 .product(name: "APNsHTTP2", package: "clarion-server"),

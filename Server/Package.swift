@@ -154,7 +154,7 @@ let package = Package(
             [
                 "AppBackend", "BackendHTTPAPI", "ClarionTesting", "ContentStorage", "EngineTesting", "HTTPService", "PushHub",
                 "SQLStorage",
-                "SQLiteDatabase", "ServiceErrors", "SharedAccess", .hummingbirdTesting, .richPushModel,
+                "SQLiteDatabase", "ServerObservability", "ServiceErrors", "SharedAccess", .hummingbirdTesting, .richPushModel,
             ]),
         target(
             "ContentStorage",
@@ -282,7 +282,7 @@ let package = Package(
             swiftSettings: house),
 
         // For tests only
-        target("ClarionTesting", [.richPushModel, .nioConcurrencyHelpers, .nioCore, .nioPosix]),
+        target("ClarionTesting", ["SharedAccess", .richPushModel, .nioConcurrencyHelpers, .nioCore, .nioPosix]),
         target(
             "EngineTesting",
             ["ClarionTesting", "PostgresDatabase", "SQLStorage", "SQLiteDatabase", .logging, .richPushModel]),

@@ -3,6 +3,7 @@ import Foundation
 /// `clarion-benchmarks serve PROGRAM [ROUNDS]` measures the built program, prints a table and ends with 1 when a limit is missed.
 /// `clarion-benchmarks hub PROGRAM LOAD PAGES [ROUNDS]` measures the hub: upserts through HTTP, and the pages of an audience.
 /// `clarion-benchmarks broadcast PROGRAM LOAD SINK PAGES [ROUNDS]` measures sends to a million devices on both engines.
+/// `clarion-benchmarks fetch PROGRAM LOAD [ROUNDS]` measures fetches of contents beside nginx, and storms of them and of sign-ins.
 /// `clarion-benchmarks phone PROGRAM [ROUNDS]` measures a simulated phone with real processes.
 /// `clarion-benchmarks apns LOAD SINK JSON [ROUNDS]` measures the APNs client beside h2load, prints tables and writes JSON; ends
 /// with 1 when its memory grows.
@@ -14,12 +15,13 @@ enum ClarionBenchmarks {
         case ("serve", 2...3): try serve(words)
         case ("hub", 4...5): try hub(words)
         case ("phone", 2...3): try phone(words)
+        case ("fetch", 3...4): if try !fetch(words) { exit(1) }
         case ("broadcast", 5...6): if try !broadcast(words) { exit(1) }
         case ("apns", 4...5): if try !apns(words) { exit(1) }
         default:
             print(
                 """
-                usage: clarion-benchmarks serve|phone PROGRAM [ROUNDS] | hub PROGRAM LOAD PAGES [ROUNDS]
+                usage: clarion-benchmarks serve|phone PROGRAM [ROUNDS] | hub PROGRAM LOAD PAGES [ROUNDS] | fetch PROGRAM LOAD [ROUNDS]
                                         | broadcast PROGRAM LOAD SINK PAGES [ROUNDS] | apns LOAD SINK JSON [ROUNDS]
                 """
             )
@@ -46,6 +48,17 @@ enum ClarionBenchmarks {
         for line in Measurement.table(try HubBenchmark(program: words[1], load: words[2], rounds: rounds).run()) { print(line) }
         // It prints its own table, a line as soon as it is known.
         print(try CommandRun.client([words[3], "1000000", "\(rounds)"]).output)
+    }
+
+    /// Returns whether every limit is kept. Temporary files are gone by then.
+    private static func fetch(_ words: [String]) throws -> Bool {
+        let rounds = max(1, words.dropFirst(3).first.flatMap(Int.init) ?? 3)
+        let folder = FileManager.default.temporaryDirectory.appending(path: "clarion-benchmarks-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let results = try FetchBenchmark(program: words[1], load: words[2], rounds: rounds, folder: folder).run()
+        for line in Measurement.table(results) { print(line) }
+        return results.allSatisfy(\.isWithinLimit)
     }
 
     /// Returns whether every limit is kept. Temporary files are gone by then.

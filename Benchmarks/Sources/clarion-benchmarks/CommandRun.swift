@@ -19,17 +19,23 @@ struct CommandRun {
     }
 
     /// Runs a command on the client's core, unless it is told another. One at a time: what children used is known for all of them together.
-    static func client(_ command: [String], core: Int = 0, environment: [String: String] = [:]) throws -> CommandRun {
+    static func client(
+        _ command: [String], core: Int = 0, environment: [String: String] = [:], input: String? = nil
+    ) throws -> CommandRun {
         let process = Process()
         let pipe = Pipe()
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = pinned(to: core, command)
         process.standardOutput = pipe
-        process.standardInput = FileHandle.nullDevice
+        let text = Pipe()
+        process.standardInput = input == nil ? FileHandle.nullDevice : text
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { _, given in given }
         let before = childrenProcessor()
         let start = ContinuousClock.now
         try process.run()
+        // Less than a pipe holds.
+        if let input { try text.fileHandleForWriting.write(contentsOf: Data(input.utf8)) }
+        try text.fileHandleForWriting.close()
         let output = pipe.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         let seconds = start.duration(to: .now) / .seconds(1)

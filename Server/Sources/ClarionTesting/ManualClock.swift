@@ -11,7 +11,8 @@ public final class ManualClock: ServiceClock {
 
     private struct State {
         var uptime: Duration = .zero
-        var correction: Duration = .zero
+        /// How far the time of day was moved without time passing.
+        var jumped: Duration = .zero
         var nextID: UInt64 = 0
         var sleepers: [Sleeper] = []
         var cancelled: Set<UInt64> = []
@@ -23,15 +24,12 @@ public final class ManualClock: ServiceClock {
     /// Creates a clock that shows `start`.
     public init(start: Timestamp = Timestamp(milliseconds: 1_800_000_000_000)) { self.start = start }
 
-    public var now: Timestamp { state.withLockedValue { start + $0.uptime + $0.correction } }
+    public var now: Timestamp { state.withLockedValue { start + $0.uptime + $0.jumped } }
 
     public var uptime: Duration { state.withLockedValue { $0.uptime } }
 
     /// How many tasks wait on this clock now.
     public var sleeperCount: Int { state.withLockedValue { $0.sleepers.count } }
-
-    /// Sets what the clock shows forward or back, as whoever looks after a machine may, while its time goes on as before.
-    public func correct(by duration: Duration) { state.withLockedValue { $0.correction += duration } }
 
     /// Moves time on and wakes whoever is due.
     public func advance(by duration: Duration) {
@@ -43,6 +41,9 @@ public final class ManualClock: ServiceClock {
         }
         for sleeper in due { sleeper.continuation.resume() }
     }
+
+    /// Sets the time of day forward or back, as whoever puts a machine's clock right does. No time passes.
+    public func jump(by duration: Duration) { state.withLockedValue { $0.jumped += duration } }
 
     public func sleep(for duration: Duration) async throws {
         let id = state.withLockedValue { state in

@@ -1,5 +1,9 @@
 import Foundation
 
+#if canImport(Glibc)
+    import Glibc
+#endif
+
 /// The bounded queue behind `PasswordHasher` and the threads that empty it.
 final class HashingQueue: @unchecked Sendable {
     // Sendable by hand: `jobs` and `isStopped` are touched only while `condition` is locked.
@@ -35,10 +39,19 @@ final class HashingQueue: @unchecked Sendable {
 
     func startThread(named name: String) {
         let thread = Thread { [self] in
+            Self.yieldToOthers()
             while let job = next() { job(true) }
         }
         thread.name = name
         thread.start()
+    }
+
+    /// Lets the threads that answer requests go first where processors are short (Linux with glibc): hashing would take all that there are.
+    private static func yieldToOthers() {
+        #if canImport(Glibc)
+            // For Linux zero is the calling thread, not the process. Refused or not, hashing goes on.
+            _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 5)
+        #endif
     }
 
     private func next() -> Job? {

@@ -3,11 +3,14 @@
 ///
 /// A full queue throws `PasswordHashFault.queueFull`; answer 503 with `retryAfter`. The threads end when the hasher goes.
 public final class PasswordHasher: Sendable {
+    /// How many jobs wait at most; two callers that share it fairly take that as the whole.
+    public let capacity: Int
     private let queue: HashingQueue
     private let cost: PasswordHash.Cost
 
     /// Creates a hasher with `threads` threads, at most `capacity` waiting jobs, and the cost of new hashes.
     public init(threads: Int = 2, capacity: Int = 64, cost: PasswordHash.Cost = .standard) {
+        self.capacity = max(1, capacity)
         queue = HashingQueue(capacity: capacity)
         self.cost = cost
         for number in 1...max(1, threads) { queue.startThread(named: "password-hashing-\(number)") }
@@ -28,6 +31,9 @@ public final class PasswordHasher: Sendable {
     public func verify(_ password: String, against hash: PasswordHash) async throws(PasswordHashFault) -> Bool {
         try await perform { () throws(PasswordHashFault) in try hash.verifies(password) }
     }
+
+    /// Runs other work on one of the threads, for tests; `false` when the queue is full.
+    package func occupy(_ work: @escaping @Sendable () -> Void) -> Bool { queue.submit { _ in work() } }
 
     private func perform<Value: Sendable>(
         _ work: @escaping @Sendable () throws(PasswordHashFault) -> Value

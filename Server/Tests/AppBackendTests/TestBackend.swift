@@ -25,6 +25,8 @@ final class TestBackend: Sendable {
     let backend: RichPushBackend
     let upkeep: BackendUpkeep
 
+    let hasher: PasswordHasher
+
     init(_ change: (inout BackendSettings) -> Void = { _ in }) async throws {
         folder = NSTemporaryDirectory() + "clarion-backend-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -32,7 +34,7 @@ final class TestBackend: Sendable {
         contentStore = try DiskContentStore(root: folder + "/content")
         hub = ScriptedHub(clock: clock)
         stores = .sql(database)
-        let hasher = PasswordHasher(cost: Self.cheap)
+        hasher = PasswordHasher(cost: Self.cheap)
         var settings = BackendSettings()
         change(&settings)
         backend = RichPushBackend(

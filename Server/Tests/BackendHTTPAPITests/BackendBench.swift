@@ -1,5 +1,4 @@
 import AppBackend
-import BackendHTTPAPI
 import ClarionTesting
 import ContentStorage
 import EngineTesting
@@ -12,7 +11,10 @@ import Logging
 import NIOCore
 import RichPushModel
 import SQLStorage
+import ServerObservability
 import SharedAccess
+
+@testable import BackendHTTPAPI
 
 /// The routes on the real app backend, with SQLite and a content folder that go with the test, and a hub that only takes notes.
 final class BackendBench: Sendable {
@@ -22,24 +24,28 @@ final class BackendBench: Sendable {
     let folder: String
     /// The routes that exist.
     let table: RouteTable
+    let admission: RequestAdmission
     private let database: any SQLDatabase
     private let app: Application<ServiceResponder>
+    let hasher = PasswordHasher(threads: 1, cost: .init(logarithmOfRounds: 4, blockSize: 8, parallelism: 1))
+    /// What the routes read contents from.
+    let contents: GatedContentStore
 
     /// The picture of the tutorial's send.
     static let picture = Fixtures.png(name: "picture")
 
-    init(settings: BackendSettings = BackendSettings()) async throws {
+    init(settings: BackendSettings = BackendSettings(), requestLimit: Int = 2_000) async throws {
         folder = NSTemporaryDirectory() + "clarion-http-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         database = try await TestEngine.chosen.open(folder + "/clarion.sqlite")
         hub = ScriptedHub(clock: clock)
         let stores = BackendStores.sql(database)
-        let hasher = PasswordHasher(threads: 1, cost: .init(logarithmOfRounds: 4, blockSize: 8, parallelism: 1))
+        contents = GatedContentStore(try DiskContentStore(root: folder + "/content"))
         let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         backend = RichPushBackend(
             parts: BackendParts(
                 settings: settings, clock: clock, hub: hub, stores: stores,
-                contentStore: try DiskContentStore(root: folder + "/content"),
+                contentStore: contents,
                 authenticator: try await PasswordAuthenticator(users: stores.users, hasher: hasher, clock: clock),
                 hasher: hasher, logger: quiet))
         try await backend.setDefaultPicture(Self.picture, fileName: "picture.png")
@@ -49,7 +55,11 @@ final class BackendBench: Sendable {
         let router = ServiceRouter(
             options: ServiceOptions(
                 clock: clock, maximumBodyBytes: BackendHTTPOptions.bodyLimit(contentLimit: settings.contentLimit)))
-        BackendRoutes(backend: backend, options: BackendHTTPOptions(clock: clock)).addRoutes(to: router)
+        HealthRoutes(checks: [ReadinessCheck(name: "storage") { [database] in _ = try await database.tableNames() }])
+            .addRoutes(to: router)
+        let routes = BackendRoutes(backend: backend, options: BackendHTTPOptions(clock: clock, requestLimit: requestLimit))
+        routes.addRoutes(to: router)
+        admission = routes.admission
         table = router.table
         app = Application(router: router, logger: quiet)
     }

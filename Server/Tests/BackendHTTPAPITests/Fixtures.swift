@@ -28,3 +28,8 @@ enum Fixtures {
         return ~remainder
     }
 }
+
+extension Fixtures {
+    /// A picture that is too large to be kept in memory.
+    static func large(name: String) -> [UInt8] { png(name: name) + Array(repeating: 0, count: 200_000) }
+}

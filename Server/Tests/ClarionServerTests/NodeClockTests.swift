@@ -53,7 +53,7 @@ struct NodeClockTests {
         let clock = NodeClock(machine)
         try await measure(clock, ahead: .seconds(7))
         let before = clock.now
-        machine.correct(by: .seconds(seconds))
+        machine.jump(by: .seconds(seconds))
         #expect(clock.now == before)
         machine.advance(by: .seconds(4))
         #expect(clock.now == before + .seconds(4) && clock.ahead == .seconds(7 - seconds))

@@ -9,6 +9,8 @@ import Synchronization
 ///   so a password change, a new role or a removal counts on every node within that time.
 /// - Failures are throttled by (user, source prefix); a remembered success is never blocked.
 /// - An unknown user costs the same hash as a known one.
+/// - The queue of hashes is bounded, and of what waits in it one network may have half and one user an eighth: a flood from one place
+///   is refused with `overloaded` and leaves room for others.
 public final class PasswordAuthenticator: UserAuthenticator {
     private let users: any UserStore
     private let hasher: PasswordHasher
@@ -17,6 +19,7 @@ public final class PasswordAuthenticator: UserAuthenticator {
     private let verified = VerifiedCredentials<User>(lifetime: .seconds(300))
     private let fresh = VerifiedCredentials<User>(lifetime: .seconds(5))
     private let throttle: Mutex<SignInThrottle>
+    private let shares: Mutex<HashingShares>
     private let verification = SharedVerification<User>()
 
     /// Creates an authenticator. Hashes one random password, for users that do not exist.
@@ -25,6 +28,7 @@ public final class PasswordAuthenticator: UserAuthenticator {
         self.hasher = hasher
         self.clock = clock
         throttle = Mutex(SignInThrottle())
+        shares = Mutex(HashingShares(capacity: hasher.capacity))
         decoy = try await hasher.hash(Hexadecimal.random(byteCount: 16))
     }
 
@@ -59,7 +63,7 @@ public final class PasswordAuthenticator: UserAuthenticator {
             throw ServiceError(.tooManyAttempts, "too many failed sign-ins for this user from here", retryAfter: seconds)
         }
         do {
-            guard let found = try await verify(user: user, password: password) else {
+            guard let found = try await verifyInTurn(pair, user: user, password: password) else {
                 throw ServiceError(.unauthenticated, "user name or password is wrong")
             }
             throttle.withLock { $0.succeed(pair) }
@@ -72,6 +76,12 @@ public final class PasswordAuthenticator: UserAuthenticator {
             throttle.withLock { $0.withdraw(pair) }
             throw error
         }
+    }
+
+    private func verifyInTurn(_ pair: SignInThrottle.Key, user: String, password: String) async throws -> User? {
+        guard shares.withLock({ $0.take(pair) }) else { throw PasswordHashFault.queueFull.serviceError }
+        defer { shares.withLock { $0.giveBack(pair) } }
+        return try await verify(user: user, password: password)
     }
 
     private func verify(user: String, password: String) async throws -> User? {

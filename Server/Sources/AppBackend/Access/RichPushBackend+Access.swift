@@ -12,12 +12,11 @@ extension RichPushBackend {
     func readable(
         _ id: RichID, for principal: Principal
     ) async throws -> (RichNotification, AccessRule.Relation) {
-        let found = try await parts.stores.notifications.notification(id)
         let now = parts.clock.now
-        let bindings = try await parts.stores.bindings.bindings(
-            of: principal.userID, since: found?.dueAt ?? now, limit: Self.bindingLimit)
-        let rule = AccessRule(principal: principal, bindings: bindings)
-        guard var found else { throw Self.unseen }
+        let facts = try await parts.stores.notifications.accessFacts(
+            about: id, for: principal.userID, at: now, limit: Self.bindingLimit)
+        let rule = AccessRule(principal: principal, bindings: facts.bindings)
+        guard var found = facts.notification else { throw Self.unseen }
         if rule.dependsOnEnd(of: found, at: now) { found = try await SendEnd(parts: parts).asked(found) }
         guard let relation = rule.relation(to: found, at: now) else { throw Self.unseen }
         return (found, relation)

@@ -77,10 +77,10 @@ extension RichPushBackend {
 
     /// An address at which anybody gets the content from the content store for five minutes, with this `Content-Disposition`. `nil` when
     /// the store hands none out, and for a content that comes as fast from here.
-    public func link(to found: FoundContent, disposition: String) -> String? {
-        guard found.descriptor.byteCount > Int64(OpenedContent.chunkSize) else { return nil }
+    public func link(to found: FoundContent, disposition: () -> String) -> String? {
+        guard parts.contentStore.handsOutLinks, found.descriptor.byteCount > Int64(OpenedContent.chunkSize) else { return nil }
         return parts.contentStore.link(
-            to: found.digest, mediaType: found.descriptor.mediaType, disposition: disposition,
+            to: found.digest, mediaType: found.descriptor.mediaType, disposition: disposition(),
             lifetime: ContentTicket.maximumAge)
     }
 

@@ -14,12 +14,18 @@ public protocol ContentStore: Sendable {
     /// The digests under which there are bytes, in order after `digest`, at most `limit`.
     func digests(after digest: ContentDigest?, limit: Int) async throws -> [ContentDigest]
 
+    /// Whether `link` may return anything.
+    var handsOutLinks: Bool { get }
+
     /// An address at which anybody gets the bytes from the store itself for `lifetime`, with this media type and
     /// `Content-Disposition`; `nil` when the store hands none out.
     func link(to digest: ContentDigest, mediaType: String, disposition: String, lifetime: Duration) -> String?
 }
 
 extension ContentStore {
+    /// No.
+    public var handsOutLinks: Bool { false }
+
     /// None: the bytes come from this server alone.
     public func link(to digest: ContentDigest, mediaType: String, disposition: String, lifetime: Duration) -> String? { nil }
 }

@@ -15,6 +15,12 @@ public protocol RichNotificationStore: Sendable {
     /// The notification, whatever its state.
     func notification(_ id: RichID) async throws -> RichNotification?
 
+    /// What decides whether a user may read a notification, of one moment: the notification, and the user's bindings that held at or
+    /// after it was due (`moment`, if there is no such notification), newest first, at most `limit`.
+    func accessFacts(
+        about id: RichID, for user: UserID, at moment: Timestamp, limit: Int
+    ) async throws -> AccessFacts
+
     /// The notification that this user's repeat key stands for, if any.
     func repeated(_ key: RepeatKey, of user: UserID) async throws -> Acceptance?
 
@@ -50,6 +56,20 @@ public protocol RichNotificationStore: Sendable {
 
     /// Deletes at most `limit` repeat keys made before `moment`; returns how many.
     func removeRepeatKeys(before moment: Timestamp, limit: Int) async throws -> Int
+}
+
+/// What decides whether a user may read a notification.
+public struct AccessFacts: Sendable {
+    /// The notification, whatever its state; `nil` when there is none.
+    public var notification: RichNotification?
+    /// The user's bindings that may have been reached by it, newest first.
+    public var bindings: [Binding]
+
+    /// Creates facts.
+    public init(notification: RichNotification?, bindings: [Binding]) {
+        self.notification = notification
+        self.bindings = bindings
+    }
 }
 
 /// What became of a draft.

@@ -7,6 +7,8 @@ public struct BackendHTTPOptions: Sendable {
     public var clock: any ServiceClock
     /// How long an upload may take in all.
     public var uploadDeadline: Duration
+    /// How many requests may be under way at once; more are answered 503. One user may have a quarter of them, then 429.
+    public var requestLimit: Int
     /// The limits of JSON bodies.
     public var json: JSONLimits
     /// Whether an address is that of a proxy whose `X-Forwarded-For` is believed.
@@ -20,11 +22,12 @@ public struct BackendHTTPOptions: Sendable {
 
     /// Creates options.
     public init(
-        clock: any ServiceClock = .system, uploadDeadline: Duration = .seconds(600), json: JSONLimits = JSONLimits(),
-        isTrustedProxy: @escaping @Sendable (String) -> Bool = { _ in false }
+        clock: any ServiceClock = .system, uploadDeadline: Duration = .seconds(600), requestLimit: Int = 2_000,
+        json: JSONLimits = JSONLimits(), isTrustedProxy: @escaping @Sendable (String) -> Bool = { _ in false }
     ) {
         self.clock = clock
         self.uploadDeadline = uploadDeadline
+        self.requestLimit = requestLimit
         self.json = json
         self.isTrustedProxy = isTrustedProxy
     }

@@ -7,7 +7,9 @@ import ServiceErrors
 
 extension BackendRoutes {
     func addContentRoutes(to router: some RouterMethods<ServiceRequestContext>) {
-        router.get("notifications/{id}") { request, context in try await content(request, context: context) }
+        router.get("notifications/{id}") { request, context in
+            try await admission.handling { try await content(request, context: context, $0) }
+        }
         add(.post, "notifications/{id}/ticket", to: router) { call in
             let variant = try call.query("variant").variant()
             let id = try call.richID()
@@ -19,9 +21,12 @@ extension BackendRoutes {
     }
 
     /// The content bytes. A ticket stands for the credentials of the one who asked for it, for players that send no header.
-    private func content(_ request: Request, context: ServiceRequestContext) async throws -> Response {
+    private func content(
+        _ request: Request, context: ServiceRequestContext, _ place: RequestAdmission.Place
+    ) async throws -> Response {
         let rawTicket = request.uri.queryParameters["ticket"]
         let principal = rawTicket == nil ? try await authenticate(request, context: context) : nil
+        if let principal { try place.assign(to: principal.userID) }
         let query = try QueryParameters(of: request, allowed: ["variant", "ticket"])
         let variant = try query.variant()
         guard let id = context.parameters.get("id").flatMap({ RichID($0) }) else { throw ServiceError(.notFound) }
@@ -32,11 +37,26 @@ extension BackendRoutes {
                 try await backend.redeem(ticket: query["ticket"] ?? "", for: id, variant: variant)
             }
         if let response = redirect(request, context, to: found) { return response }
-        let opened = try await backend.open(found)
+        return try await download(found, request, context)
+    }
+
+    private func download(_ found: FoundContent, _ request: Request, _ context: ServiceRequestContext) async throws -> Response {
+        let descriptor = found.descriptor
         let download = Download(
-            mediaType: opened.descriptor.mediaType, size: opened.size, entityTag: EntityTag(opened.descriptor.sha256),
-            fileName: opened.descriptor.fileName)
+            mediaType: descriptor.mediaType, size: descriptor.byteCount, entityTag: EntityTag(descriptor.sha256),
+            fileName: descriptor.fileName)
+        if let response = try download.unchanged(for: request) { return response }
+        let kept = try await contents.bytes(of: descriptor) { try await Self.bytes(of: try await backend.open(found)) }
+        if let kept { return try download.response(to: request, context: context, bytes: kept) }
+        let opened = try await backend.open(found)
         return try download.response(to: request, context: context) { opened.read($0) }
+    }
+
+    private static func bytes(of content: OpenedContent) async throws -> ByteBuffer {
+        var bytes = ByteBuffer()
+        bytes.reserveCapacity(Int(content.size))
+        for try await chunk in content.read() { bytes.writeBytes(chunk) }
+        return bytes
     }
 
     /// Sends the caller to the content store, where links are handed out. The tutorial's routes are frozen and answer with bytes; a
@@ -46,7 +66,7 @@ extension BackendRoutes {
         guard !context.isHead, request.uri.path.hasPrefix(APIRoute.prefix + "/"),
             !conditions.contains(where: { request.headers[$0] != nil }),
             let link = backend.link(
-                to: found, disposition: ContentDisposition.attachment(fileName: found.descriptor.fileName))
+                to: found, disposition: { ContentDisposition.attachment(fileName: found.descriptor.fileName) })
         else { return nil }
         return Response(status: .temporaryRedirect, headers: [.location: link, .cacheControl: "no-store"])
     }

@@ -15,11 +15,15 @@ public struct BackendRoutes: Sendable {
 
     let backend: RichPushBackend
     let options: BackendHTTPOptions
+    let admission: RequestAdmission
+    let contents: HotContents
 
     /// Creates the routes of one backend.
     public init(backend: RichPushBackend, options: BackendHTTPOptions = BackendHTTPOptions()) {
         self.backend = backend
         self.options = options
+        admission = RequestAdmission(limit: options.requestLimit)
+        contents = HotContents(clock: options.clock)
     }
 
     /// Adds all routes.
@@ -40,8 +44,11 @@ public struct BackendRoutes: Sendable {
         _ handler: @escaping @Sendable (BackendCall) async throws -> Response
     ) {
         router.on(path, method: method) { request, context in
-            let principal = try await authenticate(request, context: context)
-            return try await handler(BackendCall(request: request, context: context, principal: principal))
+            try await admission.handling { place in
+                let principal = try await authenticate(request, context: context)
+                try place.assign(to: principal.userID)
+                return try await handler(BackendCall(request: request, context: context, principal: principal))
+            }
         }
     }
 

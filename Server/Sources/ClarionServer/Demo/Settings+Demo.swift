@@ -11,7 +11,7 @@ extension Settings {
             dataDirectory: directory, contentLimit: 50_000_000, contentQuota: 1_000_000_000, retention: RetentionSettings(),
             listening: Listening(
                 address: Address(host: "127.0.0.1", port: port), publicURL: nil, isBehindTLSProxy: false, trustedProxies: [],
-                connectionLimit: 1_000),
+                connectionLimit: 1_000, requestLimit: 1_000),
             metrics: nil, logging: Logging(level: .warning, format: .text),
             apns: APNs(
                 environment: .sandbox,

@@ -109,7 +109,8 @@ extension ServerNode {
         guard settings.role.answers else { return router }
         let proxies = settings.listening.trustedProxies
         let backendOptions = BackendHTTPOptions(
-            clock: options.clock, isTrustedProxy: { address in proxies.contains { $0.contains(address) } })
+            clock: options.clock, requestLimit: settings.listening.requestLimit,
+            isTrustedProxy: { address in proxies.contains { $0.contains(address) } })
         BackendRoutes(backend: backend, options: backendOptions).addRoutes(to: router)
         ErrorReferenceRoute().addRoutes(to: router)
         OutcomeReferenceRoute().addRoutes(to: router)

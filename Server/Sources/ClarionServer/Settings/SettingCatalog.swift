@@ -23,7 +23,7 @@ enum SettingCatalog {
         """
         What stands between this server and PostgreSQL: session for nothing, or a pooler that gives each connection one of the \
         database's own; transaction for a pooler that gives one for each transaction, such as PgBouncer. Statements are then sent \
-        with their text each time, and other nodes find what one accepted with their look once a second.
+        with their text each time, and other nodes find what one accepted with their look twice a second.
         """)
     static let contentLimit = Setting(
         "content-limit", .size(1...10_000_000_000), default: 25_000_000, in: .storage,
@@ -124,6 +124,13 @@ enum SettingCatalog {
         """
         How many connections may be open at once; more are answered 503. Where the system allows the process fewer open files \
         than twice this number, the limit is lower, and a line in the log says so.
+        """)
+
+    static let requestLimit = Setting(
+        "request-limit", .integer(16...1_000_000), default: 2_000, in: .listening,
+        """
+        How many requests of the app backend may be under way at once; more are answered 503 and told when to come back. One user may \
+        have a quarter of them, and is answered 429 for more.
         """)
 
     static let metricsHost = Setting(
@@ -246,6 +253,7 @@ enum SettingCatalog {
             insecure.declaration,
             trustedProxies.declaration, tlsListenHost.declaration, tlsListenPort.declaration, tlsCertificatePath.declaration,
             tlsKeyPath.declaration, tlsNames.declaration, priorKnowledgePort.declaration, connectionLimit.declaration,
+            requestLimit.declaration,
             metricsHost.declaration, metricsPort.declaration, metricsOpen.declaration,
             logLevel.declaration, logFormat.declaration,
             apnsEnvironment.declaration, apnsTopic.declaration, apnsTeamID.declaration, apnsKeyID.declaration,

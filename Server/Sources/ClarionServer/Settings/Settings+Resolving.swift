@@ -63,6 +63,7 @@ extension Settings.Listening {
         isBehindTLSProxy = resolver.value(SettingCatalog.behindTLSProxy)
         trustedProxies = resolver.value(SettingCatalog.trustedProxies)
         connectionLimit = resolver.value(SettingCatalog.connectionLimit)
+        requestLimit = resolver.value(SettingCatalog.requestLimit)
         tls = Settings.TLS(from: &resolver)
         priorKnowledgePort = resolver.value(SettingCatalog.priorKnowledgePort)
         let isInsecure = resolver.value(SettingCatalog.insecure)

@@ -75,6 +75,8 @@ public struct Settings: Hashable, Sendable {
         public var trustedProxies: [AddressRange]
         /// How many connections may be open at once.
         public var connectionLimit: Int
+        /// How many requests of the app backend may be under way at once.
+        public var requestLimit: Int
         /// The HTTPS interface; absent means that there is none.
         public var tls: TLS?
         /// The port at the host of `address` for HTTP/2 without TLS; absent means none, 0 any free one.

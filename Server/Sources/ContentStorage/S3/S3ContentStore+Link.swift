@@ -2,6 +2,9 @@ import AppBackend
 import RichPushModel
 
 extension S3ContentStore {
+    /// What the options say.
+    public var handsOutLinks: Bool { client.options.handsOutLinks }
+
     /// An address at which anybody gets a content from the store itself, for `lifetime` and at most five minutes. The store answers
     /// with this media type and `Content-Disposition`. `nil` unless the options say that links are handed out.
     public func link(to digest: ContentDigest, mediaType: String, disposition: String, lifetime: Duration) -> String? {

@@ -4,9 +4,9 @@ public enum ContentDisposition {
     /// in spite of it, and never renders what it gets as a document (security case 1).
     public static func attachment(fileName: String?) -> String {
         guard let name = fileName.flatMap(FileName.cleaned) else { return "attachment" }
+        if name.unicodeScalars.allSatisfy(isPlain) { return "attachment; filename=\"\(name)\"" }
         let plain = String(name.unicodeScalars.map { isPlain($0) ? Character($0) : "_" })
-        let header = "attachment; filename=\"\(plain)\""
-        return plain == name ? header : header + "; filename*=UTF-8''\(escaped(name))"
+        return "attachment; filename=\"\(plain)\"; filename*=UTF-8''\(escaped(name))"
     }
 
     /// The file name in a header that a client sent, as sent; the extended form wins (RFC 6266, 4.3).
@@ -23,7 +23,7 @@ public enum ContentDisposition {
     }
 
     private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
-        (0x20..<0x7F).contains(scalar.value) && !"\"\\%".unicodeScalars.contains(scalar)
+        (0x20..<0x7F).contains(scalar.value) && scalar != "\"" && scalar != "\\" && scalar != "%"
     }
 
     /// Everything but unreserved characters (RFC 3986, 2.3) escaped.

@@ -23,24 +23,45 @@ public struct Download: Sendable {
         self.fileName = fileName
     }
 
+    /// The answer to a request that needs no bytes: the client has them already. Costs no look at the store.
+    /// Throws `precondition-failed`.
+    public func unchanged(for request: Request) throws -> Response? {
+        if let list = request.headers[.ifMatch], !entityTag.isNamed(inIfMatch: list) {
+            throw ServiceError(.preconditionFailed, "If-Match does not name the content")
+        }
+        guard let list = request.headers[.ifNoneMatch], entityTag.isNamed(inIfNoneMatch: list) else { return nil }
+        return Response(status: .notModified, headers: validators)
+    }
+
     /// The answer to `request`; `read` gives the bytes of a range when the client takes them.
     public func response(
         to request: Request, context: ServiceRequestContext,
         read: @escaping @Sendable (Range<Int64>) -> AsyncThrowingStream<[UInt8], any Error>
     ) throws -> Response {
-        if let list = request.headers[.ifMatch], !entityTag.isNamed(inIfMatch: list) {
-            throw ServiceError(.preconditionFailed, "If-Match does not name the content")
+        try response(to: request, context: context) { range in Self.streamed(range, logger: context.logger, read: read) }
+    }
+
+    /// The answer to `request` from bytes in memory, which must be all of them. It leaves with one write.
+    public func response(to request: Request, context: ServiceRequestContext, bytes: ByteBuffer) throws -> Response {
+        try response(to: request, context: context) { range in
+            guard let part = bytes.getSlice(at: bytes.readerIndex + Int(range.lowerBound), length: range.count) else {
+                throw ServiceError(.internal, "a content has another size than was noted")
+            }
+            return ResponseBody(byteBuffer: part)
         }
-        if let list = request.headers[.ifNoneMatch], entityTag.isNamed(inIfNoneMatch: list) {
-            return Response(status: .notModified, headers: validators)
-        }
+    }
+
+    private func response(
+        to request: Request, context: ServiceRequestContext, body: (Range<Int64>) throws -> ResponseBody
+    ) throws -> Response {
+        if let response = try unchanged(for: request) { return response }
         switch selection(for: request, context: context) {
         case .whole:
-            return answer(.ok, range: 0..<size, headers: described, context: context, read: read)
+            return Response(status: .ok, headers: described, body: try body(0..<size))
         case .part(let range):
             var headers = described
             headers[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(size)"
-            return answer(.partialContent, range: range, headers: headers, context: context, read: read)
+            return Response(status: .partialContent, headers: headers, body: try body(range))
         case .unsatisfiable:
             throw ErrorWithHeaders(
                 ServiceError(.rangeNotSatisfiable, "the content has \(size) bytes"), headers: [.contentRange: "bytes */\(size)"])
@@ -64,12 +85,11 @@ public struct Download: Sendable {
         return headers
     }
 
-    private func answer(
-        _ status: HTTPResponse.Status, range: Range<Int64>, headers: HTTPFields, context: ServiceRequestContext,
+    private static func streamed(
+        _ range: Range<Int64>, logger: Logger,
         read: @escaping @Sendable (Range<Int64>) -> AsyncThrowingStream<[UInt8], any Error>
-    ) -> Response {
-        let logger = context.logger
-        let body = ResponseBody(contentLength: range.count) { writer in
+    ) -> ResponseBody {
+        ResponseBody(contentLength: range.count) { writer in
             do {
                 for try await chunk in read(range) { try await writer.write(ByteBuffer(bytes: chunk)) }
             } catch let error as ServiceError {
@@ -79,6 +99,5 @@ public struct Download: Sendable {
             }
             try await writer.finish(nil)
         }
-        return Response(status: status, headers: headers, body: body)
     }
 }

@@ -112,7 +112,7 @@ public final class Dispatcher: Sendable {
         }
     }
 
-    /// The poll comes once a second, and a paced send has something to do more often.
+    /// The poll comes twice a second, and a paced send has something to do more often.
     private func wake(after wait: Duration) async {
         guard wait > .zero, wait < settings.pollInterval, !isStopping else { return }
         try? await clock.sleep(for: wait)

@@ -84,12 +84,15 @@ public struct SQLBindingStore: BindingStore {
     }
 
     public func bindings(of user: UserID, since moment: Timestamp, limit: Int) async throws -> [Binding] {
-        try await database.reading { [app] connection in
-            try connection.rows(
-                Self.selectSince,
-                [.integer(app.number), .integer(user.number), .integer(moment.milliseconds), .integer(Int64(limit))]
-            ).map(Self.binding)
-        }
+        try await database.reading { [app] in try Self.bindings(of: user, since: moment, limit: limit, app, $0) }
+    }
+
+    static func bindings(
+        of user: UserID, since moment: Timestamp, limit: Int, _ app: AppID, _ connection: any SQLConnection
+    ) throws -> [Binding] {
+        try connection.rows(
+            selectSince, [.integer(app.number), .integer(user.number), .integer(moment.milliseconds), .integer(Int64(limit))]
+        ).map(binding)
     }
 }
 

@@ -7,11 +7,13 @@ import ServiceErrors
 public struct SQLRichNotificationStore: RichNotificationStore {
     let database: any SQLDatabase
     let app: AppID
+    private let accessReads: SharedReads<AccessQuestion, AccessFacts>
 
     /// Creates the store.
     public init(_ database: any SQLDatabase, app: AppID = .standard) {
         self.database = database
         self.app = app
+        accessReads = SharedReads(database) { try AccessQuestion.answers(to: $0, app, $1) }
     }
 
     public func accept(_ draft: RichNotificationDraft, at now: Timestamp) async throws -> Acceptance {
@@ -29,6 +31,12 @@ public struct SQLRichNotificationStore: RichNotificationStore {
 
     public func notification(_ id: RichID) async throws -> RichNotification? {
         try await database.reading { [app] in try Self.notification(id, app, $0) }
+    }
+
+    public func accessFacts(
+        about id: RichID, for user: UserID, at moment: Timestamp, limit: Int
+    ) async throws -> AccessFacts {
+        try await accessReads.answer(to: AccessQuestion(id: id, user: user, moment: moment, limit: limit))
     }
 
     public func repeated(_ key: RepeatKey, of user: UserID) async throws -> Acceptance? {

@@ -15,6 +15,8 @@ final class ServerProcess: Sendable {
         var shutdownDeadline = "10s"
         /// What several servers share: database, bucket, master key.
         var shared: [String: String] = [:]
+        /// The size of a disk of the server's own for its data, in MiB; see `SmallDisk`.
+        var diskSize: Int?
 
         /// All settings but the data directory.
         var environment: [String: String] {
@@ -46,18 +48,24 @@ final class ServerProcess: Sendable {
 
     /// Starts the server and returns once it listens; throws with what it printed when it does not within a minute.
     convenience init(_ options: Options) async throws {
-        try await self.init(dataDirectory: options.dataDirectory, environment: options.environment)
+        try await self.init(
+            dataDirectory: options.dataDirectory, environment: options.environment, diskSize: options.diskSize)
     }
 
     /// The same with settings of one's own, until it listens at so many addresses.
-    init(dataDirectory: String, environment: [String: String], listeners: Int = 1) async throws {
+    init(dataDirectory: String, environment: [String: String], listeners: Int = 1, diskSize: Int? = nil) async throws {
         try FileManager.default.createDirectory(atPath: dataDirectory, withIntermediateDirectories: true)
-        var command = ChildProcess.Command(
-            Self.program, ["serve"], output: dataDirectory + "/serve-\(UUID().uuidString).log")
+        let output = dataDirectory + "/serve-\(UUID().uuidString).log"
+        var command =
+            if let diskSize {
+                SmallDisk.command([Self.program, "serve"], over: dataDirectory, mebibytes: diskSize, output: output)
+            } else {
+                ChildProcess.Command(Self.program, ["serve"], output: output)
+            }
         let own = ["CLARION_DATA_DIRECTORY": dataDirectory, "CLARION_LISTEN_PORT": "0"]
         command.environment = environment.merging(own) { given, _ in given }
         process = try ChildProcess(command)
-        output = command.output
+        self.output = output
         do {
             addresses = try await Self.addresses(of: process, listeners, printing: command.output)
         } catch {
@@ -77,6 +85,9 @@ final class ServerProcess: Sendable {
         let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") } ?? ""
         return (line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) } ?? 0) * 1024
     }
+
+    /// The file system as the server sees it, when it has a disk of its own.
+    var view: String { "/proc/\(process.processID)/root" }
 
     /// SIGTERM, without waiting for the end.
     func askToStop() { process.signal(SIGTERM) }

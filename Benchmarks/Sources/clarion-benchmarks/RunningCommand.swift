@@ -1,0 +1,23 @@
+import Foundation
+
+/// A command that runs beside others.
+struct RunningCommand {
+    private let process = Process()
+    private let pipe = Pipe()
+
+    init(_ command: [String]) throws {
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = command
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = pipe
+        try process.run()
+    }
+
+    /// What it printed, when it has ended.
+    func output() throws -> String {
+        let output = pipe.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw CommandRun.Fault("a command ended with \(process.terminationStatus)") }
+        return String(decoding: output, as: UTF8.self)
+    }
+}

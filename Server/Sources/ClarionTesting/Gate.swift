@@ -1,0 +1,58 @@
+import Synchronization
+
+/// Holds up whoever comes while it is closed, and knows how many wait: so a test can say "while these are under way" without a clock.
+public final class Gate: Sendable {
+    private struct State {
+        var isOpen: Bool
+        var held: [CheckedContinuation<Void, Never>] = []
+        var arrivals = 0
+        var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    }
+
+    private let state: Mutex<State>
+
+    /// Creates a gate, open unless said otherwise.
+    public init(isOpen: Bool = true) { state = Mutex(State(isOpen: isOpen)) }
+
+    /// How many have come so far, let through or held.
+    public var arrivals: Int { state.withLock { $0.arrivals } }
+
+    /// Holds up who comes from now on.
+    public func close() { state.withLock { $0.isOpen = false } }
+
+    /// Lets everybody through.
+    public func open() {
+        let held = state.withLock { state in
+            state.isOpen = true
+            defer { state.held = [] }
+            return state.held
+        }
+        for continuation in held { continuation.resume() }
+    }
+
+    /// Goes through, as soon as the gate is open.
+    public func pass() async {
+        await withCheckedContinuation { continuation in
+            let (passes, seen) = state.withLock { state in
+                state.arrivals += 1
+                if !state.isOpen { state.held.append(continuation) }
+                let seen = state.watchers.filter { $0.count <= state.held.count }
+                state.watchers.removeAll { $0.count <= state.held.count }
+                return (state.isOpen, seen)
+            }
+            if passes { continuation.resume() }
+            for watcher in seen { watcher.continuation.resume() }
+        }
+    }
+
+    /// Returns when that many are held up.
+    public func holds(_ count: Int) async {
+        await withCheckedContinuation { continuation in
+            let isSo = state.withLock { state in
+                if state.held.count < count { state.watchers.append((count, continuation)) }
+                return state.held.count >= count
+            }
+            if isSo { continuation.resume() }
+        }
+    }
+}

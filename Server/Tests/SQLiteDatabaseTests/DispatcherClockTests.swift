@@ -1,0 +1,78 @@
+import ClarionTesting
+import NIOConcurrencyHelpers
+import RichPushModel
+import Testing
+
+@testable import PushHub
+
+/// A machine's clock that is set forward or back by hours while the node works.
+@Suite("A dispatcher whose clock jumps")
+struct DispatcherClockTests {
+    private static let jumps: [Duration] = [.seconds(3_600), .seconds(-3_600), .seconds(86_400), .seconds(-86_400)]
+
+    private func settled(_ bench: HubBench, _ receipt: SendReceipt) async throws -> NotificationTelemetry {
+        try await bench.settle(receipt, bench.dispatcher { $0.window = 100 }, step: .seconds(60))
+    }
+
+    @Test("in the middle of a send counts every device once and repeats within the bound", arguments: jumps)
+    func middle(jump: Duration) async throws {
+        let bench = try await HubBench()
+        try await bench.register(0..<500)
+        let receipt = try await bench.send()
+        let batches = NIOLockedValueBox(0)
+        bench.transport.beforeAnswer {
+            let number = batches.withLockedValue { count in
+                count += 1
+                return count
+            }
+            guard number == 2 else { return }
+            bench.clock.jump(by: jump)
+            // Another node looks at the leases at this moment.
+            _ = await bench.dispatcher { $0.window = 100 }.pass()
+        }
+        let end = try await settled(bench, receipt)
+        #expect(end.state == .completed && end.outcomes == [.accepted: 500])
+        // One slice, so at most once the window for the one lease that can seem to be over.
+        #expect((500...600).contains(bench.transport.count(.accepted)))
+    }
+
+    @Test("between the acceptance of a send and its leaving loses nothing and sends nothing twice", arguments: jumps)
+    func waiting(jump: Duration) async throws {
+        let bench = try await HubBench()
+        try await bench.register(0..<50)
+        let receipt = try await bench.send()
+        bench.clock.jump(by: jump)
+        let end = try await settled(bench, receipt)
+        #expect(end.state == .completed && end.outcomes == [.accepted: 50])
+        #expect(bench.transport.count(.accepted) == 50)
+    }
+
+    @Test("sends what is scheduled when the clock shows the moment, not before and once", arguments: jumps)
+    func scheduled(jump: Duration) async throws {
+        let bench = try await HubBench()
+        try await bench.register(0..<5)
+        let due = bench.clock.now + .seconds(600)
+        let receipt = try await bench.send(dueAt: due)
+        bench.clock.jump(by: jump)
+        let isEarly = NIOLockedValueBox(false)
+        bench.transport.beforeAnswer { if bench.clock.now < due { isEarly.withLockedValue { $0 = true } } }
+        let end = try await settled(bench, receipt)
+        #expect(end.state == .completed && end.outcomes == [.accepted: 5])
+        #expect(!isEarly.withLockedValue { $0 })
+        #expect(bench.transport.count(.accepted) == 5)
+    }
+
+    @Test("keeps what is to be tried again", arguments: jumps)
+    func retries(jump: Duration) async throws {
+        let bench = try await HubBench { _, attempt in
+            attempt > 1 ? .accepted : .retry(after: .seconds(10), reason: "TooManyRequests")
+        }
+        try await bench.register(0..<3)
+        let receipt = try await bench.send()
+        _ = await bench.dispatcher().pass()
+        bench.clock.jump(by: jump)
+        let end = try await settled(bench, receipt)
+        #expect(end.outcomes == [.accepted: 3])
+        #expect(bench.transport.count(.accepted) == 3)
+    }
+}

@@ -1,0 +1,106 @@
+import ClarionTesting
+import Foundation
+import ServiceErrors
+import Synchronization
+import Testing
+
+@testable import SQLStorage
+
+@Suite("Reads that share a transaction", .timeLimit(.minutes(2)))
+struct SharedReadTests {
+    /// Notes what was asked together, and holds transactions up while it is told to.
+    private final class Notes: Sendable {
+        let batches = Mutex<[[Int]]>([])
+        private let turn = DispatchSemaphore(value: 0)
+        private let isHolding = Mutex(true)
+
+        func read(_ questions: [Int]) throws -> [Int] {
+            batches.withLock { $0.append(questions) }
+            if isHolding.withLock({ $0 }) { turn.wait() }
+            if questions.contains(13) { throw SQLFault.unexpectedColumn(13) }
+            return questions.map { $0 * 2 }
+        }
+
+        func release() {
+            isHolding.withLock { $0 = false }
+            for _ in 0..<2 { turn.signal() }
+        }
+    }
+
+    /// A question is being read when the others come; what each got.
+    private func answers(
+        to others: [Int], waitingLimit: Int = 1_000, beside: Int = 0
+    ) async throws -> (answers: [Int: Result<Int, any Error>], batches: [[Int]]) {
+        let store = try await TemporaryStore()
+        let notes = Notes()
+        let reads = SharedReads<Int, Int>(store.database, waitingLimit: waitingLimit) { questions, _ in
+            try notes.read(questions)
+        }
+        let answers = await withTaskGroup(of: (Int, Result<Int, any Error>).self) { group in
+            func ask(_ question: Int) {
+                group.addTask {
+                    do {
+                        return (question, .success(try await reads.answer(to: question)))
+                    } catch {
+                        return (question, .failure(error))
+                    }
+                }
+            }
+            ask(1)
+            while notes.batches.withLock({ $0.isEmpty }) { await Task.yield() }
+            for question in others { ask(question) }
+            while reads.waitingCount < min(others.count, waitingLimit) { await Task.yield() }
+            // One more than a batch, and the first is not done.
+            if beside > 0 {
+                ask(2)
+                while notes.batches.withLock({ $0.count }) < 2 { await Task.yield() }
+            }
+            var answers: [Int: Result<Int, any Error>] = [:]
+            for _ in 0..<max(0, others.count - waitingLimit) {
+                if let (question, answer) = await group.next() { answers[question] = answer }
+            }
+            notes.release()
+            for await (question, answer) in group { answers[question] = answer }
+            return answers
+        }
+        return (answers, notes.batches.withLock { $0 })
+    }
+
+    @Test("a question that comes alone is read at once; those that wait meanwhile are read together, each after it was asked")
+    func together() async throws {
+        let (answers, batches) = try await answers(to: Array(100..<160))
+        #expect(answers.count == 61)
+        for (question, answer) in answers { #expect(try answer.get() == question * 2) }
+        #expect(batches.map(\.count) == [1, 60])
+    }
+
+    @Test("when a full batch waits it does not wait for the one before")
+    func beside() async throws {
+        let (answers, batches) = try await answers(to: Array(100..<(100 + SharedReads<Int, Int>.batchLimit)), beside: 1)
+        #expect(answers.count == 66)
+        for (question, answer) in answers { #expect(try answer.get() == question * 2) }
+        #expect(batches.map(\.count) == [1, 64, 1])
+    }
+
+    @Test("a question that cannot be answered spoils no other")
+    func poisoned() async throws {
+        let (answers, _) = try await answers(to: [10, 11, 12, 13, 14])
+        for (question, answer) in answers {
+            if question == 13 {
+                #expect(throws: ServiceError.self) { try answer.get() }
+            } else {
+                #expect(try answer.get() == question * 2)
+            }
+        }
+    }
+
+    @Test("who finds too many waiting is refused at once and told when to come back")
+    func bounded() async throws {
+        let (answers, _) = try await answers(to: Array(100..<110), waitingLimit: 4)
+        let refused = answers.values.compactMap { answer -> ServiceError? in
+            if case .failure(let error) = answer { error as? ServiceError } else { nil }
+        }
+        #expect(refused.count == 6)
+        #expect(refused.allSatisfy { $0.code == .overloaded && $0.retryAfter == 1 })
+    }
+}
