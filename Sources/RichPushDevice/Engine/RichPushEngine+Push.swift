@@ -10,6 +10,10 @@ extension RichPushEngine {
             device.log.record(DeviceEvent(.ignored, envelope.id, ["reason": isLoaded ? "not-signed-in" : "locked"]))
             return isLoaded ? .noData : .failed
         }
+        if session.owner(of: envelope.id, marked: envelope.subject) == .another {
+            device.log.record(DeviceEvent(.ignored, envelope.id, ["reason": "another-user"]))
+            return .noData
+        }
         let running = pushes[envelope.id]
         if running != nil { device.log.record(DeviceEvent(.repeated, envelope.id)) }
         let task = running ?? start(envelope, in: session, budget: budget)
@@ -107,11 +111,12 @@ extension RichPushEngine {
         let mayShow = configuration.showsTextWhenFetchFails && error != .credentialRejected
         guard mayShow, !envelope.hasAlert else { return .failed }
         // Beside a seal nothing has words that were sealed; on a shared phone they may be another user's, and nobody is asked.
-        let isNeutral = envelope.message.isEmpty || envelope.kind == .sealed || session.isShared
+        let isProven = session.mayShowWords(of: envelope.id, marked: envelope.subject)
+        let isNeutral = envelope.message.isEmpty || envelope.kind == .sealed || !isProven
         let words = isNeutral ? configuration.neutralText : envelope.message
         await show(
             NoticeContent(body: words, category: PushEnvelope.category), of: envelope.id, kind: envelope.kind, in: session,
-            isProven: !session.isShared)
+            isProven: isProven)
         return .failed
     }
 
