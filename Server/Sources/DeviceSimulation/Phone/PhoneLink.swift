@@ -6,6 +6,8 @@ final class PhoneLink: Sendable {
     private weak let phone: SimulatedPhone?
 
     init(phone: SimulatedPhone) { self.phone = phone }
+
+    func noteSurplusAnswer() async { await phone?.noteSurplusAnswer() }
 }
 
 extension PhoneLink: NotificationPresenting {

@@ -63,7 +63,9 @@ actor AppClient {
         switch try? JSONDecoder().decode(FromApp.self, from: line) {
         case .ready: await ready.resolve(true)
         case .event(let event): log.record(event)
-        case .answer(let number, let answer): await waiting.removeValue(forKey: number)?.resolve(answer)
+        case .answer(let number, let answer):
+            guard let open = waiting.removeValue(forKey: number) else { return await system.noteSurplusAnswer() }
+            await open.resolve(answer)
         case .call(let number, let call):
             let (system, channel) = (system, process.channel)
             Task { channel.send(ToApp.answer(number, await system.answer(call))) }

@@ -30,10 +30,10 @@ public enum PhoneProcessProgram {
         while let line = await lines.next() {
             switch try JSONDecoder().decode(ToExtension.self, from: line) {
             case .enrich(let request, let budget):
-                if let mistake {
-                    make(mistake)
-                } else {
-                    Task { channel.send(FromExtension.content(await engine.enrich(request, budget: budget))) }
+                if let mistake, make(mistake) { continue }
+                Task {
+                    let content = await engine.enrich(request, budget: budget)
+                    for _ in 0..<(mistake == nil ? 1 : 2) { channel.send(FromExtension.content(content)) }
                 }
             case .expire: if mistake == nil { await engine.expire() }
             }
@@ -72,8 +72,10 @@ public enum PhoneProcessProgram {
         return try JSONDecoder().decode(ProcessSetup.self, from: line)
     }
 
-    private static func make(_ mistake: ExtensionMistake) {
+    /// Makes one that takes the place of the work; `false` for one that comes after it.
+    private static func make(_ mistake: ExtensionMistake) -> Bool {
         switch mistake {
+        case .answerTwice: return false
         case .hang: break
         case .crash: _exit(70)
         case .grow:
@@ -87,6 +89,7 @@ public enum PhoneProcessProgram {
                 _exit(71)
             }
         }
+        return true
     }
 }
 
