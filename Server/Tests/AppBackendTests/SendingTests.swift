@@ -114,7 +114,8 @@ import Testing
 
     private static let audiences: [(String?, String?)] = [
         (nil, "bob"), ("username:Ann", "ann"), ("news && username:ann", "ann"), ("(a || username:ann) && username:ANN", "ann"),
-        ("username:ann || username:Ann && b", "ann"), ("username:ann || username:eve", nil), ("news", nil), ("!username:ann", nil),
+        ("username:ann || username:Ann && b", "ann"), ("username:ann || username:eve", nil), ("news", nil),
+        ("!username:ann", nil),
         ("!news", nil), ("username:ann || news", nil), ("!(!username:ann)", nil), ("$UserId:{ann}", nil),
     ]
 

@@ -110,6 +110,7 @@ extension RichPushBackend {
             words: words, sound: request.sound ?? "default", badge: request.badge, thread: request.thread)
         return PushTemplate(
             form: style == .silent ? .silent : .alert(visible, wakes: style == .both), kind: kind,
-            openMessage: isOpen ? request.message : nil, subject: audience.onlyUser, collapseID: request.collapseID, expiresAt: request.expiresAt)
+            openMessage: isOpen ? request.message : nil, subject: audience.onlyUser, collapseID: request.collapseID,
+            expiresAt: request.expiresAt)
     }
 }

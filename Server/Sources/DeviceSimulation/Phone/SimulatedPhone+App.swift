@@ -34,7 +34,7 @@ extension SimulatedPhone {
     private func makeEngine() throws(PhoneActionError) -> RichPushEngine {
         guard let ports = try? ports(for: .app) else { throw .notPossible("The phone's folder cannot be used") }
         let link = PhoneLink(phone: self)
-        let app = AppPorts(notifications: link, push: link, environment: link, router: link)
+        let app = AppPorts(notifications: link, push: link, environment: link, router: link, scheduling: link)
         return RichPushEngine(configuration: configuration.app, device: ports, app: app)
     }
 

@@ -155,6 +155,10 @@ extension AppClient: AppRole {
         await value(of: .handleBackgroundPush(envelope, budget: budget), or: .failed)
     }
 
+    func handleBackgroundRefresh(budget: Duration) async -> Bool {
+        await value(of: .handleBackgroundRefresh(budget: budget), or: false)
+    }
+
     func willPresent(_ notice: ForegroundNotice) async -> PresentationOptions {
         await value(of: .willPresent(notice), or: [.banner, .list, .sound])
     }
@@ -200,6 +204,8 @@ extension PhoneLink {
         case .registerForPush: await registerForPush()
         case .appState: return json(await appState())
         case .installationFacts: return json(await installationFacts())
+        case .isSavingPower: return json(await isSavingPower())
+        case .scheduleRefresh(let pause): await scheduleRefresh(after: pause)
         case .setBadge(let count): await setBadge(count)
         case .register(let categories): await register(categories)
         case .requestPermission(let provisional): return json(await requestPermission(provisional: provisional))

@@ -48,7 +48,8 @@ public enum PhoneProcessProgram {
         let system = SystemCaller(channel)
         let log = ChannelLog { channel.send(FromApp.event($0)) }
         let ports = try setup.ports(isForApp: true, client: AsyncHTTPTransport.makeClient(), log: log)
-        let app = AppPorts(notifications: system, push: system, environment: system, router: system)
+        let app = AppPorts(
+            notifications: system, push: system, environment: system, router: system, scheduling: system)
         let engine = RichPushEngine(configuration: try setup.configuration(), device: ports, app: app)
         channel.send(FromApp.ready)
         while let line = await lines.next() {

@@ -12,5 +12,6 @@ extension Migration {
         .addresses,
         .testSends,
         .nodes,
+        .installationFacts,
     ]
 }
