@@ -66,13 +66,19 @@ extension RichPushEngine {
     /// neither it nor the server has said that it is this user's.
     public func willPresent(_ notice: ForegroundNotice) async -> PresentationOptions {
         guard let id = notice.richID else { return [.banner, .list, .sound] }
-        guard let session = activeSession else { return [] }
+        guard let session = activeSession else { return mayList(notice) ? [.list] : [] }
         guard isTheirs(notice, id, in: session) else {
             return notice.content.says(configuration.neutralText) ? [.list] : []
         }
         guard configuration.offersInForeground else { return [.banner, .list, .sound] }
         await offer(id, notice.content)
         return [.list]
+    }
+
+    /// In a session that the server has ended the person is the same: what another app state would show is at least listed.
+    private func mayList(_ notice: ForegroundNotice) -> Bool {
+        guard let session, session.isRejected, let id = notice.richID, !isChangingSession, !isStopped else { return false }
+        return isTheirs(notice, id, in: session)
     }
 
     private func isTheirs(_ notice: ForegroundNotice, _ id: RichID, in session: Session) -> Bool {
