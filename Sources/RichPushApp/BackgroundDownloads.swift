@@ -22,7 +22,7 @@
         private let engine: RichPushEngine
         private let clock: any ServiceClock
         let delegate: BackgroundDownloadDelegate
-        private lazy var session = makeSession()
+        private(set) lazy var session = makeSession()
 
         init(engine: RichPushEngine, configuration: RichPushConfiguration, clock: any ServiceClock, log: any EventLog) {
             self.engine = engine

@@ -62,6 +62,13 @@ public struct Diagnosis: Hashable, Sendable {
                     id: "push-entitlement-missing", severity: .error,
                     sentence: "The provisioning profile has no aps-environment. Add the capability Push Notifications."))
         }
+        if let environment = facts.environment, let server = facts.serverEnvironments, !server.contains(environment) {
+            let words = server.isEmpty ? "has no credential for APNs" : "sends to \(server.joined(separator: ", ")) only"
+            findings.append(
+                .init(
+                    id: "environment-mismatch", severity: .error,
+                    sentence: "The app is signed for \(environment), and the server \(words): APNs refuses this device's token."))
+        }
         return findings
     }
 

@@ -29,6 +29,7 @@
             if facts.isSignedIn {
                 do throws(RichPushError) { _ = try await engine.refresh() } catch { facts.backendFailure = error.code }
             }
+            facts.serverEnvironments = await engine.serverEnvironments
             return Diagnosis(facts)
         }
 
@@ -43,7 +44,7 @@
             Bundle.main.object(forInfoDictionaryKey: key) as? [String] ?? []
         }
 
-        private static var carriesServiceExtension: Bool {
+        static var carriesServiceExtension: Bool {
             guard let folder = Bundle.main.builtInPlugInsURL,
                 let plugIns = try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
             else { return false }

@@ -47,7 +47,8 @@
             eventSource = events
             environment = SystemEnvironment()
             let ports = AppPorts(
-                notifications: notifications, push: SystemPushRegistration(), environment: environment, router: router)
+                notifications: notifications, push: SystemPushRegistration(), environment: environment, router: router,
+                scheduling: configuration.refreshTask.map(SystemBackgroundScheduling.init))
             engine = RichPushEngine(configuration: configuration, device: device, app: ports)
             downloads = BackgroundDownloads(
                 engine: engine, configuration: configuration, clock: device.clock, log: events)

@@ -12,6 +12,8 @@ public struct SetupFacts: Hashable, Sendable {
     public var listsRefreshTask: Bool?
     /// `sandbox` or `production`, as the app is signed; `nil` when its profile does not allow pushes.
     public var environment: String?
+    /// For which of the two the server has a credential, as it said last; `nil` when it has not said.
+    public var serverEnvironments: [String]?
     /// Whether the system has given a device token since the launch.
     public var hasToken = true
     /// Whether another delegate has taken the notification centre over since the launch.

@@ -13,8 +13,9 @@
 
         init(_ notification: UNNotification, _ completion: @escaping (UNNotificationPresentationOptions) -> Void) {
             let request = notification.request
+            let envelope = PushEnvelope(userInfo: request.content.userInfo)
             notice = ForegroundNotice(
-                identifier: request.identifier, richID: PushEnvelope(userInfo: request.content.userInfo)?.id,
+                identifier: request.identifier, richID: envelope?.id, subject: envelope?.subject,
                 content: NoticeContent(request.content))
             done = OneShot(completion)
         }

@@ -20,10 +20,27 @@
             }
         }
 
+        func isSavingPower() async -> Bool { ProcessInfo.processInfo.isLowPowerModeEnabled }
+
         func installationFacts() async -> InstallationFacts {
             InstallationFacts(
                 bundleID: Bundle.main.bundleIdentifier ?? "", environment: PushSigning.current?.rawValue,
-                locale: Locale.preferredLanguages.first)
+                locale: Locale.preferredLanguages.first, appVersion: Self.appVersion, systemVersion: Self.systemVersion,
+                timeZone: TimeZone.current.identifier,
+                capabilities: RichPushClient.carriesServiceExtension ? ["service-extension"] : [])
+        }
+
+        /// As the App Store and a crash report name it.
+        private static var appVersion: String? {
+            let value = { (key: String) in Bundle.main.object(forInfoDictionaryKey: key) as? String }
+            guard let version = value("CFBundleShortVersionString") else { return nil }
+            return value("CFBundleVersion").map { "\(version) (\($0))" } ?? version
+        }
+
+        private static var systemVersion: String {
+            let version = ProcessInfo.processInfo.operatingSystemVersion
+            let patch = version.patchVersion == 0 ? "" : ".\(version.patchVersion)"
+            return "iOS \(version.majorVersion).\(version.minorVersion)\(patch)"
         }
     }
 

@@ -31,15 +31,18 @@ public struct AppPorts: Sendable {
     public var push: any PushRegistering
     public var environment: any AppEnvironment
     public var router: any ContentRouting
+    /// Absent where the system runs no app in the background.
+    public var scheduling: (any BackgroundScheduling)?
 
     /// Gathers the ports.
     public init(
         notifications: any NotificationPresenting, push: any PushRegistering, environment: any AppEnvironment,
-        router: any ContentRouting
+        router: any ContentRouting, scheduling: (any BackgroundScheduling)? = nil
     ) {
         self.notifications = notifications
         self.push = push
         self.environment = environment
         self.router = router
+        self.scheduling = scheduling
     }
 }

@@ -19,6 +19,9 @@ public struct RichPushConfiguration: Hashable, Sendable {
     public var showsTextWhenFetchFails = true
     /// Whether OK / More is offered while the app is in the foreground, as in the tutorial; otherwise the system's banner.
     public var offersInForeground = true
+    /// The hosts that a link may lead to, each written out, for example `shop.example.org`; a link to another is not offered. Absent
+    /// means any host over https. In either case the link is shown before it is opened.
+    public var linkHosts: Set<String>?
     /// What is shown when nothing better is known. Apps replace it by their own language's words.
     public var neutralText = Self.englishNeutralText
     /// The title of the button that opens the content.
@@ -58,7 +61,8 @@ public struct RichPushConfiguration: Hashable, Sendable {
         do throws(ConfigurationError) {
             try self.init(backend: backend)
         } catch {
-            preconditionFailure("The backend \(backend) cannot be used: \(error)")
+            // Without user, password and query, should somebody have written them there.
+            preconditionFailure("The backend at \(backend.host ?? "no host") cannot be used: \(error)")
         }
         self.appGroup = appGroup
     }
@@ -73,7 +77,7 @@ public enum ConfigurationError: Error, Hashable, Sendable {
 }
 
 /// Bounds on what the device does. The defaults follow the limits of the system (iOS client reference 3, 6, 8).
-public struct DeviceLimits: Hashable, Sendable {
+public struct DeviceLimits: Hashable, Sendable, Codable {
     /// For small calls.
     public var callDeadline: Duration = .seconds(15)
     /// For a content that the user waits for.
@@ -94,6 +98,10 @@ public struct DeviceLimits: Hashable, Sendable {
     public var outboxCount = 500
     /// How many notifications the device remembers.
     public var inboxCount = 200
+    /// The largest content that a background push fetches whole while the device saves power.
+    public var maximumSavingBytes: Int64 = 500 << 10
+    /// The least between two refreshes in the background.
+    public var refreshPause: Duration = .seconds(4 * 3600)
     /// How often an unchanged installation reports itself.
     public var heartbeat: Duration = .seconds(7 * 86_400)
 

@@ -19,8 +19,10 @@ public enum APIRoute {
     public static let receipts = prefix + "/receipts"
     /// `POST`: content to be sent later.
     public static let content = prefix + "/content"
+    /// `GET`: a `DeviceList`.
+    public static let installations = prefix + "/installations"
     /// `PUT`: an `InstallationUpdate`; `DELETE`: signs the installation out.
-    public static func installation(_ id: InstallationID) -> String { "\(prefix)/installations/\(id)" }
+    public static func installation(_ id: InstallationID) -> String { "\(installations)/\(id)" }
     /// `GET`: a `SealingDirectory`, what a sender needs to seal for some users.
     public static let sealing = prefix + "/sealing"
     /// `GET`: the signed-in user.

@@ -14,11 +14,22 @@ public struct InstallationUpdate: Hashable, Sendable, Codable {
     public var locale: String?
     /// The public key for which senders seal, base64 of 32 bytes; absent when this installation opens nothing sealed.
     public var sealingKey: String?
+    /// The app's version, for example `2.1 (417)`; 1 to 64 characters, as each of the texts below.
+    public var appVersion: String?
+    /// The operating system with its version, for example `iOS 18.2`.
+    public var systemVersion: String?
+    /// The name of the time zone, for example `Europe/Stockholm`.
+    public var timeZone: String?
+    /// What the user answered to notifications: `granted`, `provisional`, `denied` or `notDetermined`.
+    public var permission: String?
+    /// What the app can do, for example `service-extension`: at most 16 words of 1 to 32 of `a-z 0-9 -`.
+    public var capabilities: [String]?
 
     /// Creates an update.
     public init(
         platform: String = "apns", handle: String?, tags: [Tag] = [], environment: String? = nil, topic: String? = nil,
-        locale: String? = nil, sealingKey: String? = nil
+        locale: String? = nil, sealingKey: String? = nil, appVersion: String? = nil, systemVersion: String? = nil,
+        timeZone: String? = nil, permission: String? = nil, capabilities: [String]? = nil
     ) {
         self.platform = platform
         self.handle = handle
@@ -27,6 +38,11 @@ public struct InstallationUpdate: Hashable, Sendable, Codable {
         self.topic = topic
         self.locale = locale
         self.sealingKey = sealingKey
+        self.appVersion = appVersion
+        self.systemVersion = systemVersion
+        self.timeZone = timeZone
+        self.permission = permission
+        self.capabilities = capabilities
     }
 }
 
@@ -39,11 +55,15 @@ public struct InstallationAnswer: Hashable, Sendable, Codable {
     public var credentialExpiresAt: Timestamp?
     /// The name of the signed-in user as stored.
     public var user: String
+    /// The environments of APNs, `sandbox` and `production`, that the server's credential is for; absent when it cannot say. A
+    /// device token of another is refused by APNs.
+    public var environments: [String]?
 
     /// Creates an answer.
-    public init(credential: String?, credentialExpiresAt: Timestamp?, user: String) {
+    public init(credential: String?, credentialExpiresAt: Timestamp?, user: String, environments: [String]? = nil) {
         self.credential = credential
         self.credentialExpiresAt = credentialExpiresAt
         self.user = user
+        self.environments = environments
     }
 }

@@ -18,16 +18,21 @@ public struct PushEnvelope: Hashable, Sendable, Codable {
     public var kind: ContentKind
     /// The sender's words when the preview is open, else empty.
     public var message: String
+    /// For whom it is, when it is for one user; absent from pushes to several, from the tutorial's own and from older servers.
+    public var subject: SubjectMark?
     /// Whether the system shows this push itself. If it does, the app must not show it again.
     public var hasAlert: Bool
     /// Whether the push asks the system to wake the app.
     public var wakesApp: Bool
 
     /// Creates an envelope.
-    public init(id: RichID, kind: ContentKind, message: String = "", hasAlert: Bool, wakesApp: Bool) {
+    public init(
+        id: RichID, kind: ContentKind, message: String = "", subject: SubjectMark? = nil, hasAlert: Bool, wakesApp: Bool
+    ) {
         self.id = id
         self.kind = kind
         self.message = message
+        self.subject = subject
         self.hasAlert = hasAlert
         self.wakesApp = wakesApp
     }
@@ -38,22 +43,24 @@ public struct PushEnvelope: Hashable, Sendable, Codable {
         guard let wire = try? JSONDecoder().decode(Wire.self, from: payload), let id = wire.richId else { return nil }
         self.init(
             id: id, kind: ContentKind(rawValue: wire.richType ?? "file"), message: wire.richMessage ?? "",
-            hasAlert: wire.aps?.hasAlert ?? false, wakesApp: wire.aps?.contentAvailable ?? false)
+            subject: wire.richFor, hasAlert: wire.aps?.hasAlert ?? false, wakesApp: wire.aps?.contentAvailable ?? false)
     }
 
     private struct Wire: Decodable {
         var richId: RichID?
         var richType: String?
         var richMessage: String?
+        var richFor: SubjectMark?
         var aps: Aps?
 
-        private enum CodingKeys: String, CodingKey { case richId, richType, richMessage, aps }
+        private enum CodingKeys: String, CodingKey { case richId, richType, richMessage, richFor, aps }
 
         init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             richId = try? container.decode(RichID.self, forKey: .richId)
             richType = try? container.decode(String.self, forKey: .richType)
             richMessage = try? container.decode(String.self, forKey: .richMessage)
+            richFor = try? container.decode(SubjectMark.self, forKey: .richFor)
             aps = try? container.decode(Aps.self, forKey: .aps)
         }
     }

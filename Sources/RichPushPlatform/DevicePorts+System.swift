@@ -8,13 +8,16 @@
         ///
         /// Throws when neither the group's folder nor, in the app, its own can be used.
         package static func system(
-            _ configuration: RichPushConfiguration, isForApp: Bool, log: any EventLog
+            _ configuration: RichPushConfiguration, isForApp: Bool, log: any EventLog,
+            protect: ([URL]) -> Void = { SharedFolder.protect($0) }
         ) throws(StorageError) -> DevicePorts {
             guard let folder = SharedFolder.inGroup(configuration.appGroup) ?? (isForApp ? SharedFolder.ofApp() : nil) else {
                 throw .failed
             }
-            let store = try FileSharedStore(folder: folder.appendingPathComponent("records", isDirectory: true))
-            let cache = try FileContentCache(folder: folder.appendingPathComponent("content", isDirectory: true))
+            let parts = ["records", "content"].map { folder.appendingPathComponent($0, isDirectory: true) }
+            let store = try FileSharedStore(folder: parts[0])
+            let cache = try FileContentCache(folder: parts[1])
+            protect([folder] + parts)
             SharedFolder.excludeFromBackup(folder)
             return DevicePorts(
                 transport: URLSessionTransport(), secrets: secrets(configuration, isForApp: isForApp), store: store,

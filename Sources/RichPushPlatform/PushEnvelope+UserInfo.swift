@@ -4,7 +4,7 @@
 
     extension PushEnvelope {
         /// The keys of a push that rich push reads.
-        private static var keys: [String] { ["aps", "richId", "richType", "richMessage"] }
+        private static var keys: [String] { ["aps", "richId", "richType", "richMessage", SubjectMark.key] }
 
         /// Reads what the system hands over as the payload of a push; `nil` when it is not a rich push.
         package init?(userInfo: [AnyHashable: Any]) {

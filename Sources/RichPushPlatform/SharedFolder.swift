@@ -16,6 +16,18 @@
                 .map { $0.appendingPathComponent("RichPush", isDirectory: true) }
         }
 
+        /// Makes folders readable on a locked phone from its first unlock on, whatever class the app has chosen for its files:
+        /// the service extension needs them then (iOS client reference 5). What is made in a folder takes its class.
+        package static func protect(
+            _ folders: [URL],
+            with set: ([FileAttributeKey: Any], String) throws -> Void = {
+                try FileManager.default.setAttributes($0, ofItemAtPath: $1)
+            }
+        ) {
+            let attributes = [FileAttributeKey.protectionKey: FileProtectionType.completeUntilFirstUserAuthentication]
+            for folder in folders { try? set(attributes, folder.path) }
+        }
+
         /// Keeps a folder out of backups: what is in it can be fetched again, and its secrets stay behind in any case.
         static func excludeFromBackup(_ folder: URL) {
             var folder = folder

@@ -131,4 +131,23 @@ struct FetchSafetyTests {
             #expect(LinkRule.link(inList: bad) == nil)
         }
     }
+
+    @Test(
+        "a link leads to the hosts that the app names, and to no other",
+        arguments: [
+            ("https://shop.example/x", true), ("https://SHOP.example:8443/x", true),
+            ("https://evil.example/shop.example", false), ("https://shop.example.evil.example/", false),
+            ("https://www.shop.example/", false), ("https://xshop.example/", false), ("http://shop.example/", false),
+        ])
+    func hosts(link: String, isTaken: Bool) async throws {
+        var configuration = try TestDevice.configuration()
+        configuration.linkHosts = ["Shop.example"]
+        let engine = try await device.launch(configuration)
+        try await engine.signIn(user: "alice", password: "secret")
+        device.backend.store(7, kind: .link, bytes: Data("\(link)\r\n".utf8), mediaType: "text/uri-list")
+        let opened = await engine.open(id(7))
+        #expect((opened.link != nil) == isTaken)
+        #expect((opened.state == .ready) == isTaken)
+        #expect(LinkRule.link(inList: link, hosts: []) == nil)
+    }
 }

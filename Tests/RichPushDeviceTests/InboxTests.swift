@@ -103,6 +103,24 @@ struct InboxTests {
         #expect(try store.records(.outbox, of: session.id, limit: 100).isEmpty)
     }
 
+    @Test("keeps what a person wrote, however much machines have noted since")
+    func repliesStay() throws {
+        var limits = DeviceLimits()
+        limits.outboxCount = 3
+        let store = try device.ports().store
+        let session = Session(id: SessionID("s")!, user: "a", installation: InstallationID("i")!, signedInAt: device.clock.now)
+        try store.begin(session)
+        let outbox = Outbox(store: store, limits: limits)
+        try outbox.addReply(Reply(id: "r", text: "See you"), to: id(1), at: device.clock.now, of: session)
+        for number: Int32 in 1...5 {
+            let at = device.clock.now + .seconds(Int64(number))
+            try outbox.add(Receipt(richID: id(number), kind: .delivered, at: at), of: session)
+        }
+        let items = try outbox.items(of: session, now: device.clock.now)
+        #expect(items.count == 3 && items.first?.reply?.reply.text == "See you")
+        #expect(try store.records(.outbox, of: session.id, limit: 100).count == 3)
+    }
+
     @Test("reads page after page and asks with an escaped cursor")
     func pages() async throws {
         let engine = try await device.signedIn()

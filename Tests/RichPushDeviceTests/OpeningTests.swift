@@ -152,6 +152,16 @@ struct OpeningTests {
         #expect(await engine.willPresent(notice) == [])
     }
 
+    @Test("is listed, and not asked about, in a session that the server has ended")
+    func endedSession() async throws {
+        let engine = try await device.signedIn()
+        device.backend.state.with { ($0.credentials, $0.passwords) = ([], [:]) }
+        await #expect(throws: RichPushError.credentialRejected) { try await engine.refresh() }
+        let notice = ForegroundNotice(identifier: "x", richID: id(7), content: NoticeContent(body: "B"))
+        #expect(await engine.willPresent(notice) == [.list])
+        #expect(await device.router.offers.isEmpty)
+    }
+
     @Test("says all that the sender said: title, subtitle, words and the name of the file")
     func words() async throws {
         let engine = try await device.signedIn()

@@ -40,6 +40,57 @@ struct RegistrationTests {
         #expect(try JSONDecoder().decode(InstallationUpdate.self, from: body).locale == "sv-SE")
     }
 
+    private var told: InstallationUpdate? {
+        device.backend.requests.last { $0.method == "PUT" }?.body
+            .flatMap { try? JSONDecoder().decode(InstallationUpdate.self, from: $0) }
+    }
+
+    @Test("tells what whoever looks after devices wants to know: versions, time zone, capabilities, permission")
+    func facts() async throws {
+        _ = try await device.signedIn()
+        let update = try #require(told)
+        #expect(update.appVersion == "2.1 (417)" && update.systemVersion == "iOS 18.2")
+        #expect(update.timeZone == "Europe/Stockholm" && update.permission == "granted")
+        #expect(update.capabilities == ["sealed-content", "service-extension"])
+    }
+
+    @Test("names what the app is configured for among its capabilities")
+    func capabilities() async throws {
+        var configuration = try TestDevice.configuration()
+        configuration.refreshTask = "org.example.refresh"
+        (configuration.offersReply, configuration.opensSealedContent) = (true, false)
+        let engine = try await device.launch(configuration)
+        try await engine.signIn(user: "alice", password: "secret")
+        #expect(told?.capabilities == ["background-refresh", "replies", "service-extension"])
+    }
+
+    @Test("tells a refused permission when it is asked for, and one that was taken away when the app comes back")
+    func permission() async throws {
+        let engine = try await device.signedIn()
+        await device.notifications.deny()
+        _ = await engine.requestPermission()
+        #expect(await eventually { puts == 2 })
+        #expect(told?.permission == "denied")
+        #expect(await eventually { await engine.registration == nil })
+        await device.notifications.allow()
+        _ = try await engine.refresh()
+        #expect(await eventually { puts == 3 })
+        #expect(told?.permission == "granted")
+    }
+
+    @Test("keeps what the server says of its credentials, over a launch too")
+    func environments() async throws {
+        device.backend.state.with { $0.environments = ["production"] }
+        let engine = try await device.signedIn()
+        #expect(await engine.serverEnvironments == ["production"])
+        device.backend.state.with { $0.environments = ["production", "sandbox"] }
+        #expect(try await device.launch().serverEnvironments == ["production"])
+        try await engine.setTags(["news"])
+        #expect(await engine.serverEnvironments == ["production", "sandbox"])
+        try await engine.signOut()
+        #expect(await engine.serverEnvironments == nil)
+    }
+
     @Test("uses the narrow credential after the sign-in")
     func credential() async throws {
         let engine = try await device.signedIn()

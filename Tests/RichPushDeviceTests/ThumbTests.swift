@@ -28,6 +28,17 @@ struct ThumbTests {
         #expect(await engine.open(id(7)).state == .ready)
     }
 
+    @Test("is all that is fetched in the background of a large content while the user saves power", arguments: [true, false])
+    func savingPower(isSaving: Bool) async throws {
+        let engine = try await device.signedIn()
+        await device.environment.set(savesPower: isSaving)
+        let large = Samples.png(3, count: 600_000)
+        device.backend.store(7, bytes: large, thumb: Samples.png(4))
+        #expect(await engine.handleBackgroundPush(Samples.silent(7), budget: .seconds(30)) == .newData)
+        #expect(await device.notifications.attached == [isSaving ? Samples.png(4) : large])
+        #expect(await engine.open(id(7)).state == .ready)
+    }
+
     @Test("that cannot be fetched leaves the notification with its words")
     func missing() async throws {
         let engine = try await device.signedIn()

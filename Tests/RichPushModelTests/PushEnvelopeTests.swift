@@ -20,6 +20,25 @@ struct PushEnvelopeTests {
         #expect(!push.hasAlert)
     }
 
+    @Test(
+        "reads for whom a push is, and nothing else in that place",
+        arguments: [
+            (#""27e90420f33712e2""#, "27e90420f33712e2"), (#""27E90420F33712E2""#, nil), (#""27e90420f33712e""#, nil),
+            (#""27e90420f33712e2a""#, nil), (#""""#, nil), ("7", nil), ("null", nil), ("[]", nil), (#""２7e90420f33712e""#, nil),
+        ] as [(String, String?)])
+    func subject(json: String, text: String?) throws {
+        let push = try #require(envelope(#"{"aps":{"content-available":1},"richFor":\#(json),"richId":"7"}"#))
+        #expect(push.subject?.text == text)
+    }
+
+    @Test("a mark is made of the first eight bytes of a digest")
+    func mark() {
+        #expect(SubjectMark(digest: 0..<32)?.text == "0001020304050607")
+        #expect(SubjectMark(digest: 0..<7) == nil)
+        let message = String(decoding: SubjectMark.message(of: RichID(number: 7)!, for: "Alice"), as: UTF8.self)
+        #expect(message == "clarion subject 1\n7\nalice")
+    }
+
     @Test("knows a visible push by its alert, as text or as an object")
     func alerts() {
         #expect(envelope(#"{"aps":{"alert":"Hi","mutable-content":1},"richId":"7"}"#)?.hasAlert == true)

@@ -53,6 +53,8 @@ struct PostgresFault: Error, Hashable {
         case "57014": self.init(kind: .late, fault: unavailable)
         // The server is going, or is no longer the one that takes writes: look for it anew.
         case "57P01", "57P02", "57P03", "57P04", "25006": self.init(kind: .broken, fault: unavailable)
+        // It, or a pooler, has ended a connection that lay idle or was in its way: a new one is as good.
+        case "57P05", "25P03", "25P04", "08000", "08003", "08006", "08P01": self.init(kind: .broken, fault: unavailable)
         case let state where ["08", "53", "57", "58", "28"].contains(state.prefix(2)):
             self.init(kind: .unavailable, fault: unavailable)
         default:
@@ -72,6 +74,7 @@ struct PostgresFault: Error, Hashable {
         "40001": "serialization_failure", "40P01": "deadlock_detected", "42501": "insufficient_privilege",
         "53100": "disk_full", "53200": "out_of_memory", "53300": "too_many_connections", "55P03": "lock_not_available",
         "57014": "query_canceled", "57P01": "admin_shutdown", "57P02": "crash_shutdown", "57P03": "cannot_connect_now",
-        "57P04": "database_dropped", "58030": "io_error",
+        "57P04": "database_dropped", "57P05": "idle_session_timeout", "25P03": "idle_in_transaction_session_timeout",
+        "58030": "io_error",
     ]
 }

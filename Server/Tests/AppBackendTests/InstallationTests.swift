@@ -47,6 +47,66 @@ import Testing
         #expect(try await test.inbox(phone) == [id])
     }
 
+    private static let told = InstallationUpdate(
+        handle: Sample.handle(1), environment: "sandbox", topic: "org.example.app", locale: "sv-SE", appVersion: "2.1 (417)",
+        systemVersion: "iOS 18.2", timeZone: "Europe/Stockholm", permission: "denied",
+        capabilities: ["service-extension", "replies", "replies"])
+
+    @Test("what an installation tells of itself is listed, changes in place, and goes with the sign-out")
+    func facts() async throws {
+        let test = try await TestBackend()
+        let (ann, bob) = (try await test.user("ann"), try await test.user("bob", .user))
+        let id = try #require(InstallationID("phone"))
+        _ = try await test.backend.putInstallation(id: id, update: Self.told, for: ann)
+        let first = try #require(try await test.backend.devices(ofUser: nil, for: ann).devices.first)
+        #expect(first.id == "phone" && first.kind == "installation" && first.user == "ann" && first.handle?.count == 6)
+        #expect(first.appVersion == "2.1 (417)" && first.systemVersion == "iOS 18.2" && first.locale == "sv-SE")
+        #expect(first.permission == "denied" && first.timeZone == "Europe/Stockholm")
+        #expect(first.capabilities == ["replies", "service-extension"])
+        test.clock.advance(by: .seconds(60))
+        var update = Self.told
+        (update.permission, update.appVersion) = ("granted", nil)
+        _ = try await test.backend.putInstallation(id: id, update: update, for: ann)
+        let second = try #require(try await test.backend.devices(ofUser: "ANN").devices.first)
+        #expect(second.permission == "granted" && second.appVersion == nil && second.since == first.since)
+        let silent = InstallationUpdate(handle: Sample.handle(1), environment: "sandbox", topic: "org.example.app")
+        _ = try await test.backend.putInstallation(id: id, update: silent, for: ann)
+        #expect(try await test.backend.devices(ofUser: "ann").devices.first?.permission == nil)
+        _ = try await test.backend.putInstallation(id: id, update: Self.told, for: ann)
+        try await test.backend.deleteInstallation(id: id, for: ann)
+        #expect(try await test.backend.devices(ofUser: "ann").devices.isEmpty)
+        #expect(try await test.backend.devices(ofUser: nil, for: bob).devices.isEmpty)
+    }
+
+    @Test("a list of devices is for their user and an admin, and not for a phone")
+    func listRights() async throws {
+        let test = try await TestBackend()
+        let (ann, eve) = (try await test.user("ann", .sender), try await test.user("eve", .admin))
+        let (phone, _) = try await test.install(ann, "phone", handle: 1)
+        #expect(try await test.backend.devices(ofUser: "Ann", for: eve).devices.map(\.id) == ["phone"])
+        #expect(try await test.backend.devices(ofUser: "ANN", for: ann).devices.count == 1)
+        #expect(await code { _ = try await test.backend.devices(ofUser: "eve", for: ann) } == .forbidden)
+        #expect(await code { _ = try await test.backend.devices(ofUser: nil, for: phone) } == .forbidden)
+        #expect(await code { _ = try await test.backend.devices(ofUser: "nobody", for: eve) } == .notFound)
+    }
+
+    @Test(
+        "what an installation tells of itself is bounded",
+        arguments: [
+            { $0.appVersion = "" }, { $0.systemVersion = String(repeating: "x", count: 65) }, { $0.timeZone = "a\nb" },
+            { $0.permission = "maybe" }, { $0.capabilities = ["A"] }, { $0.capabilities = [""] },
+            { $0.capabilities = (0..<17).map { "c\($0)" } }, { $0.locale = "" },
+        ] as [@Sendable (inout InstallationUpdate) -> Void])
+    func boundedFacts(_ change: @Sendable (inout InstallationUpdate) -> Void) async throws {
+        let test = try await TestBackend()
+        let ann = try await test.user("ann")
+        var update = Self.told
+        change(&update)
+        let id = try #require(InstallationID("phone"))
+        #expect(await code { _ = try await test.backend.putInstallation(id: id, update: update, for: ann) } == .invalidField)
+        #expect(try await test.backend.devices(ofUser: "ann").devices.isEmpty)
+    }
+
     @Test("sign-out ends the credential and the device at once")
     func signOut() async throws {
         let test = try await TestBackend()

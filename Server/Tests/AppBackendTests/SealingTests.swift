@@ -51,6 +51,18 @@ struct SealingTests {
         #expect(try await test.backend.sealingDirectory(users: nil, for: ann).keys.map(\.key) == [keys[0]])
     }
 
+    @Test("a sealed push for one user says for whom it is, as others do")
+    func subject() async throws {
+        let test = try await TestBackend()
+        let ann = try await test.user("ann")
+        let number = try #require(RichID(number: try await number(test, ann)))
+        _ = try await test.backend.send(request(test, ann, number: number), idempotencyKey: nil, for: ann)
+        let sent = try #require(test.hub.sends.first)
+        let push = try #require(PushEnvelope(payload: Data(sent.command.message.body)))
+        #expect(push.kind == .sealed)
+        #expect(push.subject != nil)
+    }
+
     @Test("a plain user gets their own keys only, and a phone gets none")
     func rights() async throws {
         let test = try await TestBackend()

@@ -94,14 +94,41 @@ import Testing
         #expect(
             body(sends[0])
                 == #"{"aps":{"alert":{"body":"You have a new message"},"category":"richPush","mutable-content":1,"sound":"default"},"#
-                + #""richId":"1","richType":"img"}"#)
+                + #""richFor":"76f9b8e91985f61e","richId":"1","richType":"img"}"#)
         #expect(
             body(sends[1])
                 == #"{"aps":{"alert":{"title":"Tïtle","subtitle":"Sub","body":"Hello"},"badge":3,"category":"richPush","#
                 + #""content-available":1,"mutable-content":1,"sound":"ping.caf","thread-id":"t"},"#
-                + #""richId":"2","richMessage":"Hello","richType":"img"}"#)
+                + #""richFor":"b6c681bde8da9fc6","richId":"2","richMessage":"Hello","richType":"img"}"#)
         #expect(sends[1].command.message.collapseID == "c")
         #expect(sends.allSatisfy { $0.command.message.pushType == "alert" && $0.command.message.priority == 10 })
+    }
+
+    /// The first 16 digits of SHA-256 over "clarion subject 1", the number and the name, each on a line of its own.
+    private static let marks = [
+        "ann": ["76f9b8e91985f61e", "b6c681bde8da9fc6", "c7b046ed31330343"],
+        "bob": ["9dadd7a8fc1e2a1d", "3b98ac2c5a6e4208", "0c8231f98ae5fb2a"],
+    ]
+
+    private static func mark(_ number: Int, _ user: String) -> String? { marks[user]?[number - 1] }
+
+    private static let audiences: [(String?, String?)] = [
+        (nil, "bob"), ("username:Ann", "ann"), ("news && username:ann", "ann"), ("(a || username:ann) && username:ANN", "ann"),
+        ("username:ann || username:Ann && b", "ann"), ("username:ann || username:eve", nil), ("news", nil),
+        ("!username:ann", nil),
+        ("!news", nil), ("username:ann || news", nil), ("!(!username:ann)", nil), ("$UserId:{ann}", nil),
+    ]
+
+    @Test("a push says for whom it is exactly when its audience is one user", arguments: audiences)
+    func subject(_ audience: String?, _ user: String?) async throws {
+        let test = try await TestBackend()
+        let bob = try await test.user("bob", .sender)
+        for (number, style) in DeliveryStyle.allCases.enumerated() {
+            _ = try await test.send(bob, to: audience) { $0.style = style }
+            let sent = try #require(test.hub.sends.last)
+            let push = try #require(PushEnvelope(payload: Data(sent.command.message.body)))
+            #expect(push.subject?.text == user.flatMap { Self.mark(number + 1, $0) }, "\(style)")
+        }
     }
 
     @Test("a neutral push holds none of the sender's words, whatever the style", arguments: DeliveryStyle.allCases)

@@ -65,7 +65,8 @@ struct RouteDescriptionTests {
         let installation = try #require(InstallationID("phone"))
         let shared = [
             APIRoute.notifications, APIRoute.notification(id), APIRoute.details(id), APIRoute.status(id), APIRoute.ticket(id),
-            APIRoute.receipts, APIRoute.content, APIRoute.installation(installation), APIRoute.sealing, APIRoute.replies(id),
+            APIRoute.receipts, APIRoute.content, APIRoute.installations, APIRoute.installation(installation), APIRoute.sealing,
+            APIRoute.replies(id),
             APIRoute.me,
         ]
         for path in shared { #expect(table.match(path: path, method: .get).template.hasPrefix(APIRoute.prefix), "\(path)") }
@@ -84,7 +85,9 @@ struct RouteDescriptionTests {
         try expect(send, writes: FieldNames.send)
         let receipt = Receipt(richID: try #require(RichID("7")), kind: .action, action: "a", at: Timestamp(seconds: 1))
         try expect(ReceiptBatch(receipts: [receipt]), writes: FieldNames.receipts)
-        let update = InstallationUpdate(handle: "h", environment: "sandbox", topic: "t", locale: "sv", sealingKey: "k")
+        let update = InstallationUpdate(
+            handle: "h", environment: "sandbox", topic: "t", locale: "sv", sealingKey: "k", appVersion: "1", systemVersion: "s",
+            timeZone: "z", permission: "denied", capabilities: ["c"])
         try expect(Reply(id: "r", text: "t"), writes: FieldNames.reply)
         try expect(update, writes: FieldNames.installation)
     }

@@ -16,6 +16,7 @@ struct ContractTests {
             .openApp, .lock, .unlock, .terminate, .endApp, .restart, .removeApp, .installApp, .restoreBackup,
             .setNetwork(offline: true),
             .setConnection(.slow), .setAlerts(on: false), .setFocus(on: true), .setLowPower(on: true),
+            .setWakeBudget(on: true),
             .setBackgroundRefresh(on: false),
             .setPermission(.denied), .setPreviews(whenUnlocked: true), .tapNotification(id: "x"), .moreNotification(id: "x"),
             .dismissNotification(id: "x"), .replyNotification(id: "x", text: "t"), .clearNotifications, .alertOK, .alertMore,

@@ -92,6 +92,27 @@ struct KeptPushTests {
             ])
     }
 
+    @Test("a refresh is a wake too, and there is no budget when the user switches it off")
+    func sharedBudget() {
+        var system = suspended(.allowed, wakes: 1)
+        #expect(system.handle(.refresh, at: now).words == "resume refresh")
+        for event: SystemEvent in [.taskEnded, .idle] { _ = system.handle(event, at: now) }
+        #expect(system.handle(.background(push("1")), at: now).words == "hold-overBudget")
+        #expect(system.handle(.refresh, at: now).words == "hold-overBudget")
+        #expect(system.handle(.settings(.with { $0.wakeBudget = false }), at: now).words == "resume hand")
+        #expect(!system.hasWakeBudget)
+    }
+
+    @Test("switched on without a number of its own, the budget is three in an hour")
+    func usualBudget() {
+        var system = suspended(.with { $0.wakeBudget = true })
+        let outcomes = (0..<4).map { number in
+            defer { for event: SystemEvent in [.taskEnded, .idle] { _ = system.handle(event, at: now) } }
+            return system.handle(.background(push("\(number)")), at: now).words
+        }
+        #expect(outcomes == ["resume hand", "resume hand", "resume hand", "hold-overBudget"])
+    }
+
     @Test("an app with a task is not suspended, and is as soon as the last has ended")
     func tasks() {
         var system = suspended(.allowed)

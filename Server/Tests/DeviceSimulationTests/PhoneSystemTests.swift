@@ -65,6 +65,12 @@ struct PhoneSystemTests {
                 "hand: active", "hand: background", "resume hand: background", "start hand: background",
                 "drop-forceQuit: forceQuit", "resume hand: background locked", "start hand: background beforeFirstUnlock")),
         Row(
+            name: "the app's refresh", event: .refresh,
+            outcomes: each(
+                "refresh: active", "refresh: background", "resume refresh: background", "start refresh: background",
+                "drop-forceQuit: forceQuit", "resume refresh: background locked",
+                "start refresh: background beforeFirstUnlock")),
+        Row(
             name: "content that is ready", event: .notice(.init()),
             outcomes: each(
                 "asAppSays: active", "banner: background", "banner: suspended", "banner: notRunning", "banner: forceQuit",
@@ -245,6 +251,7 @@ extension SystemInstruction {
         case .resumeApp: "resume"
         case .endApp: "end"
         case .handOver: "hand"
+        case .refreshApp: "refresh"
         case .hold(let reason): "hold-\(reason.rawValue)"
         case .drop(let reason): "drop-\(reason.rawValue)"
         case .refuse: "refuse"

@@ -103,4 +103,13 @@ struct HandPushReviewTests {
         #expect(found.map(\.message.first) == ["A", "'"])
         #expect(found.map(\.line) == [nil, 3])
     }
+
+    @Test("whose it is has 16 digits, or the app does not look at it", arguments: [#""27E90420F33712E2""#, "7", #""alice""#])
+    func subject(_ value: String) throws {
+        let rest = #""aps":{"alert":"a"},"richId":"7"}"#
+        let found = findings(HandPush(payload: "{\"richFor\":\(value)," + rest))
+        #expect(found.map(\.severity) == [.advice])
+        #expect(try #require(found.first).message.hasPrefix("'richFor' is 16 digits"))
+        #expect(findings(HandPush(payload: #"{"richFor":"27e90420f33712e2","# + rest)) == [])
+    }
 }

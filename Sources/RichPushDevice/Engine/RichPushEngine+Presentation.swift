@@ -61,17 +61,32 @@ extension RichPushEngine {
     }
 
     /// The system is about to show a notification over the app. A rich one goes to the list only, and the app asks OK / More,
-    /// as in the tutorial; one that came for a user who has signed out is not shown. On a shared phone one
-    /// that the server has not called this user's is not asked about, and is in the list only with neutral words.
+    /// as in the tutorial; one that came for a user who has signed out is not shown. One that says that it is another user's is
+    /// not asked about, and is in the list only with neutral words; on a shared phone the same goes for one of which
+    /// neither it nor the server has said that it is this user's.
     public func willPresent(_ notice: ForegroundNotice) async -> PresentationOptions {
         guard let id = notice.richID else { return [.banner, .list, .sound] }
-        guard let session = activeSession else { return [] }
-        if session.isShared, ((try? records.entry(id, of: session.id)) ?? nil) == nil {
+        guard let session = activeSession else { return mayList(notice) ? [.list] : [] }
+        guard isTheirs(notice, id, in: session) else {
             return notice.content.says(configuration.neutralText) ? [.list] : []
         }
         guard configuration.offersInForeground else { return [.banner, .list, .sound] }
         await offer(id, notice.content)
         return [.list]
+    }
+
+    /// In a session that the server has ended the person is the same: what another app state would show is at least listed.
+    private func mayList(_ notice: ForegroundNotice) -> Bool {
+        guard let session, session.isRejected, let id = notice.richID, !isChangingSession, !isStopped else { return false }
+        return isTheirs(notice, id, in: session)
+    }
+
+    private func isTheirs(_ notice: ForegroundNotice, _ id: RichID, in session: Session) -> Bool {
+        switch session.owner(of: id, marked: notice.subject) {
+        case .another: false
+        case .thisUser: true
+        case .unsaid: !session.isShared || ((try? records.entry(id, of: session.id)) ?? nil) != nil
+        }
     }
 
     /// Takes away what is shown for nobody: a process that ended in the middle of a sign-out left it, or it came afterwards.

@@ -10,6 +10,10 @@ extension RichPushEngine {
             device.log.record(DeviceEvent(.ignored, envelope.id, ["reason": isLoaded ? "not-signed-in" : "locked"]))
             return isLoaded ? .noData : .failed
         }
+        if session.owner(of: envelope.id, marked: envelope.subject) == .another {
+            device.log.record(DeviceEvent(.ignored, envelope.id, ["reason": "another-user"]))
+            return .noData
+        }
         let running = pushes[envelope.id]
         if running != nil { device.log.record(DeviceEvent(.repeated, envelope.id)) }
         let task = running ?? start(envelope, in: session, budget: budget)
@@ -70,7 +74,7 @@ extension RichPushEngine {
     private func warm(
         _ entry: InboxEntry, in session: Session, within deadline: Deadline
     ) async -> Result<CachedContent?, RichPushError> {
-        let limit = configuration.limits.maximumBackgroundBytes
+        let limit = await backgroundLimit()
         let fetched: Result<CachedContent, RichPushError>
         if let content = entry.content, content.byteCount <= limit {
             fetched = await fetch(content, of: entry.id, variant: .original, in: session, within: deadline)
@@ -83,13 +87,20 @@ extension RichPushEngine {
         return fetched.map { $0 }
     }
 
+    /// Less while the user saves power: what is large can wait for a tap.
+    private func backgroundLimit() async -> Int64 {
+        let limits = configuration.limits
+        let isSaving = await app.environment.isSavingPower()
+        return isSaving ? min(limits.maximumSavingBytes, limits.maximumBackgroundBytes) : limits.maximumBackgroundBytes
+    }
+
     /// What the system can show with the notification: what was fetched for the tap, else the small variant, which is all that
     /// there is to see of a link, a coupon, a document or a film that is too long.
     private func picture(
         for entry: InboxEntry, warmed: CachedContent?, in session: Session, within deadline: Deadline
     ) async -> CachedContent? {
         if let warmed, AttachmentMaker.isShowable(mediaType: warmed.mediaType, byteCount: warmed.byteCount) { return warmed }
-        guard let thumb = entry.thumb, thumb.byteCount <= configuration.limits.maximumBackgroundBytes,
+        guard let thumb = entry.thumb, thumb.byteCount <= (await backgroundLimit()),
             AttachmentMaker.isShowable(mediaType: thumb.mediaType, byteCount: thumb.byteCount)
         else { return warmed }
         return (try? await fetch(thumb, of: entry.id, variant: .thumb, in: session, within: deadline).get()) ?? warmed
@@ -107,11 +118,12 @@ extension RichPushEngine {
         let mayShow = configuration.showsTextWhenFetchFails && error != .credentialRejected
         guard mayShow, !envelope.hasAlert else { return .failed }
         // Beside a seal nothing has words that were sealed; on a shared phone they may be another user's, and nobody is asked.
-        let isNeutral = envelope.message.isEmpty || envelope.kind == .sealed || session.isShared
+        let isProven = session.mayShowWords(of: envelope.id, marked: envelope.subject)
+        let isNeutral = envelope.message.isEmpty || envelope.kind == .sealed || !isProven
         let words = isNeutral ? configuration.neutralText : envelope.message
         await show(
             NoticeContent(body: words, category: PushEnvelope.category), of: envelope.id, kind: envelope.kind, in: session,
-            isProven: !session.isShared)
+            isProven: isProven)
         return .failed
     }
 

@@ -25,11 +25,11 @@ extension RichPushEngine {
             guard let session = activeSession, isDue(update, in: session) else { break }
             do throws(RichPushError) {
                 let deadline = Deadline(device.clock, after: configuration.limits.callDeadline)
-                _ = try await authorized(in: session, within: deadline) { authorization throws(RichPushError) in
+                let answer = try await authorized(in: session, within: deadline) { authorization throws(RichPushError) in
                     try await self.put(update, installation: session.installation, as: authorization, within: deadline)
                 }
                 guard isCurrent(session) else { break }
-                try storing { () throws(StorageError) in try acknowledge(update, in: session) }
+                try storing { () throws(StorageError) in try acknowledge(update, answer, in: session) }
                 device.log.record(DeviceEvent(.registered))
             } catch {
                 device.log.record(DeviceEvent(.registrationFailed, nil, ["reason": error.code]))
@@ -44,10 +44,29 @@ extension RichPushEngine {
     /// All that the server should know of this installation now.
     func installationUpdate() async -> InstallationUpdate {
         let facts = await app.environment.installationFacts()
+        let permission = await app.notifications.permission()
         return InstallationUpdate(
             handle: token, tags: currentTags, environment: facts.environment, topic: facts.bundleID, locale: facts.locale,
-            sealingKey: sealingKey())
+            sealingKey: sealingKey(), appVersion: facts.appVersion, systemVersion: facts.systemVersion,
+            timeZone: facts.timeZone, permission: permission.rawValue, capabilities: capabilities(facts))
     }
+
+    /// In one order, so that the same capabilities are no news.
+    private func capabilities(_ facts: InstallationFacts) -> [String] {
+        let configured = [
+            ("background-refresh", configuration.refreshTask != nil && app.scheduling != nil),
+            ("replies", configuration.offersReply), ("sealed-content", configuration.opensSealedContent),
+        ]
+        return Set(facts.capabilities + configured.filter(\.1).map(\.0)).sorted()
+    }
+
+    /// For which of Apple's environments the server has a credential, as it said last; `nil` when it has not said.
+    public var serverEnvironments: [String]? {
+        guard let session else { return nil }
+        return (try? records.read(RegistrationState.self, registrationKey(of: session)))?.environments
+    }
+
+    private func registrationKey(of session: Session) -> RecordKey { RecordKey(.state, "registration", of: session.id) }
 
     func put(
         _ update: InstallationUpdate, installation: InstallationID, as authorization: Authorization, within deadline: Deadline
@@ -58,15 +77,17 @@ extension RichPushEngine {
     }
 
     private func isDue(_ update: InstallationUpdate, in session: Session) -> Bool {
-        let key = RecordKey(.state, "registration", of: session.id)
-        guard let state = try? records.read(RegistrationState.self, key) else { return true }
+        guard let state = try? records.read(RegistrationState.self, registrationKey(of: session)) else { return true }
         return state.isDue(
             RegistrationState.digest(of: update), now: device.clock.now, heartbeat: configuration.limits.heartbeat)
     }
 
-    func acknowledge(_ update: InstallationUpdate, in session: Session) throws(StorageError) {
-        let state = RegistrationState(digest: RegistrationState.digest(of: update), acknowledgedAt: device.clock.now)
-        try records.write(state, RecordKey(.state, "registration", of: session.id))
+    func acknowledge(
+        _ update: InstallationUpdate, _ answer: InstallationAnswer, in session: Session
+    ) throws(StorageError) {
+        let state = RegistrationState(
+            digest: RegistrationState.digest(of: update), acknowledgedAt: device.clock.now, environments: answer.environments)
+        try records.write(state, registrationKey(of: session))
     }
 }
 

@@ -43,7 +43,7 @@ extension RichPushEngine {
         var session = Session(id: id, user: answer.user, installation: installation, signedInAt: device.clock.now)
         try storing { () throws(StorageError) in
             session.isShared = try noteUser(of: session)
-            try keep(session, credential: credential, password: password, acknowledged: update)
+            try keep(session, credential: credential, password: password, told: (update, answer))
         }
         self.session = session
         isLoaded = true
@@ -55,7 +55,7 @@ extension RichPushEngine {
 
     /// What a sign-in leaves on the device; all or nothing.
     private func keep(
-        _ session: Session, credential: String, password: String, acknowledged update: InstallationUpdate
+        _ session: Session, credential: String, password: String, told: (InstallationUpdate, InstallationAnswer)
     ) throws(StorageError) {
         do {
             try device.cache.begin(session.id)
@@ -64,7 +64,7 @@ extension RichPushEngine {
             // The server has just bound this installation anew: revoking the sign-in before would end this one.
             try device.secrets.removeSecret(.revocation)
             try device.store.begin(session)
-            try acknowledge(update, in: session)
+            try acknowledge(told.0, told.1, in: session)
         } catch {
             try? forgetEverything()
             throw error

@@ -36,10 +36,10 @@ extension RichPushEngine {
     private func tellTags(in session: Session) async throws(RichPushError) {
         let update = await installationUpdate()
         let deadline = Deadline(device.clock, after: configuration.limits.callDeadline)
-        _ = try await authorized(in: session, within: deadline) { authorization throws(RichPushError) in
+        let answer = try await authorized(in: session, within: deadline) { authorization throws(RichPushError) in
             try await self.put(update, installation: session.installation, as: authorization, within: deadline)
         }
         guard isCurrent(session) else { throw .notSignedIn }
-        try storing { () throws(StorageError) in try acknowledge(update, in: session) }
+        try storing { () throws(StorageError) in try acknowledge(update, answer, in: session) }
     }
 }

@@ -58,6 +58,7 @@ public actor RichPushEngine {
         await removeOrphanedNotices()
         startFlush()
         startRevocation()
+        await scheduleRefresh()
     }
 
     /// Ends all work under way, as when the process ends. Nothing is lost: what matters is on the device.
@@ -80,7 +81,10 @@ public actor RichPushEngine {
 
     /// Asks the user, in a moment when the app can explain why. Registering for a token needs no permission.
     public func requestPermission(provisional: Bool = false) async -> NoticePermission {
-        await app.notifications.requestPermission(provisional: provisional)
+        let permission = await app.notifications.requestPermission(provisional: provisional)
+        // The server should know who sees nothing.
+        startRegistration()
+        return permission
     }
 
     /// Reads who is signed in. Before the first unlock nothing is readable: then nobody is, for now, and nothing is deleted.

@@ -12,11 +12,11 @@ extension EnrichmentEngine {
         }
     }
 
-    /// Whether a push's own words may be shown although nobody has said whose they are. Before the first unlock nothing can be
+    /// Whether a push's own words may be shown before the server has said whose they are. Before the first unlock nothing can be
     /// known, and the system would show them without this extension too.
-    var mayShowUnproven: Bool {
+    func mayShowWords(of envelope: PushEnvelope) -> Bool {
         do throws(StorageError) {
-            return try device.store.session().map { !$0.isShared } ?? false
+            return try device.store.session()?.mayShowWords(of: envelope.id, marked: envelope.subject) ?? false
         } catch {
             return true
         }

@@ -43,8 +43,9 @@ public actor EnrichmentEngine {
     /// The content to show: enriched, else with the words only, else the original, always with the button "More". Returns
     /// exactly once, within `budget` or as soon as `expire` is called, whatever the network does.
     ///
-    /// Where the original's words may be another user's they are replaced by neutral ones: when nobody is signed in, when the
-    /// server does not know the notification as this user's, and on a shared phone (`Session.isShared`) unless it does.
+    /// Where the original's words may be another user's they are replaced by neutral ones: when nobody is signed in, when the push
+    /// says that it is for somebody else (then nothing is fetched), when the server does not know the notification as this
+    /// user's, and on a shared phone (`Session.isShared`) unless push or server say that it is.
     public func enrich(_ request: EnrichmentRequest, budget: Duration) async -> NoticeContent {
         guard let envelope = request.envelope else { return request.original }
         var original = request.original
@@ -53,7 +54,7 @@ public actor EnrichmentEngine {
         let deadline = Deadline(device.clock, after: max(.zero, budget - configuration.limits.presentationReserve))
         let result = FirstResult<NoticeContent>()
         let key = device.identifiers.newIdentifier()
-        running[key] = Running(best: mayShowUnproven ? original : fallback, fallback: fallback, result: result)
+        running[key] = Running(best: mayShowWords(of: envelope) ? original : fallback, fallback: fallback, result: result)
         let clock = device.clock
         let timer = Task {
             try? await clock.sleep(for: deadline.remaining)
@@ -87,6 +88,11 @@ public actor EnrichmentEngine {
                 return
             }
             running[key]?.session = session
+            guard session.owner(of: envelope.id, marked: envelope.subject) != .another else {
+                forgetWords(of: key)
+                device.log.record(DeviceEvent(.unchanged, envelope.id, ["reason": "another-user"]))
+                return
+            }
             note(.delivered, of: envelope.id, in: session)
             let receipts = Task { await flush(session, authorization, within: deadline) }
             let isOurs = try claim(envelope.id, in: session, within: deadline)

@@ -22,7 +22,8 @@ enum FileAccess {
     /// Writes a file whole or not at all. `folder` is what must exist for the write to be allowed.
     static func write(_ data: Data, to file: URL, whileExists folder: URL) throws(StorageError) {
         do {
-            try data.write(to: file, options: .atomic)
+            // Readable on a locked phone, after its first unlock: the service extension runs there (iOS client reference 5).
+            try data.write(to: file, options: [.atomic, .completeFileProtectionUntilFirstUserAuthentication])
         } catch {
             throw exists(folder) ? .failed : .sessionEnded
         }
@@ -38,7 +39,9 @@ enum FileAccess {
 
     static func makeFolder(_ folder: URL) throws(StorageError) {
         do {
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(
+                at: folder, withIntermediateDirectories: true,
+                attributes: [.protectionKey: FileProtectionType.completeUntilFirstUserAuthentication])
         } catch {
             throw .failed
         }

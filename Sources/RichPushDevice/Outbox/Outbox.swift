@@ -40,10 +40,14 @@ struct Outbox: Sendable {
         let all = try store.records(.outbox, of: session.id, limit: limits.outboxCount * 4)
             .compactMap { try? JSONDecoder().decode(OutboxItem.self, from: $0) }
             .sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
-        let fresh = all.filter { $0.reply != nil || !isOld($0, now: now) }.suffix(limits.outboxCount)
-        let kept = Set(fresh.map(\.id))
-        for item in all where !kept.contains(item.id) { try remove(item, of: session) }
-        return Array(fresh)
+        // What a person wrote is not dropped for what machines noted: receipts and read marks share the rest of the room.
+        let replies = all.count { $0.reply != nil }
+        let room = max(0, limits.outboxCount - replies)
+        let noted = all.filter { $0.reply == nil && !isOld($0, now: now) }.suffix(room)
+        let kept = Set(noted.map(\.id))
+        let (staying, going) = (all.filter { $0.reply != nil || kept.contains($0.id) }, all.filter { $0.reply == nil })
+        for item in going where !kept.contains(item.id) { try remove(item, of: session) }
+        return staying
     }
 
     func isOld(_ item: OutboxItem, now: Timestamp) -> Bool { now - item.createdAt >= limits.outboxAge }

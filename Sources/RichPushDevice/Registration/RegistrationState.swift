@@ -10,6 +10,8 @@ import RichPushModel
 struct RegistrationState: Hashable, Sendable, Codable {
     var digest: String
     var acknowledgedAt: Timestamp
+    /// As the server answered.
+    var environments: [String]?
 
     /// A hash of everything that the server should know.
     static func digest(of update: InstallationUpdate) -> String {

@@ -40,6 +40,7 @@ actor FakeNotifications: NotificationPresenting {
     func refuseAttachments() { refusesAttachments = true }
     func wait(at gate: Gate) { self.gate = gate }
     func deny() { isPermitted = false }
+    func allow() { isPermitted = true }
 }
 
 actor FakePush: PushRegistering {
@@ -50,10 +51,22 @@ actor FakePush: PushRegistering {
 actor FakeEnvironment: AppEnvironment {
     private var state: AppState = .background
     private var locale = "en"
+    private var savesPower = false
     func appState() async -> AppState { state }
-    func installationFacts() async -> InstallationFacts { InstallationFacts(bundleID: "org.example.app", locale: locale) }
+    func isSavingPower() async -> Bool { savesPower }
+    func installationFacts() async -> InstallationFacts {
+        InstallationFacts(
+            bundleID: "org.example.app", locale: locale, appVersion: "2.1 (417)", systemVersion: "iOS 18.2",
+            timeZone: "Europe/Stockholm", capabilities: ["service-extension"])
+    }
     func set(_ state: AppState) { self.state = state }
+    func set(savesPower: Bool) { self.savesPower = savesPower }
     func set(locale: String) { self.locale = locale }
+}
+
+actor FakeScheduling: BackgroundScheduling {
+    private(set) var pauses: [Duration] = []
+    func scheduleRefresh(after pause: Duration) async { pauses.append(pause) }
 }
 
 actor FakeRouter: ContentRouting {

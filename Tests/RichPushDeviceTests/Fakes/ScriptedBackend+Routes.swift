@@ -34,10 +34,13 @@ extension ScriptedBackend {
             state.issued += 1
             let credential = "credential-\(state.issued)"
             state.credentials = [credential]
-            return json(InstallationAnswer(credential: credential, credentialExpiresAt: nil, user: user), 200)
+            return json(
+                InstallationAnswer(
+                    credential: credential, credentialExpiresAt: nil, user: user, environments: state.environments), 200)
         }
         guard bearer(authorization, state) else { return problem(401) }
-        return json(InstallationAnswer(credential: nil, credentialExpiresAt: nil, user: "alice"), 200)
+        return json(
+            InstallationAnswer(credential: nil, credentialExpiresAt: nil, user: "alice", environments: state.environments), 200)
     }
 
     private static func receipts(_ request: TransportRequest, _ state: inout State) -> TransportResponse {

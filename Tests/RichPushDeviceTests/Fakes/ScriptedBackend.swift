@@ -21,6 +21,8 @@ final class ScriptedBackend: HTTPTransport {
         var receipts: [Receipt] = []
         var reads: [RichID] = []
         var isOffline = false
+        /// What it has credentials for.
+        var environments: [String]?
         /// Answers instead of the usual one; asked first.
         var script: (@Sendable (TransportRequest) -> Result<TransportResponse, TransportError>?)?
         /// Where requests whose path contains the word wait, or ends with it if it ends with `$`.

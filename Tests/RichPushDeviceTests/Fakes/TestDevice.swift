@@ -17,6 +17,7 @@ final class TestDevice: Sendable {
     let push = FakePush()
     let environment = FakeEnvironment()
     let router = FakeRouter()
+    let scheduling = FakeScheduling()
 
     init() throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("device-\(UUID().uuidString)")
@@ -44,7 +45,8 @@ final class TestDevice: Sendable {
     func launch(_ configuration: RichPushConfiguration? = nil) async throws -> RichPushEngine {
         let engine = RichPushEngine(
             configuration: try configuration ?? Self.configuration(), device: try ports(),
-            app: AppPorts(notifications: notifications, push: push, environment: environment, router: router))
+            app: AppPorts(
+                notifications: notifications, push: push, environment: environment, router: router, scheduling: scheduling))
         await engine.start()
         return engine
     }

@@ -40,11 +40,13 @@ public struct BoundDevice: Hashable, Sendable {
     public var tags: [Tag]
     /// The public key for which senders seal, base64; absent for one that opens nothing sealed. No hub is told.
     public var sealingKey: String?
+    /// What it told of itself; they change without a new binding, and go when the binding ends.
+    public var facts: DeviceFacts?
 
     /// Creates a device.
     public init(
         record: RecordID, kind: DeviceRecord.Kind, platform: Platform, handle: DeviceHandle?, environment: String? = nil,
-        topic: String? = nil, tags: [Tag], sealingKey: String? = nil
+        topic: String? = nil, tags: [Tag], sealingKey: String? = nil, facts: DeviceFacts? = nil
     ) {
         self.record = record
         self.kind = kind
@@ -54,6 +56,14 @@ public struct BoundDevice: Hashable, Sendable {
         self.topic = topic
         self.tags = tags
         self.sealingKey = sealingKey
+        self.facts = facts
+    }
+
+    /// Whether it is registered as the other is, whatever the two tell of themselves.
+    public func isRegistered(as other: BoundDevice) -> Bool {
+        var same = other
+        same.facts = facts
+        return self == same
     }
 
     /// What expressions see: the tags, and for an installation the one that addresses it.

@@ -15,12 +15,15 @@ public struct BackendParts: Sendable {
     public var ticketSigner: ContentTicketSigner
     public var observer: (any BackendObserver)?
     public var logger: Logger
+    /// For which environments of APNs there is a credential now; `nil` when that cannot be known, as of a hub elsewhere.
+    public var pushEnvironments: (@Sendable () async -> [String]?)?
 
     /// Creates parts.
     public init(
         settings: BackendSettings = BackendSettings(), clock: any ServiceClock, hub: any HubSending, stores: BackendStores,
         contentStore: any ContentStore, authenticator: any UserAuthenticator, hasher: PasswordHasher,
-        ticketSigner: ContentTicketSigner = ContentTicketSigner(), observer: (any BackendObserver)? = nil, logger: Logger
+        ticketSigner: ContentTicketSigner = ContentTicketSigner(), observer: (any BackendObserver)? = nil, logger: Logger,
+        pushEnvironments: (@Sendable () async -> [String]?)? = nil
     ) {
         self.settings = settings
         self.clock = clock
@@ -32,6 +35,7 @@ public struct BackendParts: Sendable {
         self.ticketSigner = ticketSigner
         self.observer = observer
         self.logger = logger
+        self.pushEnvironments = pushEnvironments
     }
 }
 

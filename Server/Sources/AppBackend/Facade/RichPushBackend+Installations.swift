@@ -22,7 +22,9 @@ extension RichPushBackend {
         if principal.installation != nil {
             guard let digest = principal.credentialDigest else { throw BearerAuthenticator.notValid }
             try await register(device, with: .presented(digest), for: principal)
-            return InstallationAnswer(credential: nil, credentialExpiresAt: nil, user: principal.name.text)
+            return InstallationAnswer(
+                credential: nil, credentialExpiresAt: nil, user: principal.name.text,
+                environments: await parts.pushEnvironments?())
         }
         let credential = InstallationCredential(for: id)
         let expiry = parts.clock.now + parts.settings.credentialLifetime
@@ -31,7 +33,9 @@ extension RichPushBackend {
             installation: id, user: principal.userID, digest: credential.digest,
             credentialVersion: principal.credentialVersion, expiresAt: expiry)
         try await register(device, with: .issue(issued), for: principal)
-        return InstallationAnswer(credential: credential.text, credentialExpiresAt: expiry, user: principal.name.text)
+        return InstallationAnswer(
+            credential: credential.text, credentialExpiresAt: expiry, user: principal.name.text,
+            environments: await parts.pushEnvironments?())
     }
 
     /// Signs an installation out: its device record and its credential go; a repeat with a password is harmless. Throws
@@ -60,7 +64,7 @@ extension RichPushBackend {
             record: try Self.recordID(id.text), kind: .installation, platform: platform,
             handle: try update.handle.map { try Self.handle($0, platform: platform) }, environment: update.environment,
             topic: update.topic, tags: try tagRules.tags(update.tags, of: principal.name),
-            sealingKey: try update.sealingKey.map(Self.checkedKey))
+            sealingKey: try update.sealingKey.map(Self.checkedKey), facts: try DeviceFacts(update))
     }
 
     /// One key has one text, so that a repeat is seen as such.

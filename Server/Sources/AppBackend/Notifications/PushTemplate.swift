@@ -1,3 +1,4 @@
+import Crypto
 import PushHub
 import RichPushModel
 import ServiceErrors
@@ -38,16 +39,21 @@ public struct PushTemplate: Hashable, Sendable {
     public var kind: ContentKind
     /// The sender's words, only when the preview is open.
     public var openMessage: String?
+    /// The one user whom the audience names; their phones tell it by `SubjectMark`. Absent from the tutorial's own pushes, whose
+    /// bytes are fixed.
+    public var subject: UserName?
     public var collapseID: String?
     public var expiresAt: Timestamp?
 
     /// Creates a template.
     public init(
-        form: Form, kind: ContentKind, openMessage: String? = nil, collapseID: String? = nil, expiresAt: Timestamp? = nil
+        form: Form, kind: ContentKind, openMessage: String? = nil, subject: UserName? = nil, collapseID: String? = nil,
+        expiresAt: Timestamp? = nil
     ) {
         self.form = form
         self.kind = kind
         self.openMessage = openMessage
+        self.subject = subject
         self.collapseID = collapseID
         self.expiresAt = expiresAt
     }
@@ -76,9 +82,15 @@ public struct PushTemplate: Hashable, Sendable {
             return JSONText.object([("aps", JSONText.object([("alert", JSONText.string(text))]))])
         }
         return JSONText.object([
-            ("aps", aps), ("richId", JSONText.string(id.description)), ("richMessage", openMessage.map(JSONText.string)),
+            ("aps", aps), (SubjectMark.key, mark(of: id).map { JSONText.string($0.text) }),
+            ("richId", JSONText.string(id.description)), ("richMessage", openMessage.map(JSONText.string)),
             ("richType", JSONText.string(kind.rawValue)),
         ])
+    }
+
+    private func mark(of id: RichID) -> SubjectMark? {
+        guard let subject else { return nil }
+        return SubjectMark(digest: SHA256.hash(data: SubjectMark.message(of: id, for: subject.text)))
     }
 
     private var aps: String {

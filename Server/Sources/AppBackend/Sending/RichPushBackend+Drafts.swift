@@ -18,7 +18,7 @@ extension RichPushBackend {
         let kind = try Self.kind(of: request, content: content)
         try Self.checkThumb(thumb, of: kind)
         guard thumb == nil || kind != .text else { throw ServiceError(.invalidField, "thumbId: kind text has no content") }
-        let push = pushTemplate(of: request, kind: kind)
+        let push = pushTemplate(of: request, kind: kind, audience: audience)
         try push.checkSize()
         let key = try repeatKey(idempotencyKey, form: "send", request: request, content: content, thumb: thumb)
         return RichNotificationDraft(
@@ -97,7 +97,9 @@ extension RichPushBackend {
         return kind
     }
 
-    private func pushTemplate(of request: SendRequest, kind: ContentKind) -> PushTemplate {
+    private func pushTemplate(
+        of request: SendRequest, kind: ContentKind, audience: TagExpression
+    ) -> PushTemplate {
         let style = request.style ?? .alert
         let isOpen = request.preview == .open
         let words =
@@ -108,6 +110,7 @@ extension RichPushBackend {
             words: words, sound: request.sound ?? "default", badge: request.badge, thread: request.thread)
         return PushTemplate(
             form: style == .silent ? .silent : .alert(visible, wakes: style == .both), kind: kind,
-            openMessage: isOpen ? request.message : nil, collapseID: request.collapseID, expiresAt: request.expiresAt)
+            openMessage: isOpen ? request.message : nil, subject: audience.onlyUser, collapseID: request.collapseID,
+            expiresAt: request.expiresAt)
     }
 }

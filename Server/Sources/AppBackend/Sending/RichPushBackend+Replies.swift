@@ -20,7 +20,8 @@ extension RichPushBackend {
         let audience = TagExpression.tag(.user(sender.name))
         let neutral = NotificationWords(message: parts.settings.neutralText)
         let push = PushTemplate(
-            form: .alert(.init(words: neutral, sound: "default", thread: request.thread), wakes: false), kind: .text)
+            form: .alert(.init(words: neutral, sound: "default", thread: request.thread), wakes: false), kind: .text,
+            subject: sender.name)
         try push.checkSize()
         let draft = RichNotificationDraft(
             sender: principal.userID, senderName: principal.name, kind: .text, style: .alert,

@@ -9,7 +9,10 @@ enum FieldNames {
     /// `ReceiptBatch`.
     static let receipts: Set<String> = ["receipts", "receipts.id", "receipts.kind", "receipts.action", "receipts.at"]
     /// `InstallationUpdate`.
-    static let installation: Set<String> = ["platform", "handle", "tags", "environment", "topic", "locale", "sealingKey"]
+    static let installation: Set<String> = [
+        "platform", "handle", "tags", "environment", "topic", "locale", "sealingKey", "appVersion", "systemVersion", "timeZone",
+        "permission", "capabilities",
+    ]
     /// `RegistrationBody`.
     static let registration: Set<String> = ["Platform", "Handle", "Tags"]
     /// `Reply`.

@@ -6,6 +6,10 @@ import ServiceErrors
 
 extension BackendRoutes {
     func addInstallationRoutes(to router: some RouterMethods<ServiceRequestContext>) {
+        add(.get, "installations", to: router) { call in
+            let user = try call.query("user")["user"]
+            return try .json(await backend.devices(ofUser: user, for: call.principal))
+        }
         add(.put, "installations/{id}", to: router) { call in
             _ = try call.query()
             let id = try call.installationID()

@@ -35,6 +35,7 @@ struct DemoPhones: Sendable {
         var app = try RichPushConfiguration(backend: backend)
         app.keepsPasswordForSending = true
         app.offersReply = true
+        app.refreshTask = Settings.demoTopic + ".refresh"
         var configuration = SimulatedPhoneConfiguration(
             identity: Self.identity(number), app: app, bundleID: Settings.demoTopic, folder: URL(filePath: directory + "/" + id))
         configuration.samples = Self.samples

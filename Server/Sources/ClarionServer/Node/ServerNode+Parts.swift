@@ -97,7 +97,8 @@ extension ServerNode {
     }
 
     static func backend(
-        _ settings: Settings, _ options: NodeOptions, _ storage: NodeStorage, _ hub: any HubSending, _ logger: Logger
+        _ settings: Settings, _ options: NodeOptions, _ storage: NodeStorage, _ hub: any HubSending,
+        _ environments: (@Sendable () async -> [String]?)?, _ logger: Logger
     ) async throws -> RichPushBackend {
         let stores = storage.backendStores
         let hasher = PasswordHasher()
@@ -106,7 +107,21 @@ extension ServerNode {
                 settings: backendSettings(settings), clock: options.clock, hub: hub, stores: stores,
                 contentStore: storage.contents.store,
                 authenticator: try await authenticator(settings, options, stores, hasher), hasher: hasher,
-                ticketSigner: storage.tickets, observer: options.backendObserver, logger: logger))
+                ticketSigner: storage.tickets, observer: options.backendObserver, logger: logger,
+                pushEnvironments: environments))
+    }
+
+    /// For which environments of APNs this node can send what the app backend hands to its hub: the hub's own credential counts
+    /// before the node's, as in sending.
+    static func pushEnvironments(
+        _ settings: Settings, of hub: HubID, _ catalog: HubCatalog
+    ) -> @Sendable () async -> [String]? {
+        let apns = settings.apns
+        return {
+            guard let credential = try? await catalog.credential(of: hub) else { return nil }
+            if let own = credential.apns { return [own.environment.rawValue] }
+            return apns.credential == nil ? [] : [apns.environment.rawValue]
+        }
     }
 
     private static func authenticator(

@@ -91,7 +91,8 @@ public struct ServerNode: Sendable {
             logger: logger)
         membership = Self.membership(settings, storage, signal, logger)
         remoteHub = try Self.remoteHub(settings, options, group, logger)
-        backend = try await Self.backend(settings, options, storage, remoteHub ?? hub, logger)
+        let environments = remoteHub == nil ? Self.pushEnvironments(settings, of: storage.hub, catalog) : nil
+        backend = try await Self.backend(settings, options, storage, remoteHub ?? hub, environments, logger)
         let picture = try DefaultPictureKeeper(settings, backend: backend, clock: clock, logger: logger)
         pictureToStore = try await picture.store() ? nil : picture
     }

@@ -31,6 +31,11 @@ public struct UserAdministration: Sendable {
         }
     }
 
+    /// The devices on which a user is signed in, the newest first. Throws `notFound`.
+    public func devices(of name: UserName) async throws -> [DeviceEntry] {
+        try await withBackend { try await $0.devices(ofUser: name.text).devices }
+    }
+
     /// Sets a new password, which ends the user's sessions on every device. Throws `notFound`.
     public func setPassword(_ password: SecretText, of name: UserName) async throws {
         try await withBackend { try await $0.setPassword(password.reveal(), ofUser: name.text) }

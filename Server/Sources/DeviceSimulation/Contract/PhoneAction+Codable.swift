@@ -5,6 +5,7 @@ extension PhoneAction {
     public enum Name: String, Sendable, Codable, CaseIterable {
         case signIn, signOut, sendPush, home, openApp, lock, unlock, terminate, endApp, restart, removeApp, installApp
         case restoreBackup, setNetwork, setConnection, setBackgroundRefresh, setPermission, setAlerts, setFocus, setLowPower
+        case setWakeBudget
         case setPreviews, tapNotification, moreNotification, dismissNotification, replyNotification, clearNotifications
         case alertOK, alertMore, openInbox, closeContent, openLink, refreshInbox
     }
@@ -32,6 +33,7 @@ extension PhoneAction {
         case .setAlerts: .setAlerts
         case .setFocus: .setFocus
         case .setLowPower: .setLowPower
+        case .setWakeBudget: .setWakeBudget
         case .setPreviews: .setPreviews
         case .tapNotification: .tapNotification
         case .moreNotification: .moreNotification
@@ -85,6 +87,7 @@ extension PhoneAction: Codable {
         case .setAlerts: .setAlerts(on: try values.decode(Bool.self, forKey: .on))
         case .setFocus: .setFocus(on: try values.decode(Bool.self, forKey: .on))
         case .setLowPower: .setLowPower(on: try values.decode(Bool.self, forKey: .on))
+        case .setWakeBudget: .setWakeBudget(on: try values.decode(Bool.self, forKey: .on))
         case .setPermission: .setPermission(try values.decode(PhoneSnapshot.Permission.self, forKey: .permission))
         case .setPreviews: .setPreviews(whenUnlocked: try values.decode(Bool.self, forKey: .whenUnlocked))
         case .tapNotification: .tapNotification(id: try values.decode(String.self, forKey: .id))
@@ -122,7 +125,8 @@ extension PhoneAction: Codable {
             try values.encodeIfPresent(draft.kind, forKey: .kind)
         case .setNetwork(let offline): try values.encode(offline, forKey: .offline)
         case .setConnection(let connection): try values.encode(connection, forKey: .connection)
-        case .setBackgroundRefresh(let on), .setAlerts(let on), .setFocus(let on), .setLowPower(let on):
+        case .setBackgroundRefresh(let on), .setAlerts(let on), .setFocus(let on), .setLowPower(let on),
+            .setWakeBudget(let on):
             try values.encode(on, forKey: .on)
         case .setPermission(let permission): try values.encode(permission, forKey: .permission)
         case .setPreviews(let whenUnlocked): try values.encode(whenUnlocked, forKey: .whenUnlocked)

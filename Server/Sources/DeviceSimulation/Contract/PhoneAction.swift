@@ -34,6 +34,8 @@ public enum PhoneAction: Hashable, Sendable {
     /// A Focus keeps banners and sounds away; what comes waits in the notification centre.
     case setFocus(on: Bool)
     case setLowPower(on: Bool)
+    /// Whether the system counts how often it wakes the app.
+    case setWakeBudget(on: Bool)
     /// Whether a locked phone hides what notifications say.
     case setPreviews(whenUnlocked: Bool)
     /// A tap on a banner or an entry of the notification centre.

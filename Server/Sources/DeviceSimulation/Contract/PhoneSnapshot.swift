@@ -18,6 +18,8 @@ public struct PhoneSnapshot: Hashable, Sendable, Codable {
     public var alerts: Bool
     public var focus: Bool
     public var lowPower: Bool
+    /// Whether the system counts how often it wakes the app.
+    public var wakeBudget: Bool
     /// The state of the app's process.
     public var process: ProcessState
     /// The signed-in user, by the name as the server stored it.
@@ -57,6 +59,7 @@ public struct PhoneSnapshot: Hashable, Sendable, Codable {
         alerts = true
         focus = false
         lowPower = false
+        wakeBudget = false
         process = .notRunning
         signIn = Progress()
         sending = Progress()

@@ -6,6 +6,8 @@ final class PhoneLink: Sendable {
     private weak let phone: SimulatedPhone?
 
     init(phone: SimulatedPhone) { self.phone = phone }
+
+    func noteSurplusAnswer() async { await phone?.noteSurplusAnswer() }
 }
 
 extension PhoneLink: NotificationPresenting {
@@ -38,9 +40,15 @@ extension PhoneLink: PushRegistering {
 extension PhoneLink: AppEnvironment {
     func appState() async -> AppState { await phone?.appState ?? .background }
 
+    func isSavingPower() async -> Bool { await phone?.system.settings.lowPower ?? false }
+
     func installationFacts() async -> InstallationFacts {
         await phone?.installationFacts ?? InstallationFacts(bundleID: "")
     }
+}
+
+extension PhoneLink: BackgroundScheduling {
+    func scheduleRefresh(after pause: Duration) async { await phone?.scheduleRefresh(after: pause) }
 }
 
 extension PhoneLink: ContentRouting {
@@ -102,6 +110,8 @@ extension SimulatedPhone {
 
     var installationFacts: InstallationFacts {
         InstallationFacts(
-            bundleID: configuration.bundleID, environment: configuration.environment, locale: configuration.locale)
+            bundleID: configuration.bundleID, environment: configuration.environment, locale: configuration.locale,
+            appVersion: configuration.appVersion, systemVersion: "simulated", timeZone: "Etc/UTC",
+            capabilities: ["service-extension"])
     }
 }

@@ -21,7 +21,8 @@ extension SimulatedPhone {
         case .restoreBackup: try await replace(.restoreBackup)
         case .setNetwork(let offline): await setConnection(offline ? .offline : .online)
         case .setConnection(let connection): await setConnection(connection)
-        case .setBackgroundRefresh, .setPermission, .setAlerts, .setFocus, .setLowPower, .setPreviews: try await set(action)
+        case .setBackgroundRefresh, .setPermission, .setAlerts, .setFocus, .setLowPower, .setWakeBudget, .setPreviews:
+            try await set(action)
         case .tapNotification(let id): try await respond(to: id, .open)
         case .moreNotification(let id): try await more(id)
         case .dismissNotification(let id): try await dismiss(id)
@@ -65,6 +66,7 @@ extension SimulatedPhone {
         case .setAlerts(let on): settings.alerts = on
         case .setFocus(let on): settings.focus = on
         case .setLowPower(let on): settings.lowPower = on
+        case .setWakeBudget(let on): settings.wakeBudget = on
         case .setPreviews(let whenUnlocked): settings.hidesPreviews = whenUnlocked
         default: break
         }

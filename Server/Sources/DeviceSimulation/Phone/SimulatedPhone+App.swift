@@ -34,7 +34,7 @@ extension SimulatedPhone {
     private func makeEngine() throws(PhoneActionError) -> RichPushEngine {
         guard let ports = try? ports(for: .app) else { throw .notPossible("The phone's folder cannot be used") }
         let link = PhoneLink(phone: self)
-        let app = AppPorts(notifications: link, push: link, environment: link, router: link)
+        let app = AppPorts(notifications: link, push: link, environment: link, router: link, scheduling: link)
         return RichPushEngine(configuration: configuration.app, device: ports, app: app)
     }
 
@@ -46,6 +46,13 @@ extension SimulatedPhone {
         return client
     }
 
+    /// What the story says of a completion that came twice. A phone takes the first, and may end the process for the second.
+    static let surplusContent = "The service extension handed over a second time"
+    static let surplusAnswer = "The app answered a second time"
+
+    /// The app answered what was answered before.
+    func noteSurplusAnswer() { story.tell(.failed, nil, Self.surplusAnswer) }
+
     /// The process of the app ended by itself.
     private func processEnded(_ client: AppClient) async {
         guard engine === client else { return }
@@ -56,7 +63,11 @@ extension SimulatedPhone {
     /// Where the service extension runs for the next push.
     func extensionHost() -> (any ExtensionHost)? {
         let log = StoryEventLog(story: story, role: .serviceExtension)
-        if let program = configuration.program { return ExtensionProcess(configuration, program: program, log: log) }
+        if let program = configuration.program {
+            return ExtensionProcess(configuration, program: program, log: log) { [story] in
+                story.tell(.failed, nil, Self.surplusContent)
+            }
+        }
         guard let ports = try? ports(for: .serviceExtension) else { return nil }
         return InProcessExtension(
             configuration: configuration.app, ports: ports, time: configuration.backgroundTime,

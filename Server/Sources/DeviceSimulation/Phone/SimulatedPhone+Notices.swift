@@ -11,12 +11,13 @@ import RichPushModel
 extension SimulatedPhone {
     /// Shows a notification where the system says, or asks the app how while the user looks at it.
     func show(
-        _ content: NoticeContent, identifier: String, richID: RichID?, by shower: String,
+        _ content: NoticeContent, identifier: String, richID: RichID?, subject: SubjectMark? = nil, by shower: String,
         traits: SystemEvent.AlertTraits = .init(), push: String? = nil
     ) async {
         guard let place = place(of: traits, richID, push) else { return discard(content) }
         if let badge = content.badge { setBadge(badge) }
-        let options = await options(content, identifier, richID, at: place)
+        let asked = ForegroundNotice(identifier: identifier, richID: richID, subject: subject, content: content)
+        let options = await options(asked, at: place)
         guard !options.isDisjoint(with: [.list, .banner]) else { return discard(content) }
         let entry = entry(content, identifier: identifier, richID: richID)
         for gone in list.add(entry) { shelf.remove(gone.file) }
@@ -38,16 +39,13 @@ extension SimulatedPhone {
     }
 
     /// How it is shown; the app in front may want it otherwise.
-    private func options(
-        _ content: NoticeContent, _ identifier: String, _ richID: RichID?, at place: NoticePlace
-    ) async -> PresentationOptions {
+    private func options(_ notice: ForegroundNotice, at place: NoticePlace) async -> PresentationOptions {
         switch place {
         case .banner: return [.banner, .list, .sound]
         case .lockScreen: return [.list, .sound]
         case .quietly: return [.list]
         case .asAppSays:
-            return await engine?.willPresent(ForegroundNotice(identifier: identifier, richID: richID, content: content))
-                ?? [.banner, .list, .sound]
+            return await engine?.willPresent(notice) ?? [.banner, .list, .sound]
         }
     }
 

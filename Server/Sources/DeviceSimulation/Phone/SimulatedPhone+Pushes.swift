@@ -75,8 +75,8 @@ extension SimulatedPhone {
             case .runExtension: content = await enrich(content, push, envelope)
             case .showNotice:
                 await show(
-                    content, identifier: push.identifier, richID: envelope?.id, by: "the system", traits: payload.traits,
-                    push: push.apnsID)
+                    content, identifier: push.identifier, richID: envelope?.id, subject: envelope?.subject, by: "the system",
+                    traits: payload.traits, push: push.apnsID)
             default: break
             }
         }

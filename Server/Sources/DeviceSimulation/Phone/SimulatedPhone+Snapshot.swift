@@ -14,6 +14,7 @@ extension SimulatedPhone {
         snapshot.hidesPreviews = settings.hidesPreviews
         snapshot.focus = settings.focus
         snapshot.lowPower = settings.lowPower
+        snapshot.wakeBudget = system.hasWakeBudget
         snapshot.backgroundRefresh = settings.backgroundRefresh
         snapshot.network = network.connection
         snapshot.screen = snapshot.locked ? .lock : system.process.isInFront ? appScreen : .home

@@ -31,10 +31,12 @@ extension SimulatedPhone {
         case .hideBanner: view.banner = nil
         case .suspendLater: suspendLater()
         case .clearNotices: removeAllNotices()
-        case .removeFiles: removeFiles()
+        case .removeFiles:
+            refreshTimer?.cancel()
+            removeFiles()
         case .removeSecrets: try? FileManager.default.removeItem(at: configuration.folder.appendingPathComponent("keychain"))
         case .unregister: await service.unregister(device: configuration.identity.id, topic: configuration.bundleID)
-        case .runExtension, .showNotice, .place, .hold, .drop: break
+        case .runExtension, .showNotice, .place, .refreshApp, .hold, .drop: break
         }
     }
 

@@ -55,6 +55,8 @@ public actor SimulatedPhone {
     var connection: Task<Void, Never>?
     var suspension: Task<Void, Never>?
     var bannerTimer: Task<Void, Never>?
+    /// The refresh that the app wants.
+    var refreshTimer: Task<Void, Never>?
 
     /// Builds a phone in its folder. It is off the network until `start`.
     ///
@@ -95,6 +97,7 @@ public actor SimulatedPhone {
         connection?.cancel()
         suspension?.cancel()
         bannerTimer?.cancel()
+        refreshTimer?.cancel()
         await engine?.stop()
         engine = nil
         await service.disconnect(device: configuration.identity.id)

@@ -21,6 +21,8 @@ public struct SimulatedPhoneConfiguration: Sendable {
     /// `sandbox` or `production`; absent leaves it to the hub.
     public var environment: String?
     public var locale = "en"
+    /// What the app says of itself.
+    public var appVersion = "1.0"
     /// Where the phone keeps what a phone keeps: the app group, the key chain, the system's attachments.
     public var folder: URL
     /// How often the system wakes the app for background pushes; `nil` for no limit, as while debugging.

@@ -7,6 +7,9 @@ struct StoryEventLog: EventLog {
         case app, serviceExtension = "service extension"
     }
 
+    /// As the engine says it.
+    private static let foreign = "another-user"
+
     let story: PhoneStory
     let role: Role
 
@@ -23,6 +26,9 @@ struct StoryEventLog: EventLog {
         case .fetchFailed: (.failed, "The content could not be fetched")
         case .presented: (.shown, "The app showed a local notification")
         case .presentFailed: (.failed, "The notification could not be shown")
+        case .ignored where event.detail["reason"] == Self.foreign,
+            .unchanged where event.detail["reason"] == Self.foreign:
+            (.held, "The push says that it is for another user; nothing is fetched")
         case .unchanged: (.failed, "The service extension left the push as it was")
         case .offered: (.shown, "The app asks OK / More")
         case .opened: (.opened, "The user opened it")

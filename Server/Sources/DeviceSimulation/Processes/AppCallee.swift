@@ -39,6 +39,7 @@ enum AppCallee {
         switch call {
         case .handleBackgroundPush(let envelope, let budget):
             return json(await engine.handleBackgroundPush(envelope, budget: budget))
+        case .handleBackgroundRefresh(let budget): return json(await engine.handleBackgroundRefresh(budget: budget))
         case .willPresent(let notice): return json(await engine.willPresent(notice))
         case .didRespond(let response): await engine.didRespond(response)
         case .didAnswerOffer(let id, let more): await engine.didAnswerOffer(of: id, more: more)

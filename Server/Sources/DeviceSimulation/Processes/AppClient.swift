@@ -63,7 +63,9 @@ actor AppClient {
         switch try? JSONDecoder().decode(FromApp.self, from: line) {
         case .ready: await ready.resolve(true)
         case .event(let event): log.record(event)
-        case .answer(let number, let answer): await waiting.removeValue(forKey: number)?.resolve(answer)
+        case .answer(let number, let answer):
+            guard let open = waiting.removeValue(forKey: number) else { return await system.noteSurplusAnswer() }
+            await open.resolve(answer)
         case .call(let number, let call):
             let (system, channel) = (system, process.channel)
             Task { channel.send(ToApp.answer(number, await system.answer(call))) }
@@ -153,6 +155,10 @@ extension AppClient: AppRole {
         await value(of: .handleBackgroundPush(envelope, budget: budget), or: .failed)
     }
 
+    func handleBackgroundRefresh(budget: Duration) async -> Bool {
+        await value(of: .handleBackgroundRefresh(budget: budget), or: false)
+    }
+
     func willPresent(_ notice: ForegroundNotice) async -> PresentationOptions {
         await value(of: .willPresent(notice), or: [.banner, .list, .sound])
     }
@@ -198,6 +204,8 @@ extension PhoneLink {
         case .registerForPush: await registerForPush()
         case .appState: return json(await appState())
         case .installationFacts: return json(await installationFacts())
+        case .isSavingPower: return json(await isSavingPower())
+        case .scheduleRefresh(let pause): await scheduleRefresh(after: pause)
         case .setBadge(let count): await setBadge(count)
         case .register(let categories): await register(categories)
         case .requestPermission(let provisional): return json(await requestPermission(provisional: provisional))

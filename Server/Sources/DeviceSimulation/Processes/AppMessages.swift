@@ -30,6 +30,7 @@ enum AppCall: Codable, Sendable {
     case requestPermission(provisional: Bool)
     case setTags([String])
     case handleBackgroundPush(PushEnvelope, budget: Duration)
+    case handleBackgroundRefresh(budget: Duration)
     case willPresent(ForegroundNotice)
     case didRespond(NoticeResponse)
     case didAnswerOffer(RichID, more: Bool)
@@ -51,7 +52,8 @@ struct AppAnswer: Codable, Sendable {
 enum SystemCall: Codable, Sendable {
     case present(LocalNotice)
     case removeDelivered([String])
-    case removeAllDelivered, delivered, permission, registerForPush, appState, installationFacts
+    case removeAllDelivered, delivered, permission, registerForPush, appState, installationFacts, isSavingPower
+    case scheduleRefresh(after: Duration)
     case setBadge(Int)
     case register([NoticeCategory])
     case requestPermission(provisional: Bool)

@@ -23,6 +23,7 @@ protocol AppRole: AnyObject, Sendable {
     func setTags(_ tags: [String]) async throws(RichPushError)
 
     func handleBackgroundPush(_ envelope: PushEnvelope, budget: Duration) async -> BackgroundResult
+    func handleBackgroundRefresh(budget: Duration) async -> Bool
     func willPresent(_ notice: ForegroundNotice) async -> PresentationOptions
     func didRespond(_ response: NoticeResponse) async
     func didAnswerOffer(of id: RichID, more: Bool) async

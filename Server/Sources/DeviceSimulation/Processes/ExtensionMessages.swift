@@ -25,4 +25,6 @@ public enum ExtensionMistake: String, Sendable, CaseIterable {
     case grow
     /// It ends without an answer.
     case crash
+    /// It hands its content over twice.
+    case answerTwice = "answer-twice"
 }

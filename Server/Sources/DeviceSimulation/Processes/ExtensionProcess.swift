@@ -25,9 +25,14 @@ struct ExtensionProcess: ExtensionHost {
     let memoryLimit: Int
     let mistake: ExtensionMistake?
     let log: any EventLog
+    /// It handed over once more than it may.
+    let onSurplus: @Sendable () -> Void
     private let clock = SystemClock()
 
-    init(_ configuration: SimulatedPhoneConfiguration, program: String, log: any EventLog) {
+    init(
+        _ configuration: SimulatedPhoneConfiguration, program: String, log: any EventLog,
+        onSurplus: @escaping @Sendable () -> Void
+    ) {
         self.program = program
         setup = ProcessSetup(configuration)
         time = configuration.backgroundTime
@@ -35,6 +40,7 @@ struct ExtensionProcess: ExtensionHost {
         memoryLimit = configuration.extensionMemoryLimit
         mistake = configuration.extensionMistake
         self.log = log
+        self.onSurplus = onSurplus
     }
 
     func run(_ request: EnrichmentRequest) async -> ExtensionEnd {
@@ -70,7 +76,7 @@ struct ExtensionProcess: ExtensionHost {
             switch try? JSONDecoder().decode(FromExtension.self, from: line) {
             case .ready: await watch.ready.resolve(true)
             case .event(let event): log.record(event)
-            case .content(let content): await watch.answer(content)
+            case .content(let content): if await !watch.answer(content) { onSurplus() }
             case nil: break
             }
         }

@@ -8,6 +8,7 @@ actor ExtensionWatch {
     private(set) var grownBytes: Int?
     private(set) var grownResidentBytes: Int?
     private var isTold = false
+    private var answers = 0
 
     func tellOfEnd() { isTold = true }
 
@@ -16,8 +17,11 @@ actor ExtensionWatch {
         grownResidentBytes = max(grownResidentBytes ?? 0, memory.resident - base.resident)
     }
 
-    func answer(_ content: NoticeContent) async {
+    /// Whether it was the first one. The system takes one content for a push; whoever hands over more has a mistake in it.
+    func answer(_ content: NoticeContent) async -> Bool {
+        answers += 1
         await end.resolve(ExtensionEnd(reason: isTold ? .expired : .answered, content: content, took: .zero))
+        return answers == 1
     }
 
     func finish(_ reason: ExtensionEnd.Reason) async {

@@ -30,10 +30,10 @@ public enum PhoneProcessProgram {
         while let line = await lines.next() {
             switch try JSONDecoder().decode(ToExtension.self, from: line) {
             case .enrich(let request, let budget):
-                if let mistake {
-                    make(mistake)
-                } else {
-                    Task { channel.send(FromExtension.content(await engine.enrich(request, budget: budget))) }
+                if let mistake, make(mistake) { continue }
+                Task {
+                    let content = await engine.enrich(request, budget: budget)
+                    for _ in 0..<(mistake == nil ? 1 : 2) { channel.send(FromExtension.content(content)) }
                 }
             case .expire: if mistake == nil { await engine.expire() }
             }
@@ -48,7 +48,8 @@ public enum PhoneProcessProgram {
         let system = SystemCaller(channel)
         let log = ChannelLog { channel.send(FromApp.event($0)) }
         let ports = try setup.ports(isForApp: true, client: AsyncHTTPTransport.makeClient(), log: log)
-        let app = AppPorts(notifications: system, push: system, environment: system, router: system)
+        let app = AppPorts(
+            notifications: system, push: system, environment: system, router: system, scheduling: system)
         let engine = RichPushEngine(configuration: try setup.configuration(), device: ports, app: app)
         channel.send(FromApp.ready)
         while let line = await lines.next() {
@@ -72,8 +73,10 @@ public enum PhoneProcessProgram {
         return try JSONDecoder().decode(ProcessSetup.self, from: line)
     }
 
-    private static func make(_ mistake: ExtensionMistake) {
+    /// Makes one that takes the place of the work; `false` for one that comes after it.
+    private static func make(_ mistake: ExtensionMistake) -> Bool {
         switch mistake {
+        case .answerTwice: return false
         case .hang: break
         case .crash: _exit(70)
         case .grow:
@@ -87,6 +90,7 @@ public enum PhoneProcessProgram {
                 _exit(71)
             }
         }
+        return true
     }
 }
 

@@ -18,6 +18,11 @@ struct ProcessSetup: Codable, Sendable {
     var offersInForeground: Bool
     var offersReply: Bool
     var neutralText: String
+    var moreTitle: String
+    var replyTitle: String
+    var replyFailedText: String
+    var refreshTask: String?
+    var limits: DeviceLimits
     var contentLimits: FileContentCache.Limits
 
     init(_ configuration: SimulatedPhoneConfiguration) {
@@ -29,6 +34,11 @@ struct ProcessSetup: Codable, Sendable {
         offersInForeground = configuration.app.offersInForeground
         offersReply = configuration.app.offersReply
         neutralText = configuration.app.neutralText
+        moreTitle = configuration.app.moreTitle
+        replyTitle = configuration.app.replyTitle
+        replyFailedText = configuration.app.replyFailedText
+        refreshTask = configuration.app.refreshTask
+        limits = configuration.app.limits
         contentLimits = configuration.contentLimits
     }
 
@@ -40,6 +50,11 @@ struct ProcessSetup: Codable, Sendable {
         configuration.offersInForeground = offersInForeground
         configuration.offersReply = offersReply
         configuration.neutralText = neutralText
+        configuration.moreTitle = moreTitle
+        configuration.replyTitle = replyTitle
+        configuration.replyFailedText = replyFailedText
+        configuration.refreshTask = refreshTask
+        configuration.limits = limits
         return configuration
     }
 

@@ -66,7 +66,13 @@ extension SystemCaller: PushRegistering {
 extension SystemCaller: AppEnvironment {
     func appState() async -> AppState { await ask(.appState, or: .background) }
 
+    func isSavingPower() async -> Bool { await ask(.isSavingPower, or: false) }
+
     func installationFacts() async -> InstallationFacts { await ask(.installationFacts, or: InstallationFacts(bundleID: "")) }
+}
+
+extension SystemCaller: BackgroundScheduling {
+    func scheduleRefresh(after pause: Duration) async { await ask(.scheduleRefresh(after: pause)) }
 }
 
 extension SystemCaller: ContentRouting {

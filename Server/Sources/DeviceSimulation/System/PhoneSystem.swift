@@ -10,18 +10,26 @@ struct PhoneSystem: Hashable, Sendable {
     /// The one background push that is kept for an app that may not run now.
     private(set) var kept: IncomingPush?
     private var budget: BackgroundBudget
+    private let budgetByDefault: Bool
+    /// Apple's advice: two or three an hour (APNs reference 6.4).
+    private static let usualWakes = 3
 
     init(settings: SystemSettings = SystemSettings(), isInstalled: Bool = true, wakesPerHour: Int? = nil) {
         self.settings = settings
         self.isInstalled = isInstalled
-        budget = BackgroundBudget(wakesPerHour: wakesPerHour)
+        budgetByDefault = wakesPerHour != nil
+        budget = BackgroundBudget(wakesPerHour: wakesPerHour ?? Self.usualWakes)
     }
+
+    /// Whether wakes have a budget now.
+    var hasWakeBudget: Bool { settings.wakeBudget ?? budgetByDefault }
 
     /// Takes an event in and says what is to be done.
     mutating func handle(_ event: SystemEvent, at now: Timestamp) -> [SystemInstruction] {
         switch event {
         case .alert(let traits): return alert(traits)
         case .background(let push): return background(push, at: now)
+        case .refresh: return refresh(at: now)
         case .badge(let badge): return settings.permission == .granted && isInstalled ? [.setBadge(badge)] : []
         case .notice(let traits): return notice(traits)
         case .openApp: return open()
@@ -70,10 +78,28 @@ struct PhoneSystem: Hashable, Sendable {
         }
     }
 
+    /// The app wanted to run for a moment: under the same rules as for a background push, but nothing is kept.
+    private mutating func refresh(at now: Timestamp) -> [SystemInstruction] {
+        guard isInstalled else { return [.drop(.notInstalled)] }
+        switch process.state {
+        case .forceQuit: return [.drop(.forceQuit)]
+        case .active, .inactive, .background:
+            process.wake()
+            return [.refreshApp]
+        case .suspended, .notRunning:
+            if let reason = reasonToHold(at: now) { return [.hold(reason)] }
+            return [wake(), .refreshApp]
+        }
+    }
+
     private mutating func reasonToHold(at now: Timestamp) -> HoldReason? {
         guard settings.backgroundRefresh else { return .backgroundRefreshOff }
         guard !settings.lowPower else { return .lowPower }
-        return budget.spend(at: now) ? nil : .overBudget
+        return spend(at: now) ? nil : .overBudget
+    }
+
+    private mutating func spend(at now: Timestamp) -> Bool {
+        !hasWakeBudget || budget.spend(at: now)
     }
 
     private mutating func wake() -> SystemInstruction {
@@ -152,7 +178,7 @@ struct PhoneSystem: Hashable, Sendable {
             process.wake()
             return handOverKept(isAwake: true)
         }
-        guard budget.spend(at: now) else { return [] }
+        guard spend(at: now) else { return [] }
         return [wake()] + handOverKept(isAwake: true)
     }
 

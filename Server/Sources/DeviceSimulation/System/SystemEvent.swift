@@ -9,6 +9,9 @@ enum SystemEvent: Hashable, Sendable {
     /// Content is ready to be shown: the extension's, the push's own, or the app's.
     case notice(AlertTraits)
 
+    /// The time has come that the app wanted a refresh at.
+    case refresh
+
     case openApp, goHome, lock, unlock, forceQuit
     /// The system takes the app's memory back.
     case endApp

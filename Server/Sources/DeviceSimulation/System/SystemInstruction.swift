@@ -15,6 +15,8 @@ enum SystemInstruction: Hashable, Sendable {
     case endApp
     /// Hand a push to the app's background handler.
     case handOver(IncomingPush)
+    /// Let the app refresh itself.
+    case refreshApp
     /// Do not: the reason is told.
     case hold(HoldReason)
     case drop(HoldReason)

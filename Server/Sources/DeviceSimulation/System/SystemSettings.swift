@@ -8,10 +8,12 @@ struct SystemSettings: Hashable, Sendable {
     var lowPower = false
     /// Whether a locked phone hides what notifications say.
     var hidesPreviews = false
+    /// Whether the system counts how often it wakes the app; absent means as the phone was made.
+    var wakeBudget: Bool?
 }
 
 extension SystemSettings: Codable {
-    private enum Key: String, CodingKey { case permission, alerts, focus, backgroundRefresh, lowPower, hidesPreviews }
+    private enum Key: String, CodingKey { case permission, alerts, focus, backgroundRefresh, lowPower, hidesPreviews, wakeBudget }
 
     /// Reads what there is; an older phone chose less.
     init(from decoder: any Decoder) throws {
@@ -22,6 +24,7 @@ extension SystemSettings: Codable {
         backgroundRefresh = try values.decodeIfPresent(Bool.self, forKey: .backgroundRefresh) ?? backgroundRefresh
         lowPower = try values.decodeIfPresent(Bool.self, forKey: .lowPower) ?? lowPower
         hidesPreviews = try values.decodeIfPresent(Bool.self, forKey: .hidesPreviews) ?? hidesPreviews
+        wakeBudget = try values.decodeIfPresent(Bool.self, forKey: .wakeBudget)
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -32,5 +35,6 @@ extension SystemSettings: Codable {
         try values.encode(backgroundRefresh, forKey: .backgroundRefresh)
         try values.encode(lowPower, forKey: .lowPower)
         try values.encode(hidesPreviews, forKey: .hidesPreviews)
+        try values.encodeIfPresent(wakeBudget, forKey: .wakeBudget)
     }
 }

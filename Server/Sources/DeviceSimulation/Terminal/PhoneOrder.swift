@@ -33,7 +33,8 @@ public enum PhoneOrder: Hashable, Sendable {
         ("quit-app, end-app", "throw the app out of the switcher; let the system end it"),
         ("restart", "switch the phone off and on: nothing is readable until `unlock`"),
         ("online, offline, slow", "the network"),
-        ("permission|alerts|refresh|focus|low-power|previews on|off", "settings; `previews off` hides them on the lock screen"),
+        ("permission|alerts|refresh|focus on|off", "settings"),
+        ("low-power|budget|previews on|off", "more of them; `previews off` hides what notifications say on the lock screen"),
         ("install, remove, restore", "install the app anew, remove it, set the phone up from a backup"),
         ("sign-in, sign-out", "the app's user"),
         ("inbox, show", "what the app has; how the phone stands"),
@@ -103,7 +104,8 @@ public enum PhoneOrder: Hashable, Sendable {
         let actions: [String: (Bool) -> PhoneAction] = [
             "permission": { .setPermission($0 ? .granted : .denied) }, "alerts": { .setAlerts(on: $0) },
             "refresh": { .setBackgroundRefresh(on: $0) }, "focus": { .setFocus(on: $0) },
-            "low-power": { .setLowPower(on: $0) }, "previews": { .setPreviews(whenUnlocked: !$0) },
+            "low-power": { .setLowPower(on: $0) }, "budget": { .setWakeBudget(on: $0) },
+            "previews": { .setPreviews(whenUnlocked: !$0) },
         ]
         guard let action = actions[name] else {
             let isKnown = plain[name] != nil

@@ -30,6 +30,7 @@ struct PersonTable {
             name: "bindings", owner: "user_id", key: "binding_id", isNumbered: true,
             columns: [
                 "record_id", "kind", "platform", "handle", "environment", "topic", "tags", "from_at", "until_at", "sealing_key",
+                "facts",
             ]),
         PersonTable(name: "user_tags", owner: "user_id", key: "audience_key", isNumbered: false, columns: []),
         PersonTable(

@@ -42,7 +42,9 @@ public struct SQLBindingStore: BindingStore {
             try handOver(old, to: user, app, at: now, connection)
         }
         let replaced = try closeOthers(of: device, user, app, at: now, connection)
-        if let old, old.user == user, old.device == device { return .bound(old, replaced: replaced) }
+        if let old, old.user == user, old.device.isRegistered(as: device) {
+            return .bound(try note(device.facts, of: old, app, connection), replaced: replaced)
+        }
         if let old { try close(old, app, at: now, connection) }
         try requireRoom(of: user, app, connection)
         let binding = Binding(
@@ -50,6 +52,18 @@ public struct SQLBindingStore: BindingStore {
         try insert(binding, app, connection)
         try remember(device.matchingTags, of: user, app, at: now, connection)
         return .bound(binding, replaced: replaced)
+    }
+
+    /// What a device tells of itself is news of the same binding.
+    private static func note(
+        _ facts: DeviceFacts?, of binding: Binding, _ app: AppID, _ connection: any SQLConnection
+    ) throws -> Binding {
+        guard binding.device.facts != facts else { return binding }
+        try connection.run(
+            setFacts, [.optional(facts?.stored), .integer(app.number), .integer(binding.number)])
+        var noted = binding
+        noted.device.facts = facts
+        return noted
     }
 
     public func current(_ record: RecordID) async throws -> Binding? {
@@ -170,7 +184,7 @@ extension SQLBindingStore {
                 .text(device.kind.rawValue), .text(device.platform.rawValue), .optional(device.handle?.text),
                 .optional(device.environment), .optional(device.topic),
                 .text(device.tags.map(\.text).joined(separator: ",")), .integer(binding.from.milliseconds),
-                .optional(device.sealingKey),
+                .optional(device.sealingKey), .optional(device.facts?.stored),
             ])
     }
 
@@ -181,7 +195,7 @@ extension SQLBindingStore {
             record: record, kind: kind, platform: Platform(rawValue: try row.text(4)),
             handle: try row.optionalText(5).map(DeviceHandle.init(canonical:)), environment: try row.optionalText(6),
             topic: try row.optionalText(7), tags: try row.text(8).split(separator: ",").compactMap { Tag(String($0)) },
-            sealingKey: try row.optionalText(11))
+            sealingKey: try row.optionalText(11), facts: try row.optionalText(12).flatMap(DeviceFacts.init(stored:)))
         return Binding(
             number: try row.integer(0), user: UserID(try row.integer(1)), device: device,
             from: Timestamp(milliseconds: try row.integer(9)),
@@ -194,11 +208,12 @@ extension SQLBindingStore {
         limitStatements + [
             selectCurrent, selectLast, selectOthers, selectSince, selectHeld, selectAll, selectTags, insertOne, insertTag,
             deleteTag,
-            closeOne,
+            setFacts, closeOne,
         ]
 
     private static let columns =
-        "binding_id, user_id, record_id, kind, platform, handle, environment, topic, tags, from_at, until_at, sealing_key"
+        "binding_id, user_id, record_id, kind, platform, handle, environment, topic, tags, from_at, until_at, sealing_key, "
+        + "facts"
 
     private static let selectCurrent = SQLStatement(
         composed: "SELECT \(columns) FROM bindings WHERE app_id = $1 AND record_id = $2 AND until_at IS NULL")
@@ -223,10 +238,12 @@ extension SQLBindingStore {
         "DELETE FROM user_tags WHERE app_id = $1 AND user_id = $2 AND audience_key = $3")
     private static let insertOne = SQLStatement(
         composed: """
-            INSERT INTO bindings (app_id, \(columns)) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, NULL, $12)
+            INSERT INTO bindings (app_id, \(columns)) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, NULL, $12, $13)
             """)
     static let insertTag = SQLStatement(
         "INSERT INTO user_tags (app_id, user_id, audience_key) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING")
+    private static let setFacts = SQLStatement(
+        "UPDATE bindings SET facts = $1 WHERE app_id = $2 AND binding_id = $3")
     private static let closeOne = SQLStatement(
-        "UPDATE bindings SET until_at = $1 WHERE app_id = $2 AND binding_id = $3 AND until_at IS NULL")
+        "UPDATE bindings SET until_at = $1, facts = NULL WHERE app_id = $2 AND binding_id = $3 AND until_at IS NULL")
 }

@@ -12,6 +12,7 @@ extension Migration {
         .addresses,
         .testSends,
         .nodes,
+        .installationFacts,
         .hubTurns,
     ]
 }

@@ -79,6 +79,8 @@ function moreSwitches(phone) {
         (on) => phone.act("setConnection", { connection: on ? "slow" : "online" }), "switch-slow"),
       toggle("Focus", snapshot.focus, (on) => phone.act("setFocus", { on }), "switch-focus"),
       toggle("Low power", snapshot.lowPower, (on) => phone.act("setLowPower", { on }), "switch-low-power"),
+    snapshot.wakeBudget !== undefined &&
+      toggle("Three wakes an hour", snapshot.wakeBudget, (on) => phone.act("setWakeBudget", { on }), "switch-wake-budget"),
       toggle("Alerts of the app", snapshot.alerts, (on) => phone.act("setAlerts", { on }), "switch-alerts"),
     ],
     snapshot.installed !== undefined && h("div", { class: "quiet-row", key: "life" },

@@ -1,4 +1,5 @@
 import APNsProtocol
+import RichPushModel
 
 /// What a phone would make of a body that is JSON (APNs reference 6.1, 6.2). Nothing here is refused by APNs, which looks at sizes
 /// alone.
@@ -17,7 +18,7 @@ struct PayloadReview {
     let text: String
 
     var findings: [PushFinding] {
-        var found: [PushFinding] = []
+        var found = subject
         if members["Simulator Target Bundle"] != nil {
             found.append(advice("Simulator Target Bundle", "is for Xcode's simulator; on a real phone it is a key as any other."))
         }
@@ -26,6 +27,13 @@ struct PayloadReview {
         }
         guard let aps = value.members else { return found + [advice("aps", "is \(value.words); it must be an object.")] }
         return found + unknownKeys(of: aps) + flags(of: aps) + values(of: aps) + purpose(of: aps)
+    }
+
+    /// For whom it says it is.
+    private var subject: [PushFinding] {
+        guard let value = members[SubjectMark.key] else { return [] }
+        if case .text(let text) = value, SubjectMark(text) != nil { return [] }
+        return [advice(SubjectMark.key, "is 16 digits of 0-9 a-f, and the app takes no notice of anything else.")]
     }
 
     /// Keys of Apple's beside an `aps` that is not there.

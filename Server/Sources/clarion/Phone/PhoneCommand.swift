@@ -103,6 +103,7 @@ struct PhoneCommand: AsyncParsableCommand {
             identity: .init(id: device, name: device, model: "Simulated iPhone"), app: app, bundleID: topic, folder: folder)
         configuration.app.keepsPasswordForSending = true
         configuration.app.offersReply = true
+        configuration.app.refreshTask = topic + ".refresh"
         configuration.environment = environment
         configuration.backgroundWakesPerHour = wakesPerHour
         configuration.program = Self.program

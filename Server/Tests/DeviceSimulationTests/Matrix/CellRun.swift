@@ -5,6 +5,7 @@ import RichPushModel
 import Testing
 
 @testable import DeviceSimulation
+@testable import RichPushDevice
 
 /// A phone that lives for one cell. It stands on the test's clock; nothing sleeps and no port is opened.
 struct CellRun {
@@ -149,14 +150,45 @@ struct CellRun {
 
     private func expectReceipts() async throws {
         let (base, expected) = (base, expectation.receipts)
-        #expect(await eventually { base.receiptWords == expected }, "\(cell): \(base.receiptWords) instead of \(expected)")
+        _ = await eventually { base.receiptWords == expected }
+        await expectQuiet()
+        #expect(base.receiptWords == expected, "\(cell)")
         // In a session that the server has ended nothing is sent any more; the next sign-in begins anew.
         guard cell.trouble != .unauthorized else { return }
         server.trouble.withLockedValue { $0 = .online }
         if await phone.snapshot.locked { try await phone.perform(.unlock) }
         try await phone.perform(.openApp)
         let all = expected.union(expectation.later)
-        #expect(await eventually { base.receiptWords == all }, "\(cell), later: \(base.receiptWords) instead of \(all)")
+        _ = await eventually { base.receiptWords == all }
+        await expectQuiet()
+        #expect(base.receiptWords == all, "\(cell), later")
+    }
+
+    /// Nothing is under way any more, and nobody waits for a moment of the next minutes to do something more.
+    private func expectQuiet() async {
+        let phone = phone
+        for time: Duration in [.zero, .seconds(300)] {
+            clock.advance(by: time)
+            #expect(await eventually { await phone.isAtRest }, "\(cell): something is still under way")
+        }
+    }
+}
+
+extension SimulatedPhone {
+    /// Whether neither a push nor a call of the app's own is on its way.
+    fileprivate var isAtRest: Bool {
+        get async {
+            guard isQuiet else { return false }
+            guard let app = engine as? RichPushEngine else { return true }
+            let isIdle = await app.isAtRest
+            return isIdle && isQuiet
+        }
+    }
+}
+
+extension RichPushEngine {
+    fileprivate var isAtRest: Bool {
+        flushing == nil && registration == nil && renewal == nil && revoking == nil && pushes.isEmpty && fetches.isEmpty
     }
 }
 

@@ -44,6 +44,24 @@ struct ExtensionEndTests {
     @Test("one that crashes is not waited for")
     func crashes() async throws { try await expectOriginal(.crash, .crashed) }
 
+    @Test("one that hands over twice is noticed; the person sees the first")
+    func answersTwice() async throws {
+        try await Stage.open { stage in
+            try await ProcessPhone.use("alice", on: stage) { configuration in
+                configuration.extensionMistake = .answerTwice
+            } _: { phone in
+                try await phone.phone.perform(.home)
+                _ = try await phone.send(.alert)
+                try await phone.settled()
+                try await phone.expectNoZombie()
+                _ = try await eventually("the phone notices it") { phone.surplusAnswers.isEmpty ? nil : true }
+                #expect(phone.surplusAnswers == [SimulatedPhone.surplusContent])
+                #expect(phone.extensionEnds == ["answered"])
+                #expect(await phone.phone.snapshot.notifications.map(\.body) == ["The words"])
+            }
+        }
+    }
+
     @Test("a program that cannot be started shows the push as it came")
     func notStarted() async throws {
         let configuration = SimulatedPhoneConfiguration(
@@ -51,7 +69,7 @@ struct ExtensionEndTests {
             bundleID: "t", folder: FileManager.default.temporaryDirectory)
         struct Silent: EventLog { func record(_ event: DeviceEvent) {} }
         for program in ["/no/such/program", "/bin/false"] {
-            let host = ExtensionProcess(configuration, program: program, log: Silent())
+            let host = ExtensionProcess(configuration, program: program, log: Silent()) {}
             let end = await host.run(.init(identifier: "x", envelope: nil, original: .init(body: "b")))
             #expect(end.reason == .notStarted && end.content == nil)
         }

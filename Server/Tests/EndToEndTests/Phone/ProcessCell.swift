@@ -18,6 +18,8 @@ struct ProcessCell: Sendable {
     /// The state of the content screen after the act; absent when none is open.
     var content: String?
     var receipts: Set<String>
+    /// Those that come besides when the trouble is over and the app was opened.
+    var later: Set<String> = []
 
     var name: String { "\(style)-\(state)-\(trouble)-\(act)" }
 
@@ -59,11 +61,14 @@ struct ProcessCell: Sendable {
             receipts: ["delivered", "fetched", "opened"]),
         ProcessCell(state: .terminated, style: .both, act: .ignore, seen: .picture, receipts: ["delivered", "fetched"]),
         ProcessCell(
-            state: .terminated, style: .alert, trouble: .offline, act: .tap, seen: .neutral, content: "missing", receipts: []),
+            state: .terminated, style: .alert, trouble: .offline, act: .tap, seen: .neutral, content: "missing", receipts: [],
+            later: ["delivered", "failed", "opened"]),
         ProcessCell(
-            state: .terminated, style: .silent, trouble: .offline, act: .tap, seen: .neutral, content: "missing", receipts: []),
+            state: .terminated, style: .silent, trouble: .offline, act: .tap, seen: .neutral, content: "missing", receipts: [],
+            later: ["delivered", "failed", "opened"]),
         ProcessCell(
-            state: .terminated, style: .alert, trouble: .slow, act: .ignore, seen: .words, receipts: ["delivered"]),
+            state: .terminated, style: .alert, trouble: .slow, act: .ignore, seen: .words, receipts: ["delivered"],
+            later: ["failed"]),
         ProcessCell(
             state: .forceQuit, style: .alert, trouble: .recalled, act: .tap, seen: .neutral, content: "failed",
             receipts: []),

@@ -67,6 +67,18 @@ struct ProcessPhone: Sendable {
         return try sent.decoded(SendAnswer.self).id
     }
 
+    /// What the server has of this phone, which is one installation: each kind once.
+    func receipts(of id: RichID) async throws -> Set<String> {
+        let status = try await stage.caller(name).call("GET", APIRoute.status(id)).decoded(SendStatus.self)
+        #expect(status.receipts.values.allSatisfy { $0 <= 1 }, "one installation counts once")
+        return Set(status.receipts.filter { $0.value > 0 }.keys)
+    }
+
+    /// Completions that came twice.
+    var surplusAnswers: [String] {
+        phone.steps.map(\.title).filter { [SimulatedPhone.surplusContent, SimulatedPhone.surplusAnswer].contains($0) }
+    }
+
     /// How the extension ended, for every push so far.
     var extensionEnds: [String] { phone.steps.compactMap { $0.detail["extension"] } }
 

@@ -112,6 +112,49 @@ extension AppleFace {
             #expect(left.isEmpty)
         }
 
+        /// A download that the server begins and does not end, in the client's own session.
+        private func hanging(_ client: RichPushClient) throws -> (LoopbackServer, URLSessionDownloadTask) {
+            let server = try LoopbackServer { _ in
+                Thread.sleep(forTimeInterval: 20)
+                return Data()
+            }
+            let url = server.url("/7")
+            let task = client.downloads.session.downloadTask(with: url)
+            task.taskDescription = "7"
+            task.resume()
+            return (server, task)
+        }
+
+        @Test("ends with the sign-out of whom it is for, and with the sign-in of another", arguments: [true, false])
+        func cancelled(isSignOut: Bool) async throws {
+            let client = try await phone.signedIn().client
+            let (server, task) = try hanging(client)
+            #expect(await soon { server.requests.count == 1 })
+            #expect(task.state == .running)
+            if isSignOut { try await client.signOut() } else { try await client.signIn(user: "bob", password: "hidden") }
+            #expect(await soon { task.state == .canceling || task.state == .completed })
+        }
+
+        @Test(
+            "ends when more comes than any content has, or is announced",
+            arguments: [(true, false), (false, true), (false, false)])
+        func bounded(isLong: Bool, isAnnounced: Bool) async throws {
+            let client = try await phone.signedIn().client
+            let (server, task) = try hanging(client)
+            #expect(await soon { server.requests.count == 1 })
+            let limit = client.configuration.limits.maximumContentBytes
+            client.downloads.delegate.urlSession(
+                client.downloads.session, downloadTask: task, didWriteData: 1, totalBytesWritten: isLong ? limit + 1 : limit,
+                totalBytesExpectedToWrite: isAnnounced ? limit + 1 : -1)
+            if isLong || isAnnounced {
+                #expect(await soon { task.state == .canceling || task.state == .completed })
+            } else {
+                await settle()
+                #expect(task.state == .running)
+                task.cancel()
+            }
+        }
+
         @Test("is begun once while it is under way")
         func once() async throws {
             let client = try await phone.signedIn().client

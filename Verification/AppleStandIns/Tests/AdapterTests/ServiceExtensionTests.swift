@@ -1,6 +1,8 @@
 import Foundation
 import RichPushModel
+import Security
 import Testing
+import UIKit
 import UserNotifications
 
 @testable import RichPushDevice
@@ -64,6 +66,27 @@ extension AppleFace {
             phone.backend.store(7)
             try await client.signOut()
             #expect(await deliver(7, to: try phone.launchExtension()).body == "You have a new message")
+        }
+
+        /// SHA-256 over "clarion subject 1", the number 7 and the name, as the server's own tests have it.
+        @Test(
+            "replaces the words of a push that says that it is for another", arguments: ["27e90420f33712e2", "ca5e2e572d08b18e"])
+        func subject(mark: String) async throws {
+            let delegate = try await phone.signedIn()
+            phone.backend.store(7)
+            let isHers = mark == "27e90420f33712e2"
+            let content = UNMutableNotificationContent()
+            (content.title, content.body) = ("Clinic", "Alice, your results are here")
+            content.userInfo = ["aps": ["alert": "x", "mutable-content": 1], "richId": "7", "richFor": mark]
+            let request = UNNotificationRequest(identifier: "remote", content: content, trigger: nil)
+            let service = try phone.launchExtension()
+            let shown = await withCheckedContinuation { continuation in
+                service.didReceive(request) { continuation.resume(returning: Shown($0)) }
+            }
+            #expect(shown.title == (isHers ? "Title" : "") && shown.body == (isHers ? "Words" : "You have a new message"))
+            FakeKeychain.shared.setOwnGroup("app")
+            #expect(
+                await push(TestPhone.payload(7).merging(["richFor": mark]) { $1 }, to: delegate) == (isHers ? .newData : .noData))
         }
 
         @Test("does not touch what is not ours")

@@ -24,6 +24,8 @@ struct Mistake: Sendable, CustomTestStringConvertible {
         Mistake(word: "background-mode-missing") { $0.hasRemoteNotificationMode = false },
         Mistake(word: "refresh-task-unlisted") { $0.listsRefreshTask = false },
         Mistake(word: "push-entitlement-missing") { $0.environment = nil },
+        Mistake(word: "environment-mismatch") { $0.serverEnvironments = ["production"] },
+        Mistake(word: "environment-mismatch") { $0.serverEnvironments = [] },
         Mistake(word: "token-missing") { $0.hasToken = false },
         Mistake(word: "delegate-replaced") { $0.hasDelegate = false },
         Mistake(word: "category-missing") { $0.hasCategory = false },
@@ -55,6 +57,7 @@ extension AppleFace {
             var facts = SetupFacts()
             facts.hasAppGroup = true
             facts.environment = "sandbox"
+            facts.serverEnvironments = ["sandbox", "production"]
             #expect(Diagnosis(facts).findings.isEmpty && Diagnosis(facts).isSound)
         }
 
@@ -95,6 +98,20 @@ extension AppleFace {
             ])
         func signing(profile: String, environment: String?) {
             #expect(PushSigning(profile: Data(profile.utf8))?.rawValue == environment)
+        }
+
+        @Test("keeps records and content readable on a locked phone, after its first unlock", arguments: [true, false])
+        func protection(isForApp: Bool) throws {
+            var set: [String: String] = [:]
+            _ = try DevicePorts.system(TestPhone.configuration, isForApp: isForApp, log: RecordingLog()) { folders in
+                SharedFolder.protect(folders) { attributes, path in
+                    #expect(FileManager.default.fileExists(atPath: path))
+                    set[path] = (attributes[.protectionKey] as? FileProtectionType)?.rawValue
+                }
+            }
+            let shared = try #require(SharedFolder.inGroup(TestPhone.group))
+            #expect(Set(set.keys) == Set([shared.path, shared.path + "/records", shared.path + "/content"]))
+            #expect(Set(set.values) == ["NSFileProtectionCompleteUntilFirstUserAuthentication"])
         }
 
         @Test("without the group's folder the app alone still works")

@@ -82,8 +82,8 @@ final class TestPhone {
     }
 
     /// As above, with alice signed in.
-    func signedIn() async throws -> TestAppDelegate {
-        let delegate = try launch()
+    func signedIn(clock: any ServiceClock = SystemClock()) async throws -> TestAppDelegate {
+        let delegate = try launch(clock: clock)
         delegate.application(.shared, didRegisterForRemoteNotificationsWithDeviceToken: Data([0x0A, 0xBC]))
         try await delegate.client.signIn(user: "alice", password: "secret")
         return delegate
@@ -139,10 +139,12 @@ func push(_ payload: [AnyHashable: Any], to delegate: RichPushAppDelegate) async
 }
 
 /// Lets the user act, as the system tells it: on a thread that is not the main one.
+@discardableResult
 func respond(
-    _ delegate: RichPushAppDelegate, to number: Int, _ action: String, text: String? = nil
+    _ delegate: RichPushAppDelegate, to number: Int, _ action: String, text: String? = nil,
+    counting answers: Answers<Bool> = Answers()
 ) async -> Answers<Bool> {
-    let answers = Answers<Bool>()
+    let once = Locked(false)
     await withCheckedContinuation { continuation in
         DispatchQueue.global().async {
             let content = UNMutableNotificationContent()
@@ -154,7 +156,11 @@ func respond(
                 ?? UNNotificationResponse(fake: shown, action: action)
             delegate.userNotificationCenter(.current(), didReceive: response) {
                 answers.add(true)
-                continuation.resume()
+                let isFirst = once.with { isDone in
+                    defer { isDone = true }
+                    return !isDone
+                }
+                if isFirst { continuation.resume() }
             }
         }
     }
