@@ -80,6 +80,9 @@ struct DecisionTests {
         #expect(PostgresFault(state: "23505", message: "Key (a)=(b)").fault == .duplicate)
         #expect(PostgresFault(state: "57P01", message: "bye").kind == .broken)
         #expect(PostgresFault(state: "25006", message: "standby").kind == .broken)
+        for state in ["57P05", "25P03", "08006"] {
+            #expect(PostgresFault(state: state, message: "ended").kind == .broken, "a connection that was ended is made anew")
+        }
         #expect(PostgresFault(state: "26000", message: "gone").kind == .statementsLost)
         for state in ["22P02", "23502"] {
             #expect(!"\(PostgresFault(state: state, message: "a secret").fault)".contains("secret"))
