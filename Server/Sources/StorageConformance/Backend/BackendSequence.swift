@@ -15,6 +15,8 @@ public struct BackendSequence {
     private var users: [User] = []
     private var now = BackendSample.start
     private var lines: [String] = []
+    /// The last number that was given.
+    private var last = 0
 
     /// Makes so many calls; what was answered, a line each.
     public static func answers(of stores: BackendStores, seed: UInt64, calls: Int) async throws -> [String] {
@@ -35,7 +37,9 @@ public struct BackendSequence {
     private mutating func user() -> User { users[number(0...(users.count - 1))] }
 
     private mutating func id() throws -> RichID {
-        guard let id = RichID(number: Int32(number(1...20))) else { throw Sample.Unexpected(what: "no number") }
+        guard let id = RichID(number: Int32(number(max(1, last - 15)...(last + 1)))) else {
+            throw Sample.Unexpected(what: "no number")
+        }
         return id
     }
 
@@ -121,11 +125,12 @@ public struct BackendSequence {
     private mutating func send() async throws {
         let (stores, user, now) = (stores, user(), now)
         let key = number(0...2) == 0 ? Sample.key("k\(number(1...3))", UInt8(number(1...2))) : nil
-        let asked = number(0...5) == 0 ? RichID(number: Int32(number(1...20))) : nil
+        let asked = number(0...5) == 0 ? RichID(number: Int32(last + number(0...3))) : nil
         let draft = try Sample.draft(
             from: user, to: audience(), content: number(0...2) == 0 ? "c\(number(1...4))" : nil, key: key, number: asked,
             expires: number(0...3) == 0 ? now + .seconds(Int64(number(1...60))) : nil)
         try await note("send") { try await stores.notifications.accept(draft, at: now) }
+        last = Int(try await stores.notifications.lastNumber())
         if let key { try await note("repeated") { try await stores.notifications.repeated(key, of: user.id) as Any } }
     }
 
@@ -194,8 +199,8 @@ public struct BackendSequence {
                 }
             }
         }
-        for number in Int32(1)...40 {
-            guard let id = RichID(number: number) else { continue }
+        for number in 1...(last + 1) {
+            guard let id = RichID(number: Int32(number)) else { continue }
             try await note("\(number)") { try await stores.notifications.notification(id) as Any }
         }
     }
