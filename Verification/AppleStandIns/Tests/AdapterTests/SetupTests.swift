@@ -73,8 +73,10 @@ extension AppleFace {
         @Test(
             "is looked at from inside: a group that the key chain refuses, a delegate that was replaced, nobody who hears offers")
         func diagnoses() async throws {
-            let client = try await phone.signedIn().client
+            let delegate = try await phone.signedIn()
+            let client = delegate.client
             #expect(await soon { await client.notifications.hasCategory("richPush") })
+            #expect(!(await client.diagnose().findings.map(\.id).contains("delegate-replaced")))
             let other = TestAppDelegate()
             phone.center.delegate = other
             FakeKeychain.shared.reset(groups: [])
@@ -87,6 +89,8 @@ extension AppleFace {
                     "background-mode-missing", "refresh-task-unlisted", "extension-missing",
                 ]))
             #expect(!words.contains("category-missing") && !words.contains("token-missing"))
+            // A delegate that is gone would be found for another reason.
+            #expect(client.delegate === delegate)
         }
 
         @Test(

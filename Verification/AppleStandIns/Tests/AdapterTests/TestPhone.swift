@@ -114,6 +114,18 @@ final class Answers<Value: Sendable>: Sendable {
     func add(_ value: Value) { answers.with { $0.append((value, isOnMainQueue())) } }
 }
 
+/// Whether a block is called for the first time. One that comes twice fails the tests that count, and ends no other.
+private final class First: Sendable {
+    private let isTaken = Locked(false)
+
+    func take() -> Bool {
+        isTaken.with { isTaken in
+            defer { isTaken = true }
+            return !isTaken
+        }
+    }
+}
+
 private let mainQueueKey = DispatchSpecificKey<Bool>()
 
 /// Whether this runs on the main queue. A test process on Linux drains it on a thread of its own choice, so that the thread
@@ -133,8 +145,11 @@ func soon(_ condition: @MainActor () async -> Bool) async -> Bool {
 /// Lets the system call with a background push, and waits for the answer.
 @MainActor
 func push(_ payload: [AnyHashable: Any], to delegate: RichPushAppDelegate) async -> UIBackgroundFetchResult {
-    await withCheckedContinuation { continuation in
-        delegate.application(.shared, didReceiveRemoteNotification: payload) { continuation.resume(returning: $0) }
+    let first = First()
+    return await withCheckedContinuation { continuation in
+        delegate.application(.shared, didReceiveRemoteNotification: payload) { result in
+            if first.take() { continuation.resume(returning: result) }
+        }
     }
 }
 
@@ -144,7 +159,7 @@ func respond(
     _ delegate: RichPushAppDelegate, to number: Int, _ action: String, text: String? = nil,
     counting answers: Answers<Bool> = Answers()
 ) async -> Answers<Bool> {
-    let once = Locked(false)
+    let first = First()
     await withCheckedContinuation { continuation in
         DispatchQueue.global().async {
             let content = UNMutableNotificationContent()
@@ -156,11 +171,7 @@ func respond(
                 ?? UNNotificationResponse(fake: shown, action: action)
             delegate.userNotificationCenter(.current(), didReceive: response) {
                 answers.add(true)
-                let isFirst = once.with { isDone in
-                    defer { isDone = true }
-                    return !isDone
-                }
-                if isFirst { continuation.resume() }
+                if first.take() { continuation.resume() }
             }
         }
     }
@@ -171,7 +182,8 @@ func respond(
 func askToPresent(
     _ delegate: RichPushAppDelegate, richID: String?
 ) async -> (UNNotificationPresentationOptions, onMain: Bool) {
-    await withCheckedContinuation { continuation in
+    let first = First()
+    return await withCheckedContinuation { continuation in
         DispatchQueue.global().async {
             let content = UNMutableNotificationContent()
             content.title = "New"
@@ -179,7 +191,7 @@ func askToPresent(
             content.userInfo["richId"] = richID
             let request = UNNotificationRequest(identifier: "remote", content: content, trigger: nil)
             delegate.userNotificationCenter(.current(), willPresent: UNNotification(fake: request)) { options in
-                continuation.resume(returning: (options, isOnMainQueue()))
+                if first.take() { continuation.resume(returning: (options, isOnMainQueue())) }
             }
         }
     }
