@@ -27,6 +27,19 @@ struct SharedReadTests {
         }
     }
 
+    /// What each question got.
+    private final class Answers: Sendable {
+        private let found = Mutex<[Int: Result<Int, any Error>]>([:])
+
+        var all: [Int: Result<Int, any Error>] { found.withLock { $0 } }
+
+        func ask(_ question: Int, _ reads: SharedReads<Int, Int>) async {
+            let answer: Result<Int, any Error>
+            do { answer = .success(try await reads.answer(to: question)) } catch { answer = .failure(error) }
+            found.withLock { $0[question] = answer }
+        }
+    }
+
     /// A question is being read when the others come; what each got.
     private func answers(
         to others: [Int], waitingLimit: Int = 1_000, beside: Int = 0
@@ -36,34 +49,21 @@ struct SharedReadTests {
         let reads = SharedReads<Int, Int>(store.database, waitingLimit: waitingLimit) { questions, _ in
             try notes.read(questions)
         }
-        let answers = await withTaskGroup(of: (Int, Result<Int, any Error>).self) { group in
-            func ask(_ question: Int) {
-                group.addTask {
-                    do {
-                        return (question, .success(try await reads.answer(to: question)))
-                    } catch {
-                        return (question, .failure(error))
-                    }
-                }
-            }
-            ask(1)
+        let answers = Answers()
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await answers.ask(1, reads) }
             while notes.batches.withLock({ $0.isEmpty }) { await Task.yield() }
-            for question in others { ask(question) }
+            for question in others { group.addTask { await answers.ask(question, reads) } }
             while reads.waitingCount < min(others.count, waitingLimit) { await Task.yield() }
             // One more than a batch, and the first is not done.
             if beside > 0 {
-                ask(2)
+                group.addTask { await answers.ask(2, reads) }
                 while notes.batches.withLock({ $0.count }) < 2 { await Task.yield() }
             }
-            var answers: [Int: Result<Int, any Error>] = [:]
-            for _ in 0..<max(0, others.count - waitingLimit) {
-                if let (question, answer) = await group.next() { answers[question] = answer }
-            }
+            while answers.all.count < others.count - waitingLimit { await Task.yield() }
             notes.release()
-            for await (question, answer) in group { answers[question] = answer }
-            return answers
         }
-        return (answers, notes.batches.withLock { $0 })
+        return (answers.all, notes.batches.withLock { $0 })
     }
 
     @Test("a question that comes alone is read at once; those that wait meanwhile are read together, each after it was asked")

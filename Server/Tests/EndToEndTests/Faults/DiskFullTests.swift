@@ -29,7 +29,7 @@ struct DiskFullTests {
             // There may be a little room left in the files of the database.
             let refused = try await eventually("a send is refused") {
                 let answer = try await ops.call(
-                    "POST", APIRoute.notifications, json: Self.send, headers: ["Idempotency-Key": "full \(accepted.count)"])
+                    "POST", APIRoute.notifications, json: Self.send, headers: ["Idempotency-Key": "full-\(accepted.count)"])
                 if answer.status == 201 { accepted.append(try answer.decoded(SendAnswer.self)) }
                 return answer.status == 201 ? nil : answer
             }
@@ -50,7 +50,7 @@ struct DiskFullTests {
 
             try FileManager.default.removeItem(atPath: filler)
             _ = try await eventually("it is ready by itself") { try await readiness(server).status == 200 ? true : nil }
-            accepted.append(try await fleet.send(through: server.address, key: "full \(accepted.count)"))
+            accepted.append(try await fleet.send(through: server.address, key: "full-\(accepted.count)"))
             accepted.append(try await fleet.send(through: server.address, key: "after"))
             #expect(try await ops.send(Picture.random(side: 64), message: "Again") != id)
             for answer in accepted {

@@ -31,7 +31,7 @@ enum SmallDisk {
 
     /// Writes a file until there is no room left.
     static func fill(_ path: String) throws {
-        FileManager.default.createFile(atPath: path, contents: nil)
+        _ = FileManager.default.createFile(atPath: path, contents: nil)
         let file = try FileHandle(forWritingTo: URL(filePath: path))
         defer { try? file.close() }
         for size in [1 << 20, 4_096, 64] {
