@@ -147,7 +147,10 @@ struct DispatcherTroubleTests {
         try await bench.register(0..<300)
         let receipt = try await bench.send()
         let slow = SlowQueue(bench.store.hub.queue, clock: bench.clock, delay: .seconds(40))
-        _ = await bench.dispatcher(slow) { $0.window = 100 }.pass()
+        let dispatcher = bench.dispatcher(slow) {
+            $0.window = 100; $0.turnDuration = .seconds(3600)
+        }
+        _ = await dispatcher.pass()
         #expect(try await bench.telemetry(receipt).outcomes == [.accepted: 300])
         #expect(slow.renewals >= 3)
     }
