@@ -54,6 +54,14 @@ struct RegistrationTests {
         #expect(update.capabilities == ["sealed-content", "service-extension"])
     }
 
+    @Test("says of itself what a server takes, however long or odd a build calls itself")
+    func oddFacts() async throws {
+        let version = "feature/\u{202E}" + String(repeating: "x", count: 200)
+        await device.environment.set(appVersion: version)
+        _ = try await device.signedIn()
+        #expect(told?.appVersion == "feature/" + String(repeating: "x", count: 56))
+    }
+
     @Test("names what the app is configured for among its capabilities")
     func capabilities() async throws {
         var configuration = try TestDevice.configuration()

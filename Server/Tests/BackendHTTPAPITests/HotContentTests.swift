@@ -2,6 +2,7 @@ import ClarionTesting
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
+import NIOCore
 import RichPushModel
 import Testing
 
@@ -30,6 +31,18 @@ struct HotContentTests {
         bench.clock.advance(by: .seconds(60))
         #expect(try await bench.call(.get, uri, as: "ann").bytes == picture)
         #expect(bench.contents.opening.arrivals == before + 2)
+    }
+
+    @Test("leave memory with the first question after their time, whatever it asks for, and are then read once for all again")
+    func age() {
+        var ledger = HotContentLedger()
+        let bytes = ByteBuffer(repeating: 7, count: 100)
+        ledger.loaded(bytes, of: "a", at: .seconds(10))
+        #expect(ledger.ask(for: "a", size: 100, at: .seconds(50)) == .serve(bytes))
+        #expect(ledger.ask(for: "b", size: 100, at: .seconds(69)) == .stream && ledger.size == 100)
+        #expect(ledger.ask(for: "c", size: 100, at: .seconds(70)) == .stream && ledger.size == 0)
+        #expect(ledger.ask(for: "a", size: 100, at: .seconds(71)) == .load)
+        #expect(ledger.ask(for: "a", size: 100, at: .seconds(71)) == .join)
     }
 
     @Test("come in part, as a head and not again from memory too, to those who may, and to nobody after a recall")

@@ -38,6 +38,34 @@ struct DispatcherLineTests {
         #expect(try await queue.lease(request).map(\.id) == [lease.id])
     }
 
+    @Test("what is on its way when another lease's answer is lost stays in hand, and is sent once")
+    func inHand() async throws {
+        let bench = try await HubBench()
+        try await bench.register(0..<300)
+        let receipt = try await bench.send()
+        let signal = DispatchSignal()
+        let queue = UncertainQueue(bench.store.hub.queue, clock: bench.clock, lostLeases: 1, afterLeases: 1)
+        let dispatcher = bench.dispatcher(queue, signal: signal)
+        bench.transport.beforeAnswer {
+            // The answer to this question is lost; the one after it frees what nobody has in hand.
+            for _ in 0..<2 { _ = await dispatcher.pass() }
+        }
+        #expect(await dispatcher.pass() == 1)
+        #expect(queue.releases.map(\.count) == [1])
+        #expect(try await bench.telemetry(receipt).outcomes == [.accepted: 300])
+        #expect(bench.transport.count(.accepted) == 300)
+    }
+
+    @Test("a store that is only away has given no lease, so nothing is freed")
+    func away() async throws {
+        let bench = try await HubBench()
+        let queue = UncertainQueue(
+            bench.store.hub.queue, clock: bench.clock, lostLeases: 1, error: ServiceError(.storageUnavailable))
+        let dispatcher = bench.dispatcher(queue)
+        for _ in 0..<3 { #expect(await dispatcher.pass() == 0) }
+        #expect(queue.releases.isEmpty)
+    }
+
     @Test("a store that takes nothing for twenty seconds, less than a lease, costs no push a repeat")
     func outage() async throws {
         let bench = try await HubBench()

@@ -9,23 +9,37 @@ import ServiceErrors
 final class UncertainQueue: SliceQueue {
     private let inner: any SliceQueue
     private let clock: ManualClock
-    private let lostLeases: NIOLockedValueBox<Int>
+    private let lost: Range<Int>
+    private let asked = NIOLockedValueBox(0)
+    private let kept = NIOLockedValueBox<[Set<SliceID>]>([])
+    private let error: ServiceError
     private let noCheckpointBefore: Duration
 
-    init(_ inner: any SliceQueue, clock: ManualClock, lostLeases: Int = 0, noCheckpointFor outage: Duration = .zero) {
+    /// - Parameters:
+    ///   - lostLeases: how many answers are lost.
+    ///   - afterLeases: how many come before those.
+    ///   - error: what is said instead.
+    init(
+        _ inner: any SliceQueue, clock: ManualClock, lostLeases: Int = 0, afterLeases: Int = 0,
+        error: ServiceError = ServiceError(.outcomeUnknown), noCheckpointFor outage: Duration = .zero
+    ) {
         self.inner = inner
         self.clock = clock
-        self.lostLeases = NIOLockedValueBox(lostLeases)
+        lost = afterLeases..<afterLeases + lostLeases
+        self.error = error
         noCheckpointBefore = clock.uptime + outage
     }
 
+    /// What was to be kept each time when leases were freed.
+    var releases: [Set<SliceID>] { kept.withLockedValue { $0 } }
+
     func lease(_ request: LeaseRequest) async throws -> [SliceLease] {
         let leases = try await inner.lease(request)
-        let isLost = lostLeases.withLockedValue { left in
-            defer { left -= 1 }
-            return left > 0
+        let number = asked.withLockedValue { asked in
+            defer { asked += 1 }
+            return asked
         }
-        if isLost { throw ServiceError(.outcomeUnknown) }
+        if lost.contains(number) { throw error }
         return leases
     }
 
@@ -43,6 +57,7 @@ final class UncertainQueue: SliceQueue {
     }
 
     func release(of owner: String, except kept: Set<SliceID>) async throws -> Int {
-        try await inner.release(of: owner, except: kept)
+        self.kept.withLockedValue { $0.append(kept) }
+        return try await inner.release(of: owner, except: kept)
     }
 }

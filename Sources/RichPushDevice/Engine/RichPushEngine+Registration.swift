@@ -46,9 +46,17 @@ extension RichPushEngine {
         let facts = await app.environment.installationFacts()
         let permission = await app.notifications.permission()
         return InstallationUpdate(
-            handle: token, tags: currentTags, environment: facts.environment, topic: facts.bundleID, locale: facts.locale,
-            sealingKey: sealingKey(), appVersion: facts.appVersion, systemVersion: facts.systemVersion,
-            timeZone: facts.timeZone, permission: permission.rawValue, capabilities: capabilities(facts))
+            handle: token, tags: currentTags, environment: facts.environment, topic: facts.bundleID,
+            locale: Self.fact(facts.locale), sealingKey: sealingKey(), appVersion: Self.fact(facts.appVersion),
+            systemVersion: Self.fact(facts.systemVersion), timeZone: Self.fact(facts.timeZone), permission: permission.rawValue,
+            capabilities: capabilities(facts))
+    }
+
+    /// A text as a server takes it: what a build says of itself must never keep anybody from signing in.
+    private static func fact(_ text: String?) -> String? {
+        let plain = (text ?? "").unicodeScalars.filter { ![.control, .format].contains($0.properties.generalCategory) }
+        let short = String(String.UnicodeScalarView(plain.prefix(64)))
+        return short.isEmpty ? nil : short
     }
 
     /// In one order, so that the same capabilities are no news.

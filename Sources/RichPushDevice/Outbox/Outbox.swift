@@ -40,9 +40,10 @@ struct Outbox: Sendable {
         let all = try store.records(.outbox, of: session.id, limit: limits.outboxCount * 4)
             .compactMap { try? JSONDecoder().decode(OutboxItem.self, from: $0) }
             .sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
-        // What a person wrote is not dropped for what machines noted: receipts and read marks share the rest of the room.
+        // What a person wrote is not dropped for what machines noted: receipts and read marks share the rest of the room, of which
+        // half is theirs however much somebody writes.
         let replies = all.count { $0.reply != nil }
-        let room = max(0, limits.outboxCount - replies)
+        let room = max(limits.outboxCount / 2, limits.outboxCount - replies)
         let noted = all.filter { $0.reply == nil && !isOld($0, now: now) }.suffix(room)
         let kept = Set(noted.map(\.id))
         let (staying, going) = (all.filter { $0.reply != nil || kept.contains($0.id) }, all.filter { $0.reply == nil })

@@ -52,16 +52,18 @@ actor FakeEnvironment: AppEnvironment {
     private var state: AppState = .background
     private var locale = "en"
     private var savesPower = false
+    private var appVersion = "2.1 (417)"
     func appState() async -> AppState { state }
     func isSavingPower() async -> Bool { savesPower }
     func installationFacts() async -> InstallationFacts {
         InstallationFacts(
-            bundleID: "org.example.app", locale: locale, appVersion: "2.1 (417)", systemVersion: "iOS 18.2",
+            bundleID: "org.example.app", locale: locale, appVersion: appVersion, systemVersion: "iOS 18.2",
             timeZone: "Europe/Stockholm", capabilities: ["service-extension"])
     }
     func set(_ state: AppState) { self.state = state }
     func set(savesPower: Bool) { self.savesPower = savesPower }
     func set(locale: String) { self.locale = locale }
+    func set(appVersion: String) { self.appVersion = appVersion }
 }
 
 actor FakeScheduling: BackgroundScheduling {

@@ -38,9 +38,11 @@ public struct DeviceFacts: Hashable, Sendable, Codable {
 
     private static func checked(_ text: String?, _ field: String) throws(ServiceError) -> String? {
         guard let text else { return nil }
-        let isPlain = text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+        // `format` holds the marks that turn the direction of writing, by which a line shows what it does not say.
+        let isPlain = text.unicodeScalars.allSatisfy { ![.control, .format].contains($0.properties.generalCategory) }
         guard (1...textLimit).contains(text.unicodeScalars.count), isPlain else {
-            throw ServiceError(.invalidField, "\(field): it has 1 to \(textLimit) characters, none of them a control character")
+            throw ServiceError(
+                .invalidField, "\(field): it has 1 to \(textLimit) characters, none of them a control or a direction mark")
         }
         return text
     }

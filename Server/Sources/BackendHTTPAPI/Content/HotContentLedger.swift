@@ -4,8 +4,8 @@ import RichPushModel
 /// Which contents are in memory, and which should be. A value without I/O.
 ///
 /// A content is kept from the second time on that it is asked for within `lifetime`: what one phone fetches once is not worth its
-/// memory. It goes `lifetime` after it was read from the store at the latest, so that what was erased does not stay; otherwise the one
-/// goes that nobody asked for the longest.
+/// memory. It goes with the first question, for whatever content, that comes `lifetime` or more after it was read from the store, so that
+/// what was erased does not stay; where there is no room the one goes that nobody asked for the longest.
 struct HotContentLedger: Sendable {
     /// What to do for one who asks.
     enum Answer: Equatable {
@@ -36,10 +36,13 @@ struct HotContentLedger: Sendable {
     private var entries: [String: Entry] = [:]
     private var askedOnce: [String: Duration] = [:]
     private var loading: Set<String> = []
+    /// When old ones were looked for.
+    private var lookedAt: Duration = .zero
     /// How many bytes are kept.
     private(set) var size = 0
 
     mutating func ask(for digest: String, size: Int64, at uptime: Duration) -> Answer {
+        forgetOld(at: uptime)
         guard size <= Self.largest, size > 0 else { return .stream }
         if let entry = entries[digest], uptime - entry.loadedAt < Self.lifetime {
             entries[digest]?.askedAt = uptime
@@ -60,7 +63,7 @@ struct HotContentLedger: Sendable {
         loading.remove(digest)
         askedOnce[digest] = nil
         forget(digest)
-        makeRoom(for: bytes.readableBytes, at: uptime)
+        makeRoom(for: bytes.readableBytes)
         entries[digest] = Entry(bytes: bytes, loadedAt: uptime, askedAt: uptime)
         size += bytes.readableBytes
     }
@@ -76,9 +79,18 @@ struct HotContentLedger: Sendable {
         return false
     }
 
-    private mutating func makeRoom(for count: Int, at uptime: Duration) {
-        guard size + count > Self.capacity else { return }
-        for digest in entries.filter({ uptime - $0.value.loadedAt >= Self.lifetime }).keys { forget(digest) }
+    /// At most once a second: there may be thousands.
+    private mutating func forgetOld(at uptime: Duration) {
+        guard uptime - lookedAt >= .seconds(1) else { return }
+        lookedAt = uptime
+        for (digest, entry) in entries where uptime - entry.loadedAt >= Self.lifetime {
+            forget(digest)
+            // Who was asked for is asked for again, and then read once for all.
+            if uptime - entry.askedAt < Self.lifetime { askedOnce[digest] = entry.askedAt }
+        }
+    }
+
+    private mutating func makeRoom(for count: Int) {
         while size + count > Self.capacity, let oldest = entries.min(by: { $0.value.askedAt < $1.value.askedAt }) {
             forget(oldest.key)
         }

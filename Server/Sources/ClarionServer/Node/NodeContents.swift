@@ -6,6 +6,12 @@ import RichPushModel
 import ServiceErrors
 import Synchronization
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 /// Where the contents of a node lie: in its data directory, or in a bucket that nodes share.
 final class NodeContents: Sendable {
     /// How long a store that answered counts as being there, so that whoever asks often costs no requests.
@@ -15,6 +21,8 @@ final class NodeContents: Sendable {
 
     let store: any ContentStore
     private let bucket: S3ContentStore?
+    /// Files of jobs that lay in the data directory before there was a bucket: nobody reads them any more, and they go by age.
+    private let formerFiles: DiskContainerStore?
     private let clock: any ServiceClock
     private let lastAnswer = Mutex<Duration?>(nil)
 
@@ -25,8 +33,13 @@ final class NodeContents: Sendable {
             let bucket = try S3ContentStore(S3Options(place), clock: clock)
             self.bucket = bucket
             store = bucket
+            let former = settings.dataDirectory + "/containers"
+            formerFiles =
+                FileManager.default.fileExists(atPath: former)
+                ? try DiskContainerStore(root: former, maximumBytes: settings.hubBounds.fileSpace) : nil
         } else {
             bucket = nil
+            formerFiles = nil
             store = try DiskContentStore(root: settings.dataDirectory + "/content", removesLeftovers: isAlone)
         }
     }
@@ -64,13 +77,17 @@ final class NodeContents: Sendable {
         lastAnswer.withLock { $0 = now }
     }
 
-    /// Removes what uploads to a bucket left behind that were cut off; `nil` for the data directory, where the start does it.
+    /// Removes what uploads to a bucket left behind that were cut off, and files of jobs that lie where files lay before there was one;
+    /// `nil` for the data directory, where the start and the jobs do it.
     func upkeep(logger: Logger) -> Upkeep? {
         guard let bucket else { return nil }
-        let clock = clock
+        let (clock, formerFiles) = (clock, formerFiles)
         return Upkeep(
             interval: .seconds(3600), failure: "Uploads that were cut off could not be removed", clock: clock, logger: logger
-        ) { _ = try await bucket.removeLeftovers(begunBefore: clock.now - Self.leftoverAge) }
+        ) {
+            _ = try await bucket.removeLeftovers(begunBefore: clock.now - Self.leftoverAge)
+            _ = try await formerFiles?.sweep(writtenBefore: clock.now - Upkeep.jobRetention)
+        }
     }
 
     /// Closes the connections to a bucket.

@@ -1,5 +1,6 @@
 import Logging
 import RichPushModel
+import ServiceErrors
 import Synchronization
 
 /// The part of a node that sends: leases slices and has workers work on them.
@@ -152,7 +153,8 @@ public final class Dispatcher: Sendable {
             }
             return leases.map { ($0, term) }
         } catch {
-            state.withLock { $0.isInDoubt = true }
+            // The one error under which leases may have been given.
+            if (error as? ServiceError)?.code == .outcomeUnknown { state.withLock { $0.isInDoubt = true } }
             logger.warning("The queue cannot be read", metadata: ["error": "\(error)"])
             return []
         }

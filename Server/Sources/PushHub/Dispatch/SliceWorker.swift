@@ -49,7 +49,9 @@ struct SliceWorker: Sendable {
 
     /// One page; whether there is more to do now.
     private func step(_ hold: inout Hold, pages: Int) async throws -> Bool {
-        let isTurnOver = pages > 0 && (pages >= settings.pagesPerTurn || clock.uptime >= hold.turnEnd)
+        // Pages of who is out of reach are given up untried, which takes no time and is not known after the turn.
+        let isLate = clock.uptime >= hold.turnEnd && !hold.isOutOfReach
+        let isTurnOver = pages > 0 && (pages >= settings.pagesPerTurn || isLate)
         if Task.isCancelled || isStopping() || isTurnOver {
             await putBack(hold, notBefore: clock.now)
             return false

@@ -13,11 +13,21 @@ struct JobFiles {
         guard let outputName = BlobName(job.outputFile), let failedName = BlobName(job.failedFile) else {
             throw JobFault(reason: "the names of its files are not valid")
         }
-        output = try await containers.append(
-            to: BlobReference(hub: job.hub, container: job.output, name: outputName), at: progress.outputSize)
-        failed = try await containers.append(
-            to: BlobReference(hub: job.hub, container: job.output, name: failedName), at: progress.failedSize)
+        output = try await Self.opened(
+            BlobReference(hub: job.hub, container: job.output, name: outputName), at: progress.outputSize, containers)
+        failed = try await Self.opened(
+            BlobReference(hub: job.hub, container: job.output, name: failedName), at: progress.failedSize, containers)
         try await write(&progress)
+    }
+
+    /// A file that was removed in the middle, or lies where files lay before a bucket was set, must not end as one that is complete.
+    private static func opened(
+        _ blob: BlobReference, at size: Int64, _ containers: any ContainerStore
+    ) async throws -> any BlobAppending {
+        if size > 0, try await containers.open(blob)?.size ?? 0 < size {
+            throw JobFault(reason: "the file \(blob.name), of which a part was written, is not there any more")
+        }
+        return try await containers.append(to: blob, at: size)
     }
 
     /// Ends the files where the progress does. To be called once everything is written, before the job is called over.
