@@ -144,7 +144,7 @@ struct S3ContainerStoreTests {
         let bench = try await S3Bench()
         let proxy = try await FaultProxy(to: bench.server.plain)
         var options = try bench.options(port: proxy.port)
-        (options.requestDeadline, options.attemptDeadline) = (.seconds(4), .seconds(2))
+        (options.requestDeadline, options.attemptDeadline) = (.seconds(15), .seconds(7))
         try await bench.with(options) { contents in
             let store = S3ContainerStore(beside: contents, maximumBytes: 1000)
             let file = try await store.append(to: try Self.blob("out"), at: 0)

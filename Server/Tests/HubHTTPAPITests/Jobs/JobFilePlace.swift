@@ -42,7 +42,7 @@ enum JobFilePlace: String, CaseIterable, CustomTestStringConvertible, Sendable {
         var options = S3Options(
             location: S3Location(endpoint: endpoint, region: "us-east-1", bucket: bucket),
             credentials: S3Credentials(keyID: server.keys.all.id, secret: server.keys.all.secret))
-        if port != nil { (options.requestDeadline, options.attemptDeadline) = (.seconds(4), .seconds(2)) }
+        if port != nil { (options.requestDeadline, options.attemptDeadline) = (.seconds(15), .seconds(7)) }
         let store = try S3ContentStore(options)
         kept.withLockedValue { $0.append(store) }
         return store
