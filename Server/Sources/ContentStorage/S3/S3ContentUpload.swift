@@ -133,6 +133,11 @@ extension S3Client {
     /// Copies an object inside the store, in pieces that each end in time.
     func copy(_ source: String, size: Int64, to key: String) async throws {
         guard size > options.copyBytes else { return try await copy(source, to: key) }
+        try await copyInParts(source, size, to: key)
+    }
+
+    /// Copies the first bytes of an object, in pieces that each end in time; the store wants them to be many enough for parts.
+    func copyInParts(_ source: String, _ size: Int64, to key: String) async throws {
         var parts = try await begin(key)
         do {
             var offset: Int64 = 0

@@ -44,19 +44,6 @@ extension S3Client {
             let kept = try await piece(of: source, 0..<size)
             return try await put(kept.bytes, at: key)
         }
-        var parts = try await begin(key)
-        do {
-            var offset: Int64 = 0
-            while offset < size {
-                let end = min(size, offset + options.copyBytes)
-                parts = try await add(copyOf: source, offset..<end, to: parts)
-                offset = end
-            }
-            try await complete(parts)
-        } catch {
-            let begun = parts
-            await Task { try? await abort(begun) }.value
-            throw error
-        }
+        try await copyInParts(source, size, to: key)
     }
 }
