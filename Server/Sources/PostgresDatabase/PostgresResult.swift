@@ -72,8 +72,8 @@ extension PostgresResult {
 
     func isNull(_ row: Int, _ column: Int) -> Bool { library.isNull(raw, Int32(row), Int32(column)) != 0 }
 
+    /// A null has no bytes, which no number has.
     func integer(_ row: Int, _ column: Int) throws -> Int64 {
-        guard !isNull(row, column) else { throw SQLFault.unexpectedColumn(column) }
         let content = content(row, column)
         switch (types[column], content.count) {
         case (.int64, 8): return Int64(bigEndian: content.loadUnaligned(as: Int64.self))
@@ -87,6 +87,12 @@ extension PostgresResult {
     func text(_ row: Int, _ column: Int) throws -> String {
         guard types[column] == .text, !isNull(row, column) else { throw SQLFault.unexpectedColumn(column) }
         return String(decoding: content(row, column), as: UTF8.self)
+    }
+
+    func appendText(_ row: Int, _ column: Int, to bytes: inout [UInt8]) throws {
+        guard !isNull(row, column) else { return }
+        guard types[column] == .text else { throw SQLFault.unexpectedColumn(column) }
+        bytes.append(contentsOf: content(row, column))
     }
 
     /// Valid as long as the result is.
@@ -105,4 +111,5 @@ struct PostgresColumns: SQLColumns {
     func optionalInteger(_ column: Int) throws -> Int64? { result.isNull(row, column) ? nil : try integer(column) }
     func text(_ column: Int) throws -> String { try result.text(row, column) }
     func optionalText(_ column: Int) throws -> String? { result.isNull(row, column) ? nil : try text(column) }
+    func appendText(_ column: Int, to bytes: inout [UInt8]) throws { try result.appendText(row, column, to: &bytes) }
 }

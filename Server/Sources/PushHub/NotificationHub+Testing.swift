@@ -130,7 +130,7 @@ extension NotificationHub {
         var said: [Int: PushOutcome] = [:]
         for (position, index) in plan.sends.enumerated() where position < outcomes.count { said[index] = outcomes[position] }
         return plan.targets.indices.compactMap { index in
-            guard let member = plan.targets[index].member else { return nil }
+            guard let member = plan.targets.member(index) else { return nil }
             let outcome = plan.targets[index].settled ?? said[index].map { testOutcome($0, member) } ?? .unknown
             return TestSendReport.Result(
                 platform: member.platform, handle: member.handle, record: member.record, outcome: outcome,

@@ -11,6 +11,13 @@ public protocol SQLColumns {
 
     /// A text column that may be null.
     func optionalText(_ column: Int) throws -> String?
+
+    /// Puts the bytes of a text column behind those that are there; nothing for a column that is null.
+    func appendText(_ column: Int, to bytes: inout [UInt8]) throws
 }
 
-extension SQLRow: SQLColumns {}
+extension SQLRow: SQLColumns {
+    public func appendText(_ column: Int, to bytes: inout [UInt8]) throws {
+        if let text = try optionalText(column) { bytes.append(contentsOf: text.utf8) }
+    }
+}

@@ -10,21 +10,34 @@ struct SQLiteColumns: SQLColumns {
     init(_ statement: OpaquePointer) { self.statement = statement }
 
     func integer(_ column: Int) throws -> Int64 {
-        guard sqlite3_column_type(statement, Int32(column)) == SQLITE_INTEGER else { throw SQLFault.unexpectedColumn(column) }
-        return sqlite3_column_int64(statement, Int32(column))
+        let value = value(column)
+        guard sqlite3_value_type(value) == SQLITE_INTEGER else { throw SQLFault.unexpectedColumn(column) }
+        return sqlite3_value_int64(value)
     }
 
     func optionalInteger(_ column: Int) throws -> Int64? { isNull(column) ? nil : try integer(column) }
 
-    func text(_ column: Int) throws -> String {
-        guard sqlite3_column_type(statement, Int32(column)) == SQLITE_TEXT,
-            let bytes = sqlite3_column_text(statement, Int32(column))
-        else { throw SQLFault.unexpectedColumn(column) }
-        let count = Int(sqlite3_column_bytes(statement, Int32(column)))
-        return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
-    }
+    func text(_ column: Int) throws -> String { String(decoding: try bytes(of: value(column), column), as: UTF8.self) }
 
     func optionalText(_ column: Int) throws -> String? { isNull(column) ? nil : try text(column) }
 
-    private func isNull(_ column: Int) -> Bool { sqlite3_column_type(statement, Int32(column)) == SQLITE_NULL }
+    func appendText(_ column: Int, to bytes: inout [UInt8]) throws {
+        let value = value(column)
+        guard sqlite3_value_type(value) != SQLITE_NULL else { return }
+        bytes.append(contentsOf: try self.bytes(of: value, column))
+    }
+
+    /// Valid until the statement moves. Each of the calls that read a column by its number looks the column up again and notes
+    /// that it did. A value without their protection is as good as one with it, since the library opens its connections for
+    /// several threads without a lock of the engine's and keeps each on one thread at a time.
+    private func value(_ column: Int) -> OpaquePointer? { sqlite3_column_value(statement, Int32(column)) }
+
+    private func bytes(of value: OpaquePointer?, _ column: Int) throws -> UnsafeBufferPointer<UInt8> {
+        guard sqlite3_value_type(value) == SQLITE_TEXT, let start = sqlite3_value_text(value) else {
+            throw SQLFault.unexpectedColumn(column)
+        }
+        return UnsafeBufferPointer(start: start, count: Int(sqlite3_value_bytes(value)))
+    }
+
+    private func isNull(_ column: Int) -> Bool { sqlite3_value_type(value(column)) == SQLITE_NULL }
 }

@@ -16,7 +16,7 @@ public struct DeviceFeedback: Hashable, Sendable {
     public var handle: DeviceHandle
     /// The record that was sent to; absent for a direct send.
     public var record: RecordID?
-    /// The installation that the record belongs to, if any.
+    /// The installation that the record belongs to, if any. Who adds feedback need not know it: storage looks it up.
     public var installation: RecordID?
     public var notification: NotificationID
     public var reason: Reason
@@ -24,7 +24,7 @@ public struct DeviceFeedback: Hashable, Sendable {
 
     /// Creates feedback.
     public init(
-        number: Int64 = 0, platform: Platform, handle: DeviceHandle, record: RecordID?, installation: RecordID?,
+        number: Int64 = 0, platform: Platform, handle: DeviceHandle, record: RecordID?, installation: RecordID? = nil,
         notification: NotificationID, reason: Reason, notedAt: Timestamp
     ) {
         self.number = number

@@ -40,7 +40,7 @@ struct CheckpointDraft {
     /// Takes in what the outcomes say of devices.
     mutating func learn(_ plan: PagePlan, outcomes: [PushOutcome]) {
         for (outcome, index) in zip(outcomes, plan.sends) {
-            guard let member = plan.targets[index].member else { continue }
+            guard let member = plan.targets.member(index) else { continue }
             switch outcome {
             case .gone(let since) where member.registeredAt < since:
                 checkpoint.forgotten.append(.init(platform: member.platform, handle: member.handle, since: since))
@@ -56,7 +56,7 @@ struct CheckpointDraft {
 
     private func feedback(_ member: AudienceMember, _ reason: DeviceFeedback.Reason) -> DeviceFeedback {
         DeviceFeedback(
-            platform: member.platform, handle: member.handle, record: member.record, installation: member.installation,
+            platform: member.platform, handle: member.handle, record: member.record,
             notification: context.lease.id.notification, reason: reason, notedAt: context.now)
     }
 

@@ -21,7 +21,7 @@ public final class Dispatcher: Sendable {
         }
     }
 
-    private let queue: any SliceQueue
+    private let queue: GatheredCheckpoints
     private let clock: any ServiceClock
     private let settings: DispatchSettings
     private let signal: DispatchSignal
@@ -38,7 +38,7 @@ public final class Dispatcher: Sendable {
         settings: DispatchSettings = DispatchSettings(), signal: DispatchSignal = DispatchSignal(),
         observer: (any HubObserver)? = nil, logger: Logger
     ) {
-        self.queue = queue
+        self.queue = GatheredCheckpoints(queue)
         self.transport = transport
         self.clock = clock
         self.settings = settings
@@ -171,7 +171,9 @@ public final class Dispatcher: Sendable {
 
     private func work(_ lease: SliceLease, _ term: LeaseTerm) async -> Duration {
         observer?.leased(lease.weight)
+        queue.enter(lease.weight)
         defer {
+            queue.leave(lease.weight)
             observer?.released(lease.weight)
             state.withLock { state in
                 state.slots.give(lease.weight)

@@ -4,11 +4,10 @@ extension PagePlan {
     /// The batch for the targets in `sends`, in their order: one body for each template, and one header set for each template
     /// and topic.
     func batch(_ message: AcceptedMessage, of slice: SliceID) -> PushBatch {
-        var composition = BatchComposition(message, pushes: pushes, slice: slice, capacity: sends.count)
-        for index in sends {
-            guard let member = targets[index].member else { continue }
-            composition.add(member)
-        }
+        let members = sends.compactMap { targets.member($0) }
+        let ids = PushID.Naming(slice.notification).ids(of: members)
+        var composition = BatchComposition(message, pushes: pushes, hub: slice.hub, capacity: members.count)
+        for (member, id) in zip(members, ids) { composition.add(member, id) }
         return composition.batch
     }
 }
@@ -22,38 +21,36 @@ private struct BatchComposition {
 
     private let message: AcceptedMessage
     private let pushes: [TemplateID: RenderedPush]
-    private let slice: SliceID
     private(set) var batch: PushBatch
     private var bodies: [TemplateID?: Int] = [:]
     private var headers: [HeaderKey: Int] = [:]
     /// Where body and headers of the target before are, which mostly are those of the next.
-    private var latest: (template: TemplateID?, topic: String?, body: Int, headers: Int)?
-    private let names: PushID.Naming
+    private var latest: (member: AudienceMember, body: Int, headers: Int)?
     private let isTemplate: Bool
 
-    init(_ message: AcceptedMessage, pushes: [TemplateID: RenderedPush], slice: SliceID, capacity: Int) {
+    init(_ message: AcceptedMessage, pushes: [TemplateID: RenderedPush], hub: HubID, capacity: Int) {
         self.message = message
         self.pushes = pushes
-        self.slice = slice
-        names = PushID.Naming(slice.notification)
         isTemplate = message.format == .template
-        batch = PushBatch(hub: slice.hub, bodies: [], headers: [], targets: [])
+        batch = PushBatch(hub: hub, bodies: [], headers: [], targets: [])
         batch.targets.reserveCapacity(capacity)
     }
 
-    mutating func add(_ member: AudienceMember) {
-        let template = isTemplate ? member.template : nil
-        if latest == nil || latest?.template != template || latest?.topic != member.topic { find(template, member) }
+    mutating func add(_ member: AudienceMember, _ id: PushID) {
+        let place = place(of: member)
         batch.targets.append(
             PushBatch.Target(
-                handle: member.handle, environment: member.environment, body: latest?.body ?? 0, headers: latest?.headers ?? 0,
-                pushID: names.id(of: member)))
+                handle: member.handle, environment: member.environment, body: place.body, headers: place.headers, pushID: id))
     }
 
-    private mutating func find(_ template: TemplateID?, _ member: AudienceMember) {
+    private mutating func place(of member: AudienceMember) -> (body: Int, headers: Int) {
+        if let latest, latest.member.isAlike(member) { return (latest.body, latest.headers) }
+        let template = isTemplate ? member.template : nil
         let push = template.flatMap { pushes[$0] }
         let key = HeaderKey(template: template, topic: push?.topic ?? message.topic ?? member.topic)
-        latest = (template, member.topic, body(template, push), header(key, push))
+        let place = (body: body(template, push), headers: header(key, push))
+        latest = (member, place.body, place.headers)
+        return place
     }
 
     private mutating func body(_ template: TemplateID?, _ push: RenderedPush?) -> Int {

@@ -12,7 +12,7 @@ struct PagePlan: Hashable {
         var settled: TargetOutcome?
     }
 
-    private(set) var targets: [Target]
+    private(set) var targets: PlannedTargets
     /// Indices of the targets that a push is sent to.
     private(set) var sends: [Int] = []
     /// How far the walk is after this page; absent for a page of retries.
@@ -35,46 +35,49 @@ struct PagePlan: Hashable {
         let deadlines = RetryDeadline(expiresAt: page.message.expiresAt, horizon: horizon)
         switch page.work {
         case .wait:
-            targets = []
+            targets = PlannedTargets(.retries([]))
         case .walk(let walk):
             through = walk.through
+            targets = PlannedTargets(.walk(walk.candidates))
             let isOver = deadlines.isOver(stalledSince: isOutOfReach ? lease.stalledSince : nil, at: now)
-            targets = walk.candidates.map { candidate in
+            for (index, candidate) in walk.candidates.enumerated() {
                 let isSkipped = candidate.isSkipped || !candidate.member.platform.hasTransport
-                return Target(
-                    key: candidate.member.key, member: candidate.member,
-                    settled: isSkipped ? .skipped : isOver ? .expired : nil)
+                if isSkipped { targets.settle(index, .skipped) } else if isOver { targets.settle(index, .expired) }
             }
         case .retries(let due):
-            targets = due.map { Self.target($0, isOver: now >= deadlines.deadline(firstAt: $0.target.firstAt)) }
+            targets = PlannedTargets(.retries(due))
+            for (index, target) in due.enumerated() {
+                let isOver = now >= deadlines.deadline(firstAt: target.target.firstAt)
+                if let outcome = Self.settled(target, isOver: isOver) { targets.settle(index, outcome) }
+            }
         }
         if page.message.format == .template { fill(templates, now) } else { refuse(page.message) }
-        sends = targets.indices.filter { targets[$0].settled == nil }
+        sends = targets.indices.filter { !targets.isSettled($0) }
     }
 
     /// Settles whom the push service would refuse for sure, so that it is not asked.
     private mutating func refuse(_ message: AcceptedMessage) {
         let isTooLarge = message.isTooLarge
-        for index in targets.indices where targets[index].settled == nil {
+        for index in targets.indices where !targets.isSettled(index) {
             // A handle first: who has none gets nothing, of any size.
-            if targets[index].member?.isMalformed == true {
-                targets[index].settled = .badToken
+            if targets.member(index)?.isMalformed == true {
+                targets.settle(index, .badToken)
             } else if isTooLarge {
-                targets[index].settled = .tooLarge
+                targets.settle(index, .tooLarge)
             }
         }
     }
 
     /// Settles whom no push can be made for; the others share one push for each template.
     private mutating func fill(_ templates: [TemplateID: TemplateRendering], _ now: Timestamp) {
-        for index in targets.indices where targets[index].settled == nil {
-            guard let id = targets[index].member?.template, let rendering = templates[id] else {
-                targets[index].settled = .invalidFormat
+        for index in targets.indices where !targets.isSettled(index) {
+            guard let id = targets.member(index)?.template, let rendering = templates[id] else {
+                targets.settle(index, .invalidFormat)
                 continue
             }
             switch rendering {
-            case .failed(let outcome): targets[index].settled = outcome
-            case .push(let push) where push.isOver(at: now): targets[index].settled = .expired
+            case .failed(let outcome): targets.settle(index, outcome)
+            case .push(let push) where push.isOver(at: now): targets.settle(index, .expired)
             case .push(let push): pushes[id] = push
             }
         }
@@ -84,17 +87,16 @@ struct PagePlan: Hashable {
     func limited(toPushes count: Int) -> PagePlan {
         guard count < sends.count else { return self }
         var plan = self
-        plan.targets = Array(targets.prefix(sends[count]))
+        plan.targets.limit(to: sends[count])
         plan.sends = Array(sends.prefix(count))
         if through != nil { plan.through = plan.targets.last?.key }
         plan.isLimited = true
         return plan
     }
 
-    private static func target(_ due: SlicePage.DueTarget, isOver: Bool) -> Target {
+    private static func settled(_ due: SlicePage.DueTarget, isOver: Bool) -> TargetOutcome? {
         let cause = due.target.cause
-        let settled: TargetOutcome? = due.member == nil ? cause.outcomeWithoutRecord : isOver ? cause.lastOutcome : nil
-        return Target(key: due.target.key, member: due.member, pending: due.target, settled: settled)
+        return due.member == nil ? cause.outcomeWithoutRecord : isOver ? cause.lastOutcome : nil
     }
 }
 

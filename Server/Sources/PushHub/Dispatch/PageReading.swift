@@ -18,7 +18,7 @@ struct PageReading {
     init(_ plan: PagePlan, outcomes: [PushOutcome]) {
         var verdicts = plan.targets.map { $0.settled.map(TargetVerdict.settled) ?? .unsent }
         for (position, index) in plan.sends.enumerated() {
-            guard let member = plan.targets[index].member else { continue }
+            guard let member = plan.targets.member(index) else { continue }
             let outcome = position < outcomes.count ? outcomes[position] : .unknown(reason: "no outcome")
             verdicts[index] = TargetVerdict(outcome, for: member)
         }

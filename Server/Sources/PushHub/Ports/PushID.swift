@@ -25,43 +25,51 @@ public struct PushID: Hashable, Sendable {
         self = Naming(notification).id(of: target)
     }
 
-    private init(_ digest: Insecure.SHA1.Digest) {
-        uuid = digest.withUnsafeBytes { bytes in
-            UUID(
-                uuid: (
-                    bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6] & 0x0F | 0x50, bytes[7],
-                    bytes[8] & 0x3F | 0x80, bytes[9], bytes[10], bytes[11], bytes[12], bytes[13], bytes[14], bytes[15]
-                ))
-        }
+    /// Of the first sixteen bytes of a digest, with the marks of version and variant (RFC 9562, 5.5).
+    fileprivate init(digest bytes: UnsafeRawBufferPointer) {
+        uuid = UUID(
+            uuid: (
+                bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6] & 0x0F | 0x50, bytes[7],
+                bytes[8] & 0x3F | 0x80, bytes[9], bytes[10], bytes[11], bytes[12], bytes[13], bytes[14], bytes[15]
+            ))
     }
 }
 
 extension PushID {
-    /// Makes the ids of one notification's pushes, for many targets one after the other.
+    /// Makes the ids of one notification's pushes, for many targets at once.
     struct Naming {
         private let start: [UInt8]
 
         init(_ notification: NotificationID) { start = Array(notification.text.utf8) + [0] }
 
-        func id(of member: AudienceMember) -> PushID {
-            if let record = member.record { return id(of: record.text) }
-            return id(of: Self.target(member.handle))
+        /// The ids of the members, in their order.
+        func ids(of members: [AudienceMember]) -> [PushID] {
+            var ids: [PushID] = []
+            ids.reserveCapacity(members.count)
+            var lanes = SHA1Lanes(start: start)
+            for member in members {
+                let isTaken = member.withRecordBytes { name in
+                    if lanes.add(name) { return true }
+                    // Full, or of another length than those that wait.
+                    lanes.drain { ids.append(PushID(digest: $0)) }
+                    return lanes.add(name)
+                }
+                guard isTaken != true else { continue }
+                lanes.drain { ids.append(PushID(digest: $0)) }
+                ids.append(id(of: member.record?.text ?? Self.target(member.handle)))
+            }
+            lanes.drain { ids.append(PushID(digest: $0)) }
+            return ids
         }
 
         /// What stands for a handle in a send to handles: no record has such a name.
         fileprivate static func target(_ handle: DeviceHandle) -> String { "handle " + handle.text }
 
         fileprivate func id(of target: String) -> PushID {
-            var target = target
-            let count = start.count + target.utf8.count
-            // In one piece, and on the stack: arrays take memory for each.
-            return withUnsafeTemporaryAllocation(byteCount: count, alignment: 1) { name in
-                name.copyBytes(from: start)
-                target.withUTF8 { UnsafeMutableRawBufferPointer(rebasing: name[start.count...]).copyBytes(from: $0) }
-                var hash = Insecure.SHA1()
-                hash.update(bufferPointer: UnsafeRawBufferPointer(name))
-                return PushID(hash.finalize())
-            }
+            var hash = Insecure.SHA1()
+            hash.update(data: start)
+            hash.update(data: Array(target.utf8))
+            return hash.finalize().withUnsafeBytes { PushID(digest: $0) }
         }
     }
 }

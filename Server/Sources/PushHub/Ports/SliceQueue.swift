@@ -20,6 +20,9 @@ public protocol SliceQueue: Sendable {
     /// only if the lease is still the caller's and the cursor does not go back.
     func checkpoint(_ checkpoint: SliceCheckpoint) async throws -> CheckpointAnswer
 
+    /// Stores several checkpoints of different slices in one transaction: all of them, or none when it throws. One answer for each.
+    func checkpoints(_ checkpoints: [SliceCheckpoint]) async throws -> [CheckpointAnswer]
+
     /// Frees every lease of an owner, at the start of the one process of that name; every lease for `nil`, at the start of the one
     /// process that may use the store. Returns how many there were.
     func releaseAll(of owner: String?, at now: Timestamp) async throws -> Int

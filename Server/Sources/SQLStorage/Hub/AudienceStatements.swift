@@ -33,16 +33,26 @@ enum AudienceStatements {
         return table
     }()
 
-    private static let columns = """
-        d.slice_key, d.record_id, d.kind, d.platform, d.handle, d.environment, d.topic, d.registered_at, d.version, d.parent, \
-        d.shares_handle, d.template_id, d.form
-        """
+    /// Where the columns of every kind are in a row, and those that a kind reads besides.
+    enum Column {
+        static let (key, record, handle, environment, topic, registeredAt, version, sharesHandle) = (0, 1, 2, 3, 4, 5, 6, 7)
+        /// Of template sends.
+        static let (platform, form, template) = (8, 9, 10)
 
-    /// Read after those only where there is something to compare.
-    private static let columnsToMatch = ", d.tags, d.user_id"
+        /// The first of the columns to compare.
+        static func comparison(_ kind: Kind) -> Int { kind.isTemplate ? 11 : 8 }
+    }
+
+    private static let columns = """
+        d.slice_key, d.record_id, d.handle, d.environment, d.topic, d.registered_at, d.version, d.shares_handle
+        """
+    /// All devices of a native send have the same platform, and none has a form.
+    private static let columnsOfTemplates = ", d.platform, d.form, d.template_id"
+    /// Read only where there is something to compare.
+    private static let columnsToMatch = ", d.kind, d.parent, d.tags, d.user_id"
 
     private static func compose(_ kind: Kind) -> SQLStatement {
-        let columns = columns + (kind.hasRest ? columnsToMatch : "")
+        let columns = columns + (kind.isTemplate ? columnsOfTemplates : "") + (kind.hasRest ? columnsToMatch : "")
         let text =
             switch kind.access {
             case .scan:
@@ -73,30 +83,37 @@ enum AudienceStatements {
             """
     }
 
-    /// Reads a row of `columns`.
-    ///
-    /// - Parameter platform: where the statement has asked for one only.
-    static func member(_ key: SliceKey, _ row: any SQLColumns, platform: Platform?) throws -> AudienceMember {
-        let id = RecordID(trusted: try row.text(1))
-        let parent = try row.optionalText(9).map(RecordID.init(trusted:))
-        let isInstallation = try row.text(2) == DeviceRecord.Kind.installation.rawValue
-        return AudienceMember(
-            key: key, record: id, installation: isInstallation ? parent ?? id : nil,
-            platform: try platform ?? Platform(rawValue: row.text(3)), handle: DeviceHandle(canonical: try row.text(4)),
-            environment: try row.optionalText(5), topic: try row.optionalText(6),
-            registeredAt: Timestamp(milliseconds: try row.integer(7)), version: try row.integer(8),
-            template: try row.optionalInteger(11).map(TemplateID.init))
+    /// Reads a row of a kind without its texts.
+    static func numbers(
+        _ key: SliceKey, _ row: any SQLColumns, platform: Platform?, isSkipped: Bool
+    ) throws -> CandidateReading.Numbers {
+        CandidateReading.Numbers(
+            key: key, platform: try platform ?? Platform(rawValue: row.text(Column.platform)),
+            registeredAt: Timestamp(milliseconds: try row.integer(Column.registeredAt)),
+            version: try row.integer(Column.version),
+            template: platform == nil ? try row.optionalInteger(Column.template).map(TemplateID.init) : nil,
+            isSkipped: isSkipped)
+    }
+
+    static func append(_ text: CandidateReading.Text, of row: any SQLColumns, to bytes: inout [UInt8]) throws {
+        switch text {
+        case .handle: try row.appendText(Column.handle, to: &bytes)
+        case .record: try row.appendText(Column.record, to: &bytes)
+        case .environment: try row.appendText(Column.environment, to: &bytes)
+        case .topic: try row.appendText(Column.topic, to: &bytes)
+        }
     }
 
     /// What expressions see of a row with `columnsToMatch`.
-    static func matchingTags(_ row: any SQLColumns) throws -> Set<Tag> {
-        guard let id = RecordID(try row.text(1)), let kind = DeviceRecord.Kind(rawValue: try row.text(2)) else {
-            throw SQLFault.unexpectedColumn(1)
-        }
+    static func matchingTags(_ row: any SQLColumns, _ kind: Kind) throws -> Set<Tag> {
+        let first = Column.comparison(kind)
+        guard let id = RecordID(try row.text(Column.record)) else { throw SQLFault.unexpectedColumn(Column.record) }
+        guard let recordKind = DeviceRecord.Kind(rawValue: try row.text(first)) else { throw SQLFault.unexpectedColumn(first) }
         let epoch = Timestamp(milliseconds: 0)
         return DeviceRecord(
-            id: id, kind: kind, handle: nil, tags: DeviceRow.tags(try row.text(13)), userID: try row.optionalText(14),
-            createdAt: epoch, registeredAt: epoch, sliceKey: .last, parent: try row.optionalText(9).flatMap(RecordID.init)
+            id: id, kind: recordKind, handle: nil, tags: DeviceRow.tags(try row.text(first + 2)),
+            userID: try row.optionalText(first + 3), createdAt: epoch, registeredAt: epoch, sliceKey: .last,
+            parent: try row.optionalText(first + 1).flatMap(RecordID.init)
         ).matchingTags
     }
 }

@@ -35,7 +35,7 @@ struct AudienceWalk {
     /// What records that may be twins have in common.
     private struct SharedHandle: Hashable {
         var platform: Platform
-        var handle: DeviceHandle
+        var handle: String
         var form: Int64
     }
 
@@ -52,7 +52,7 @@ struct AudienceWalk {
 
     /// What was read of the index.
     private struct Chunk {
-        var candidates: [SlicePage.Candidate] = []
+        var candidates: CandidateReading
         /// Rows read.
         var count = 0
         /// Up to where the index was read; `nil` when there is nothing more in it.
@@ -66,7 +66,8 @@ struct AudienceWalk {
         while scanned < scanLimit, walk.candidates.count < limit {
             let chunk = try chunk(after: walk.through, last: last, limit: limit - walk.candidates.count)
             // The first piece is mostly all of it, and is not copied.
-            if walk.candidates.isEmpty { walk.candidates = chunk.candidates } else { walk.candidates += chunk.candidates }
+            let candidates = chunk.candidates.finished()
+            if walk.candidates.isEmpty { walk.candidates = candidates } else { walk.candidates += candidates }
             guard let through = chunk.through else {
                 walk.through = last
                 return walk
@@ -93,13 +94,12 @@ struct AudienceWalk {
     }
 
     private func chunk(of size: Int, upTo limit: Int, _ statement: SQLStatement, _ values: [SQLValue]) throws -> Chunk {
-        var chunk = Chunk()
-        chunk.candidates.reserveCapacity(min(size, limit))
+        var chunk = Chunk(candidates: CandidateReading(capacity: min(size, limit)))
         var isCut = false
         try connection.forEachRow(statement, values) { row in
             guard !isCut else { return }
             let key = SliceKey(try row.integer(0))
-            if let candidate = try candidate(key, row) { chunk.candidates.append(candidate) }
+            try take(row, key, into: &chunk.candidates)
             chunk.count += 1
             chunk.through = key
             isCut = chunk.candidates.count == limit
@@ -110,11 +110,11 @@ struct AudienceWalk {
 
     /// Reads records one by one; an entry whose record is gone or is not meant is passed.
     private func chunk(of size: Int, upTo limit: Int, keys: ArraySlice<Int64>) throws -> Chunk {
-        var chunk = Chunk()
+        var chunk = Chunk(candidates: CandidateReading(capacity: min(keys.count, limit)))
         let statement = statements(.one)
         for key in keys {
             try connection.forEachRow(statement, [.integer(send.hub.number), .integer(key)] + state) { row in
-                if let candidate = try candidate(SliceKey(key), row) { chunk.candidates.append(candidate) }
+                try take(row, SliceKey(key), into: &chunk.candidates)
             }
             chunk.count += 1
             chunk.through = SliceKey(key)
@@ -134,16 +134,20 @@ struct AudienceWalk {
         return keys.sorted().prefix(Int(size))
     }
 
-    /// The columns of `AudienceStatements.member`, and those for comparing if there is something to compare.
-    private func candidate(_ key: SliceKey, _ row: any SQLColumns) throws -> SlicePage.Candidate? {
-        if let rest, try !rest.matches(AudienceStatements.matchingTags(row)) { return nil }
-        let member = try AudienceStatements.member(key, row, platform: platform)
-        return .init(member: member, isSkipped: try row.integer(10) == 1 && isTwin(member, form: try row.integer(12)))
+    /// Takes a row of the statements as a candidate, if what is left to compare says so.
+    private func take(_ row: any SQLColumns, _ key: SliceKey, into candidates: inout CandidateReading) throws {
+        if let rest, try !rest.matches(AudienceStatements.matchingTags(row, kind(.scan))) { return }
+        let mayBeTwin = try row.integer(AudienceStatements.Column.sharesHandle) == 1
+        let numbers = try AudienceStatements.numbers(key, row, platform: platform, isSkipped: mayBeTwin && isTwin(row, key))
+        try candidates.append(numbers) { text, bytes in try AudienceStatements.append(text, of: row, to: &bytes) }
     }
 
     /// Whether another record that the send means has the same handle and form, and a lower key.
-    private func isTwin(_ member: AudienceMember, form: Int64) throws -> Bool {
-        let handle = SharedHandle(platform: member.platform, handle: member.handle, form: form)
+    private func isTwin(_ row: any SQLColumns, _ key: SliceKey) throws -> Bool {
+        let handle = SharedHandle(
+            platform: try platform ?? Platform(rawValue: row.text(AudienceStatements.Column.platform)),
+            handle: try row.text(AudienceStatements.Column.handle),
+            form: platform == nil ? try row.integer(AudienceStatements.Column.form) : 0)
         // The walk goes up: one of them it has met already.
         guard met.handles.insert(handle).inserted else { return true }
         // In pieces, and not for ever: whoever made more records of one handle than that gets a push too many.
@@ -151,8 +155,8 @@ struct AudienceWalk {
         var cursor = SliceKey.beforeAll
         for _ in 0..<Self.twinPieces {
             let values: [SQLValue] = [
-                .integer(send.hub.number), .text(member.platform.rawValue), .text(member.handle.text), .integer(form),
-                .integer(member.key.number), .integer(send.dueAt.milliseconds), .integer(send.now.milliseconds),
+                .integer(send.hub.number), .text(handle.platform.rawValue), .text(handle.handle), .integer(handle.form),
+                .integer(key.number), .integer(send.dueAt.milliseconds), .integer(send.now.milliseconds),
                 .integer(cursor.number), .integer(Int64(piece)),
             ]
             var isFound = false
@@ -187,7 +191,11 @@ struct AudienceWalk {
     }
 
     private func statements(_ access: AudienceStatements.Access) -> SQLStatement {
-        AudienceStatements.statement(.init(access: access, isTemplate: send.format == .template, hasRest: rest != nil))
+        AudienceStatements.statement(kind(access))
+    }
+
+    private func kind(_ access: AudienceStatements.Access) -> AudienceStatements.Kind {
+        .init(access: access, isTemplate: send.format == .template, hasRest: rest != nil)
     }
 
     static let all = AudienceStatements.all + [keysOfTag, selectTwins]

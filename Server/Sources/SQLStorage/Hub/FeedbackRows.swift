@@ -3,6 +3,7 @@ import RichPushModel
 
 /// What push services said of handles that are of no use any more.
 enum FeedbackRows {
+    /// Adds a row. To be called while the record is still there, since the row names its installation.
     static func add(_ feedback: DeviceFeedback, in hub: HubID, _ connection: any SQLConnection) throws {
         try connection.run(
             insert,
@@ -34,7 +35,9 @@ enum FeedbackRows {
     private static let insert = SQLStatement(
         """
         INSERT INTO feedback (hub_id, platform, handle, record_id, installation_id, notification_id, reason, noted_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+        VALUES ($1, $2, $3, $4, COALESCE($5, (
+            SELECT COALESCE(parent, record_id) FROM devices
+            WHERE hub_id = $1 AND record_id = $4 AND kind = 'installation')), $6, $7, $8)
         """)
     private static let select = SQLStatement(
         """

@@ -3,20 +3,27 @@ import RichPushModel
 
 extension SQLSliceQueue {
     public func checkpoint(_ checkpoint: SliceCheckpoint) async throws -> CheckpointAnswer {
-        try await database.writing { connection in
-            let slice = Array(Self.key(checkpoint.lease).prefix(3))
-            guard try Self.moveLease(checkpoint, connection) else { return .refused }
-            try Self.addTallies(checkpoint, slice, connection)
-            for key in checkpoint.settled { try connection.run(Self.deletePending, slice + [.integer(key.number)]) }
-            for target in checkpoint.pending { try connection.run(Self.putPending, slice + Self.values(target)) }
-            let hub = checkpoint.lease.id.hub
-            for forgotten in checkpoint.forgotten { try DeviceRows.forget(forgotten, in: hub, connection) }
-            for parked in checkpoint.parked { try DeviceRows.park(parked, at: checkpoint.now, in: hub, connection) }
-            for feedback in checkpoint.feedback { try FeedbackRows.add(feedback, in: hub, connection) }
-            guard checkpoint.disposition == .finish else { return .stored(ended: nil) }
-            try connection.run(Self.deleteAllPending, slice)
-            return .stored(ended: try Self.endSend(checkpoint, connection))
-        }
+        try await database.writing { try Self.store(checkpoint, $0) }
+    }
+
+    public func checkpoints(_ checkpoints: [SliceCheckpoint]) async throws -> [CheckpointAnswer] {
+        try await database.writing { connection in try checkpoints.map { try Self.store($0, connection) } }
+    }
+
+    private static func store(_ checkpoint: SliceCheckpoint, _ connection: any SQLConnection) throws -> CheckpointAnswer {
+        let slice = Array(key(checkpoint.lease).prefix(3))
+        guard try moveLease(checkpoint, connection) else { return .refused }
+        try addTallies(checkpoint, slice, connection)
+        for key in checkpoint.settled { try connection.run(deletePending, slice + [.integer(key.number)]) }
+        for target in checkpoint.pending { try connection.run(putPending, slice + values(target)) }
+        let hub = checkpoint.lease.id.hub
+        // Before the records go that it is about.
+        for feedback in checkpoint.feedback { try FeedbackRows.add(feedback, in: hub, connection) }
+        for forgotten in checkpoint.forgotten { try DeviceRows.forget(forgotten, in: hub, connection) }
+        for parked in checkpoint.parked { try DeviceRows.park(parked, at: checkpoint.now, in: hub, connection) }
+        guard checkpoint.disposition == .finish else { return .stored(ended: nil) }
+        try connection.run(deleteAllPending, slice)
+        return .stored(ended: try endSend(checkpoint, connection))
     }
 
     private static func addTallies(
