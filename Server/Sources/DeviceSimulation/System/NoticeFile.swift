@@ -41,7 +41,12 @@ struct NoticeFile: Sendable {
         return NoticeList.Entry(notice: notice, category: kept.category, kind: kept.kind, file: file)
     }
 
+    /// An empty notification centre leaves nothing.
     func write(_ list: NoticeList) {
+        guard !list.entries.isEmpty else {
+            try? FileManager.default.removeItem(at: file)
+            return
+        }
         let kept = list.entries.map {
             Kept(notice: $0.notice, category: $0.category, kind: $0.kind, file: $0.file?.lastPathComponent)
         }
