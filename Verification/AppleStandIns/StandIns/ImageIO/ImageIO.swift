@@ -1,5 +1,6 @@
 // A stand-in for checks on Linux, written from Apple's documentation; not Apple's code. It decodes nothing: it reads the size out of
 // the header of a PNG and notes what it was asked for.
+import Dispatch
 import Foundation
 
 public typealias CFURL = NSURL
@@ -46,7 +47,8 @@ public func CGImageSourceCreateThumbnailAtIndex(_ source: CGImageSource, _ index
     let options = options as? [String: Any] ?? [:]
     let longest = max(source.width, source.height)
     let side = min(options[kCGImageSourceThumbnailMaxPixelSize as String] as? Int ?? longest, longest)
-    FakeDecodings.shared.add(.init(width: source.width, height: source.height, side: side, isOnMainThread: Thread.isMainThread))
+    let decodings = FakeDecodings.shared
+    decodings.add(.init(width: source.width, height: source.height, side: side, isOnMainThread: FakeDecodings.isOnMainQueue))
     let scale = Double(side) / Double(longest)
     return CGImage(
         width: max(1, Int(Double(source.width) * scale)), height: max(1, Int(Double(source.height) * scale)))
@@ -65,6 +67,12 @@ public final class FakeDecodings: @unchecked Sendable {
     }
 
     public static let shared = FakeDecodings()
+    private static let mainQueue = DispatchSpecificKey<Bool>()
+    /// On Linux the queue tells where the main actor runs; the thread tells nothing.
+    static var isOnMainQueue: Bool { DispatchQueue.getSpecific(key: mainQueue) == true }
+
+    private init() { DispatchQueue.main.setSpecific(key: Self.mainQueue, value: true) }
+
     private let lock = NSLock()
     private var all: [Decoding] = []
 
