@@ -8,6 +8,16 @@ import PackageDescription
 let house: [SwiftSetting] =
     Context.environment["CLARION_SDK_WARNINGS_AS_ERRORS"] == "1" ? [.unsafeFlags(["-warnings-as-errors"])] : []
 
+/// What each product says of the data that it collects. Only Apple's tools read it; on Linux a resource would give the server a
+/// folder to carry along.
+#if os(Linux)
+    let privacy: [Resource] = []
+    let unread = ["PrivacyInfo.xcprivacy"]
+#else
+    let privacy: [Resource] = [.copy("PrivacyInfo.xcprivacy")]
+    let unread: [String] = []
+#endif
+
 let package = Package(
     name: "clarion",
     defaultLocalization: "en",
@@ -28,7 +38,7 @@ let package = Package(
     ],
     targets: [
         // Floor 0
-        .target(name: "RichPushModel", swiftSettings: house),
+        .target(name: "RichPushModel", exclude: unread, resources: privacy, swiftSettings: house),
         .testTarget(name: "RichPushModelTests", dependencies: ["RichPushModel"], swiftSettings: house),
         // Floor 1
         .target(
@@ -36,7 +46,7 @@ let package = Package(
             dependencies: [
                 "RichPushModel",
                 .product(name: "Crypto", package: "swift-crypto", condition: .when(platforms: [.linux])),
-            ], swiftSettings: house),
+            ], exclude: unread, resources: privacy, swiftSettings: house),
         .testTarget(name: "RichPushSealingTests", dependencies: ["RichPushModel", "RichPushSealing"], swiftSettings: house),
         // Floor 2
         .target(
@@ -44,7 +54,7 @@ let package = Package(
             dependencies: [
                 "RichPushModel", "RichPushSealing",
                 .product(name: "Crypto", package: "swift-crypto", condition: .when(platforms: [.linux])),
-            ], swiftSettings: house),
+            ], exclude: unread, resources: privacy, swiftSettings: house),
         .testTarget(
             name: "RichPushDeviceTests", dependencies: ["RichPushDevice", "RichPushModel", "RichPushSealing"],
             swiftSettings: house),
@@ -62,7 +72,7 @@ let package = Package(
             name: "RichPushApp", dependencies: ["RichPushPlatform", "RichPushDevice", "RichPushModel"],
             resources: [.process("Resources"), .copy("PrivacyInfo.xcprivacy")], swiftSettings: house),
         .target(
-            name: "RichPushUI", dependencies: ["RichPushApp", "RichPushDevice", "RichPushModel"],
+            name: "RichPushUI", dependencies: ["RichPushApp", "RichPushPlatform", "RichPushDevice", "RichPushModel"],
             resources: [.process("Resources"), .copy("PrivacyInfo.xcprivacy")], swiftSettings: house),
     ],
     swiftLanguageModes: [.v6]

@@ -31,7 +31,7 @@
             let text = (response as? UNTextInputNotificationResponse)?.userText
             let action = text.map(NoticeResponse.Action.reply) ?? Self.action(response.actionIdentifier)
             self.response = PushEnvelope(userInfo: request.content.userInfo).map {
-                NoticeResponse(identifier: request.identifier, richID: $0.id, action: action)
+                NoticeResponse(identifier: request.identifier, richID: $0.id, action: action, kind: $0.kind)
             }
             done = OneShot(completion)
         }

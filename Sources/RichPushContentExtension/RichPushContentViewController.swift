@@ -15,6 +15,8 @@
         private let picture = UIImageView()
         private let words = UILabel()
         private var ratio: NSLayoutConstraint?
+        /// The picture that is being decoded.
+        private(set) var decoding: Task<Void, Never>?
 
         /// The most that a picture may be higher than wide, so that the buttons stay on the screen.
         private static let highest: CGFloat = 1.5
@@ -46,26 +48,41 @@
         open func didReceive(_ notification: UNNotification) {
             let content = notification.request.content
             words.text = content.body
-            show(Self.picture(of: content))
+            show(content.attachments.first?.url)
             let altText = content.userInfo[PushEnvelope.altTextKey] as? String
             picture.accessibilityLabel = altText ?? content.body
         }
 
-        private func show(_ image: UIImage?) {
-            picture.image = image
-            picture.isHidden = image == nil
+        /// Makes room for the picture at once, since the system asks for the height now, and decodes it meanwhile.
+        private func show(_ file: URL?) {
+            decoding?.cancel()
+            picture.image = nil
             ratio?.isActive = false
-            guard let image, image.size.width > 0 else { return }
-            let height = min(image.size.height / image.size.width, Self.highest)
-            ratio = picture.heightAnchor.constraint(equalTo: picture.widthAnchor, multiplier: height)
+            let height = file.flatMap { file in
+                Self.reading(file) { try? $0.heightToWidth(within: .notification) }
+            }
+            picture.isHidden = height == nil
+            guard let file, let height else { return }
+            ratio = picture.heightAnchor.constraint(equalTo: picture.widthAnchor, multiplier: min(height, Self.highest))
             ratio?.isActive = true
+            decoding = Task {
+                let image = await Self.image(in: file)
+                guard !Task.isCancelled else { return }
+                picture.image = image
+                picture.isHidden = image == nil
+            }
+        }
+
+        /// Away from the main actor.
+        private nonisolated static func image(in file: URL) async -> UIImage? {
+            reading(file) { try? $0.decoded(within: .notification) }.map { UIImage(cgImage: $0) }
         }
 
         /// The attachment lies in the system's own store, which is readable between these two calls only.
-        private static func picture(of content: UNNotificationContent) -> UIImage? {
-            guard let file = content.attachments.first?.url, file.startAccessingSecurityScopedResource() else { return nil }
+        private nonisolated static func reading<Value>(_ file: URL, _ read: (PictureFile) -> Value?) -> Value? {
+            guard file.startAccessingSecurityScopedResource() else { return nil }
             defer { file.stopAccessingSecurityScopedResource() }
-            return (try? Data(contentsOf: file)).flatMap { UIImage(data: $0) }
+            return read(PictureFile(file))
         }
     }
 #endif

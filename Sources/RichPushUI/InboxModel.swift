@@ -2,6 +2,7 @@
     import RichPushApp
     import RichPushDevice
     import RichPushModel
+    import RichPushPlatform
     import SwiftUI
 
     /// What an inbox shows: at once what the device knows, then what the server says.
@@ -16,14 +17,17 @@
         /// Creates the model; nothing happens until `load`.
         public init(client: RichPushClient) { self.client = client }
 
-        /// Reads the inbox and reads it again with every push, until the task ends: for a view's `task`.
+        /// Reads the inbox and reads it again with every push, until the task ends: for a view's `task`. The server is asked too
+        /// when a notification came that the system shows, of which this device may know nothing else.
         public func load() async {
             inbox = (try? await client.inbox()) ?? Inbox()
             let events = client.events
             await refresh()
             for await event in events {
-                guard [.fetched, .presented, .offered, .opened, .signedIn, .signedOut].contains(event.kind) else { continue }
+                let kinds: [DeviceEvent.Kind] = [.fetched, .presented, .arrived, .offered, .opened, .signedIn, .signedOut]
+                guard kinds.contains(event.kind) else { continue }
                 inbox = (try? await client.inbox()) ?? Inbox()
+                if event.kind == .arrived { await refresh() }
             }
         }
 
@@ -45,13 +49,14 @@
             inbox = (try? await client.inbox()) ?? inbox
         }
 
-        /// The picture of a row, made small; only from the device.
+        /// The picture of a row, at most `side` pixels wide and high; only from the device.
         public func thumbnail(of entry: InboxEntry, side: CGFloat) async -> UIImage? {
             guard let content = await client.downloadedContent(of: entry.id), content.mediaType.hasPrefix("image/") else {
                 return nil
             }
-            return await UIImage(contentsOfFile: content.file.path)?
-                .byPreparingThumbnail(ofSize: CGSize(width: side, height: side))
+            var limits = PictureFile.Limits.screen
+            limits.side = Int(side.rounded(.up))
+            return await PictureFile(content.file).image(within: limits)
         }
     }
 #endif

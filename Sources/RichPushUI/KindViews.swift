@@ -5,22 +5,6 @@
     import RichPushModel
     import SwiftUI
 
-    /// A picture, as wide as the screen, with the sender's words for those who cannot see it.
-    struct PictureView: View {
-        let content: OpenedContent
-
-        var body: some View {
-            if let file = content.content?.file, let image = UIImage(contentsOfFile: file.path) {
-                Image(uiImage: image).resizable().aspectRatio(contentMode: .fit)
-                    .accessibilityLabel(Text(verbatim: content.altText ?? Words.noDescription.text))
-                    .accessibilityAddTraits(.isImage)
-                    .accessibilityIdentifier("richpush.picture")
-            } else {
-                FileView(content: content)
-            }
-        }
-    }
-
     /// A sound or a film. It starts when the user starts it, never by itself: some do not want motion, and some are in a meeting.
     struct MediaView: View {
         let content: OpenedContent

@@ -7,8 +7,9 @@ extension RichPushError {
         case .notSignedIn, .credentialRejected, .passwordNotKept: Words.notSignedIn.text
         case .badUserName, .wrongPassword: Words.wrongPassword.text
         case .offline, .timedOut, .serverBusy, .serverFailed, .busy, .claimed: Words.offline.text
-        case .notFound: Words.gone.text
-        case .refused(let problem): problem.detail ?? Words.refused.text
+        case .notFound: Words.unavailable.text
+        case .recalled: Words.gone.text
+        case .refused(let problem): problem.detail ?? (problem.status == 403 ? Words.unavailable : Words.refused).text
         case .badTag: Words.refused.text
         case .badAnswer, .badRedirect: Words.notUnderstood.text
         case .contentMismatch, .badMediaType: Words.mismatch.text

@@ -112,7 +112,7 @@ struct BoundsTests {
         device.backend.store(7)
         #expect(try await engine.refresh().unread == 1)
         device.backend.state.with { $0.stored = [:] }
-        #expect(await engine.open(id(7)).state == .failed(.notFound))
+        #expect(await engine.open(id(7)).state == .failed(.recalled))
         #expect(try await engine.inbox() == Inbox(entries: [], unread: 0))
         #expect(await device.notifications.badge == 0)
     }

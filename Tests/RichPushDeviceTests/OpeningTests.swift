@@ -77,10 +77,20 @@ struct OpeningTests {
         #expect(await device.router.shown.map(\.state) == [.failed(.credentialRejected)])
     }
 
+    @Test("of which this user never heard does not claim that it was there; it may be another user's")
+    func unknown() async throws {
+        let engine = try await device.signedIn()
+        #expect(await engine.open(id(7)).state == .failed(.notFound))
+        #expect(try await engine.inbox().entries.isEmpty)
+    }
+
     @Test("that was recalled says that it is gone")
     func recalled() async throws {
         let engine = try await device.signedIn()
-        #expect(await engine.open(id(7)).state == .failed(.notFound))
+        device.backend.store(7)
+        try await engine.refresh()
+        device.backend.state.with { $0.stored = [:] }
+        #expect(await engine.open(id(7)).state == .failed(.recalled))
         #expect(try await engine.inbox().entries.isEmpty)
     }
 

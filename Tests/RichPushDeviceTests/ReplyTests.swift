@@ -92,6 +92,30 @@ struct ReplyTests {
             })
     }
 
+    @Test("to a sealed push of which nothing could be fetched is not sent in clear either")
+    func sealedUnknown() async throws {
+        let app = try await device.signedIn()
+        var answer = response("Secret answer")
+        answer.kind = .sealed
+        await app.didRespond(answer)
+        _ = try await app.refresh()
+        #expect(sent.isEmpty)
+        #expect(await device.notifications.presented.map(\.identifier) == ["reply-7"])
+    }
+
+    @Test("in a session that the server has ended does not vanish: its user is told, and no screen opens")
+    func rejected() async throws {
+        let app = try await device.signedIn()
+        device.backend.state.with { state in
+            state.credentials = []
+            state.passwords = [:]
+        }
+        await #expect(throws: RichPushError.credentialRejected) { try await app.refresh() }
+        await app.didRespond(response("Yes"))
+        #expect(await device.notifications.presented.map(\.identifier) == ["reply-7"])
+        #expect(await device.router.shown.isEmpty && sent.isEmpty)
+    }
+
     @Test("is offered only when the app asks for it, and white space is none")
     func category() async throws {
         let app = try await device.signedIn()

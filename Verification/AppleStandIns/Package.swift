@@ -26,13 +26,14 @@ let package = Package(
     defaultLocalization: "en",
     targets: [
         standIn("AppleFoundationShims"), standIn("CryptoKit"), standIn("Security", ["AppleFoundationShims"]),
-        standIn("UIKit", ["AppleFoundationShims"]), standIn("UserNotifications", ["AppleFoundationShims"]),
+        standIn("ImageIO"), standIn("UIKit", ["AppleFoundationShims", "ImageIO"]),
+        standIn("UserNotifications", ["AppleFoundationShims"]),
         standIn("UserNotificationsUI", ["UIKit", "UserNotifications"]), standIn("BackgroundTasks", ["AppleFoundationShims"]),
         standIn("SwiftUI", ["UIKit"]), standIn("AVKit", ["SwiftUI"]), standIn("_Testing_UIKit"), standIn("_Testing_SwiftUI"),
-        shipped("RichPushModel", []),
-        shipped("RichPushSealing", ["RichPushModel", "CryptoKit"]),
-        shipped("RichPushDevice", ["RichPushModel", "RichPushSealing", "CryptoKit"]),
-        shipped("RichPushPlatform", ["RichPushDevice", "RichPushModel", "Security"] + notifications, [manifest]),
+        shipped("RichPushModel", [], [manifest]),
+        shipped("RichPushSealing", ["RichPushModel", "CryptoKit"], [manifest]),
+        shipped("RichPushDevice", ["RichPushModel", "RichPushSealing", "CryptoKit"], [manifest]),
+        shipped("RichPushPlatform", ["RichPushDevice", "RichPushModel", "Security", "ImageIO"] + notifications, [manifest]),
         shipped("RichPushExtension", ["RichPushPlatform", "RichPushDevice", "RichPushModel"] + notifications, [manifest]),
         shipped(
             "RichPushContentExtension", ["RichPushPlatform", "RichPushModel", "UserNotificationsUI"] + notifications, [manifest]),
@@ -40,14 +41,14 @@ let package = Package(
             "RichPushApp", ["RichPushPlatform", "RichPushDevice", "RichPushModel", "BackgroundTasks"] + notifications,
             [.process("Resources"), manifest]),
         shipped(
-            "RichPushUI", ["RichPushApp", "RichPushDevice", "RichPushModel", "SwiftUI", "AVKit"],
+            "RichPushUI", ["RichPushApp", "RichPushPlatform", "RichPushDevice", "RichPushModel", "SwiftUI", "AVKit"],
             [.process("Resources"), manifest]),
         .testTarget(
             name: "AdapterTests",
             dependencies: [
                 "RichPushApp", "RichPushUI", "RichPushExtension", "RichPushContentExtension", "_Testing_UIKit",
                 "_Testing_SwiftUI", "BackgroundTasks", "Security",
-                "CryptoKit", "RichPushSealing",
+                "CryptoKit", "ImageIO", "RichPushPlatform", "RichPushSealing",
             ], path: "Tests/AdapterTests", swiftSettings: house),
     ],
     swiftLanguageModes: [.v6]

@@ -10,7 +10,7 @@ struct SendView: View {
     let user: String
     @State private var message = ""
     @State private var style = DeliveryStyle.alert
-    @State private var outcome: String?
+    @State private var outcome: Text?
     @State private var isBusy = false
 
     var body: some View {
@@ -30,7 +30,7 @@ struct SendView: View {
                         .disabled(message.isEmpty).accessibilityIdentifier("send-message")
                 }
                 if isBusy { ProgressView("Sending") }
-                if let outcome { Text(verbatim: outcome).accessibilityIdentifier("outcome") }
+                if let outcome { outcome.accessibilityIdentifier("outcome") }
             }
             .disabled(isBusy)
             .navigationTitle("Send")
@@ -48,10 +48,10 @@ struct SendView: View {
         defer { isBusy = false }
         do throws(RichPushError) {
             let id = try await client.send(request)
-            outcome = id.map { "Sent as number \($0)." } ?? "Sent."
+            outcome = id.map { Text("Sent as number \($0.description).") } ?? Text("Sent.")
             message = ""
         } catch {
-            outcome = error.sentence
+            outcome = Text(verbatim: error.sentence)
         }
     }
 }

@@ -9,7 +9,7 @@ struct SettingsView: View {
     let user: String
     let signedOut: @MainActor () -> Void
     @State private var tags = ""
-    @State private var permission = ""
+    @State private var permission: NoticePermission?
     @State private var fingerprint: String?
     @State private var findings: [Diagnosis.Finding]?
     @State private var failure: String?
@@ -28,7 +28,7 @@ struct SettingsView: View {
                     Button("Save tags") { Task { await saveTags() } }.accessibilityIdentifier("save-tags")
                 }
                 Section("Notifications") {
-                    Text("Permission: \(permission)")
+                    permissionWords
                     Button("Open the system's settings") { openSettings() }
                 }
                 if let fingerprint {
@@ -42,6 +42,16 @@ struct SettingsView: View {
             }
             .navigationTitle("Settings")
             .task { await load() }
+        }
+    }
+
+    @ViewBuilder private var permissionWords: some View {
+        switch permission {
+        case .granted: Text("Notifications are allowed")
+        case .provisional: Text("Notifications come quietly")
+        case .denied: Text("Notifications are off")
+        case .notDetermined: Text("Nobody has been asked yet")
+        case nil: EmptyView()
         }
     }
 
@@ -60,7 +70,7 @@ struct SettingsView: View {
 
     private func load() async {
         tags = await client.tags.current.joined(separator: " ")
-        permission = await client.permission.rawValue
+        permission = await client.permission
         fingerprint = await client.engine.sealingFingerprint
     }
 

@@ -89,9 +89,12 @@ struct BackendClient: Sendable {
         case let problem as Problem:
             Terminal.note("clarion: \(problem.detail ?? problem.title) (\(problem.status) \(problem.code))")
             return [401, 403].contains(problem.status) ? ExitCode.noPermission : ExitCode.failure
-        case is UnexpectedAnswer, is MultipartForm.Fault, is SealingError:
+        case is UnexpectedAnswer, is SealingError:
             Terminal.note("clarion: \((error as? SealingError)?.sentence ?? "\(error)")")
             return ExitCode.failure
+        case let fault as InputFault:
+            Terminal.note("clarion: \(fault.sentence)")
+            return fault.exitCode
         case is NIOConnectionError, is IOError, is HTTPClientError:
             Terminal.note("clarion: \(Self.sentence(for: error, address: address))")
             return ExitCode.unreachable

@@ -16,4 +16,19 @@ struct Clarion: AsyncParsableCommand {
             ConfigCommand.self,
             DatabaseCommand.self, ContentCommand.self, DoctorCommand.self, VersionCommand.self, PhoneProcessCommand.self,
         ])
+
+    /// What is wrong with the words of the command line is told with the command's usage. What a command finds out later is a
+    /// sentence alone: usage, and that of the program as a whole, would not help with a file or an environment variable.
+    static func main() async {
+        var command: any ParsableCommand
+        do { command = try parseAsRoot() } catch { exit(withError: error) }
+        do {
+            if var command = command as? any AsyncParsableCommand { try await command.run() } else { try command.run() }
+        } catch let error as ValidationError {
+            Terminal.note("clarion: \(error.message)")
+            exit(withError: ExitCode.validationFailure)
+        } catch {
+            exit(withError: error)
+        }
+    }
 }

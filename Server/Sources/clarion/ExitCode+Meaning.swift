@@ -2,6 +2,10 @@ import ArgumentParser
 
 /// The codes of `sysexits.h`, so that a script can tell a mistake of its own from a server that is away.
 extension ExitCode {
+    /// A file that was named holds nothing that can be used.
+    static let badInput = ExitCode(65)
+    /// A file that was named cannot be read.
+    static let noInput = ExitCode(66)
     /// The settings have problems.
     static let badSettings = ExitCode(78)
     /// The server cannot be reached.

@@ -11,11 +11,6 @@ import NIOCore
 struct MultipartForm: AsyncSequence, Sendable {
     typealias Element = ByteBuffer
 
-    /// The file cannot be used.
-    struct Fault: Error, CustomStringConvertible {
-        var description: String
-    }
-
     private static let pieceSize = 65_536
 
     private let boundary: String
@@ -26,13 +21,13 @@ struct MultipartForm: AsyncSequence, Sendable {
     var mediaType: String { "multipart/form-data; boundary=\(boundary)" }
     var byteCount: Int64 { Int64(head.count + content.count + tail.count) }
 
-    init(json: Data, path: String) throws {
+    init(json: Data, path: String) throws(InputFault) {
         do {
             content = try Data(contentsOf: URL(filePath: path), options: .alwaysMapped)
         } catch {
-            throw Fault(description: "\(path) cannot be read")
+            throw InputFault("\(path) cannot be read", .noInput)
         }
-        guard !content.isEmpty else { throw Fault(description: "\(path) is empty") }
+        guard !content.isEmpty else { throw InputFault("\(path) is empty", .badInput) }
         boundary = "clarion-" + UUID().uuidString
         let name = Self.headerSafe(path.split(separator: "/").last.map(String.init) ?? "content")
         let disposition = "Content-Disposition: form-data; name="

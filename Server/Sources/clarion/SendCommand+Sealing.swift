@@ -20,6 +20,7 @@ extension SendCommand {
         }
         guard audience == nil else { throw ValidationError("a sealed send names its users with --to, not with --audience") }
         guard hub.hub == nil else { throw ValidationError("a hub stores no content: --seal needs an app backend") }
+        _ = try users
         guard preview != .open else { throw ValidationError("a sealed send shows Apple nothing, so not with --preview open") }
     }
 
@@ -28,12 +29,12 @@ extension SendCommand {
             words: words, content: try content.map { try Self.part($0) }, thumb: try thumb.map { try Self.part($0) },
             style: style)
         do {
-            return try await SealedSender(client).send(message, to: try users, pinned: try pinnedKeys, idempotencyKey: key)
-        } catch SealedSendError.overtaken {
-            Terminal.note("clarion: \(SealedSendError.overtaken)")
-            throw ExitCode.tryAgain
+            return try await SealedSender(client).send(message, to: try users, pinned: try pinnedKeys, idempotencyKey: key) {
+                Terminal.note("clarion: warning: \($0)")
+            }
         } catch let error as SealedSendError {
-            throw ValidationError(error.description)
+            Terminal.note("clarion: \(error), and nothing was sent")
+            throw error.exitCode
         }
     }
 
@@ -53,10 +54,14 @@ extension SendCommand {
     private var pinnedKeys: [SealingDirectory.Key]? {
         get throws {
             guard let keys else { return nil }
-            guard let data = try? Data(contentsOf: URL(filePath: keys)),
-                let pinned = try? JSONDecoder().decode([SealingDirectory.Key].self, from: data)
-            else { throw ValidationError("\(keys) is not what `clarion keys --json` prints") }
-            return pinned
+            guard let data = try? Data(contentsOf: URL(filePath: keys)) else {
+                throw InputFault("\(keys) cannot be read", .noInput)
+            }
+            do {
+                return try JSONDecoder().decode([SealingDirectory.Key].self, from: data)
+            } catch let error as DecodingError {
+                throw InputFault("\(keys) is not what `clarion keys --json` prints: \(error.place)", .badInput)
+            }
         }
     }
 
@@ -72,10 +77,22 @@ extension SendCommand {
     private static func part(_ path: String) throws -> SealingPart {
         let name = path.split(separator: "/").last.map(String.init) ?? path
         guard let format = MediaFormat(fileName: name) else {
-            throw ValidationError("\(name) has an ending of no type that a device takes")
+            throw InputFault("\(name) has an ending of no type that a device takes", .badInput)
         }
-        guard let bytes = try? Data(contentsOf: URL(filePath: path)) else { throw ValidationError("\(path) cannot be read") }
+        guard let bytes = try? Data(contentsOf: URL(filePath: path)) else {
+            throw InputFault("\(path) cannot be read", .noInput)
+        }
         return SealingPart(bytes: bytes, format: format, fileName: name)
+    }
+}
+
+extension SealedSendError {
+    fileprivate var exitCode: ExitCode {
+        switch self {
+        case .overtaken: .tryAgain
+        case .notPinned, .badKey: .badInput
+        case .noKeys, .tooManyInstallations: .failure
+        }
     }
 }
 

@@ -65,6 +65,26 @@ struct KeptPushTests {
         #expect(system.process.tasks == 2)
     }
 
+    @Test("switches apply to an app that runs in the background too, and what was kept comes without starting it again")
+    func background() {
+        for (settings, reason) in [
+            (SystemSettings.with { $0.backgroundRefresh = false }, "hold-backgroundRefreshOff"),
+            (.with { $0.lowPower = true }, "hold-lowPower"),
+        ] {
+            var system = PhoneSystemTests.State.background.system()
+            #expect(system.handle(.settings(settings), at: now).isEmpty)
+            #expect(system.handle(.background(push("1")), at: now).words == reason)
+            #expect(system.handle(.refresh, at: now).words == reason)
+            #expect(system.process.tasks == 0)
+            #expect(system.handle(.settings(.allowed), at: now) == [.handOver(push("1"))])
+        }
+        var counted = PhoneSystemTests.State.background.system()
+        _ = counted.handle(.settings(.with { $0.wakeBudget = true }), at: now)
+        let words = (1...4).map { counted.handle(.background(push("\($0)")), at: now).words }
+        #expect(words == ["hand", "hand", "hand", "hold-overBudget"])
+        #expect(counted.handle(.settings(.with { $0.wakeBudget = false }), at: now) == [.handOver(push("4"))])
+    }
+
     @Test("a force quit and a removal drop it, a restart does not")
     func dropped() {
         for (event, isKept) in [(SystemEvent.forceQuit, false), (.removeApp, false), (.endApp, true), (.restart, true)] {

@@ -52,6 +52,72 @@ struct PhoneLifeTests {
         #expect(try Data(contentsOf: media.file) == bytes)
     }
 
+    @Test("what was delivered is still there after the phone died: words, picture, buttons and the number on the icon")
+    func killed() async throws {
+        try await fixture.signIn()
+        let bytes = fixture.store(7)
+        fixture.store(8)
+        try await phone.perform(.home)
+        for number: Int32 in [7, 8] { await fixture.alert(number) }
+        #expect(await fixture.reached(.shown, 2))
+        let before = await phone.snapshot
+        let orphan = fixture.folder.appendingPathComponent("system/left-behind.png")
+        try bytes.write(to: orphan)
+        // Nobody told the phone: its memory is gone, its disk is as it was.
+        let after = try fixture.restarted()
+        #expect(await after.snapshot.notifications == before.notifications && before.notifications.count == 2)
+        #expect(await after.snapshot.badge == before.badge && before.badge == 2)
+        let notice = try #require(before.notifications.first { $0.richID == RichID(number: 7) })
+        #expect(notice.hasAttachment && !notice.actions.isEmpty)
+        let media = try #require(await after.media(for: RichID(number: 7)!, attachmentOf: notice.id))
+        #expect(try Data(contentsOf: media.file) == bytes)
+        #expect(!FileManager.default.fileExists(atPath: orphan.path))
+        try await after.perform(.tapNotification(id: notice.id))
+        #expect(await after.snapshot.content?.richID == RichID(number: 7))
+        try await after.perform(.clearNotifications)
+        let last = try fixture.restarted()
+        #expect(await last.snapshot.notifications.isEmpty && files(in: "system").isEmpty)
+        await after.stop()
+    }
+
+    @Test("the inbox behind a notification that comes over the app is as new as the server's")
+    func inboxBehind() async throws {
+        try await fixture.signIn()
+        fixture.store(7)
+        // Sent, and its push was lost on the way.
+        fixture.store(6)
+        await fixture.alert(7)
+        #expect(await eventually { await self.phone.snapshot.inbox.map(\.id.number) == [7, 6] })
+        #expect(await phone.snapshot.alert?.richID == RichID(number: 7))
+    }
+
+    @Test("a notification centre that is broken on the disk is empty, and one whose picture is gone has its words")
+    func damagedNotices() async throws {
+        try await fixture.signIn()
+        fixture.store(7)
+        try await phone.perform(.home)
+        await fixture.alert(7)
+        #expect(await fixture.reached(.shown))
+        for name in files(in: "system") {
+            try FileManager.default.removeItem(at: fixture.folder.appendingPathComponent("system/" + name))
+        }
+        let words = try #require(await fixture.restarted().snapshot.notifications.first)
+        #expect(words.richID == RichID(number: 7) && !words.hasAttachment && words.mediaType == nil)
+        try Data("[{".utf8).write(to: fixture.folder.appendingPathComponent("notifications.json"))
+        #expect(try await fixture.restarted().snapshot.notifications.isEmpty)
+    }
+
+    @Test("a push whose keys the app does not understand says so in its first step")
+    func remark() async throws {
+        try await fixture.signIn()
+        await fixture.service.push(#"{"aps":{"alert":"Hello"},"richId":"7","richFro":"x","richType":"imgg"}"#, type: "alert")
+        await fixture.alert(8)
+        #expect(await fixture.reached(.delivered, 2))
+        let remarks = fixture.steps(.delivered).map { $0.detail["remark"] ?? "" }
+        #expect(remarks.contains { $0.contains("'richFor' is probably meant") && $0.contains("'richType' is 'imgg'") })
+        #expect(remarks.contains(""))
+    }
+
     @Test("an app installed anew is signed out, keeps its installation's name, and registers another token")
     func reinstall() async throws {
         try await fixture.signIn()

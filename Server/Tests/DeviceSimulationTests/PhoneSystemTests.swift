@@ -190,7 +190,7 @@ struct PhoneSystemTests {
         Row(
             name: "a background push with \(name)", event: .background(push),
             outcomes: each(
-                "hand: active", "hand: background", "hold-\(reason): suspended", "hold-\(reason): notRunning",
+                "hand: active", "hold-\(reason): background", "hold-\(reason): suspended", "hold-\(reason): notRunning",
                 "drop-forceQuit: forceQuit", "hold-\(reason): suspended locked",
                 "hold-\(reason): notRunning beforeFirstUnlock"), settings: settings, wakesPerHour: wakesPerHour)
     }

@@ -56,11 +56,15 @@ struct SealedSenderTests {
     private struct Device {
         let key = SealingPrivateKey()
         let installation: InstallationID
+        let user: String
         var entry: SealingDirectory.Key {
-            .init(installation: installation, user: "alice", key: key.publicKey.text, since: Timestamp(seconds: 1))
+            .init(installation: installation, user: user, key: key.publicKey.text, since: Timestamp(seconds: 1))
         }
 
-        init(_ number: Int) throws { installation = try #require(InstallationID("installation-\(number)")) }
+        init(_ number: Int, of user: String = "alice") throws {
+            installation = try #require(InstallationID("installation-\(number)"))
+            self.user = user
+        }
 
         func open(_ envelope: Data, _ number: Int32) throws -> SealedWords {
             let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
@@ -136,6 +140,63 @@ struct SealedSenderTests {
         let envelope = try #require(backend.state.withLockedValue { $0.uploads.last })
         #expect(try alice.open(envelope, 7).message == Self.secret)
         #expect(throws: SealingError.self) { try liar.open(envelope, 7) }
+    }
+
+    @Test("pinned keys without any of somebody named are an error before anything is uploaded")
+    func notPinned() async throws {
+        let (alice, bob) = (try Device(1), try Device(2, of: "Bob"))
+        let users = try ["alice", "bob"].map { try #require(UserName($0)) }
+        for pinned in [[alice.entry], []] {
+            let backend = KeepingBackend([alice.entry, bob.entry])
+            let missing = pinned.isEmpty ? "alice" : "bob"
+            await #expect(throws: SealedSendError.notPinned(user: missing)) {
+                try await SealedSender(backend).send(message(), to: users, pinned: pinned)
+            }
+            #expect(backend.state.withLockedValue { $0.uploads.isEmpty && $0.sends.isEmpty })
+        }
+    }
+
+    @Test("pinned keys of others than those named are not sealed for")
+    func othersPinned() async throws {
+        let (alice, bob) = (try Device(1), try Device(2, of: "Bob"))
+        let backend = KeepingBackend([bob.entry])
+        let pinned = [alice.entry, bob.entry]
+        _ = try await SealedSender(backend).send(message(), to: [#require(UserName("bob"))], pinned: pinned)
+        let envelope = try #require(backend.state.withLockedValue { $0.uploads.last })
+        #expect(try bob.open(envelope, 7).message == Self.secret)
+        #expect(throws: SealingError.self) { try alice.open(envelope, 7) }
+    }
+
+    @Test("what some devices cannot open is told with their number before anything is uploaded, and may be refused there")
+    func gaps() async throws {
+        struct Refusal: Error {}
+        let (old, new, third) = (try Device(1), try Device(2), try Device(3))
+        let again = SealingDirectory.Key(
+            installation: third.installation, user: "alice", key: new.entry.key, since: Timestamp(seconds: 9))
+        let users = try ["alice", "carol"].map { try #require(UserName($0)) }
+        let backend = KeepingBackend([old.entry, new.entry, again])
+        let carol = try Device(4, of: "carol")
+        var gaps: [SealedSendGap] = []
+        _ = try await SealedSender(backend).send(
+            message(), to: users, pinned: [old.entry, third.entry, carol.entry],
+            onGap: { gap in
+                #expect(backend.state.withLockedValue { $0.uploads.isEmpty })
+                gaps.append(gap)
+            })
+        #expect(gaps.map(\.installations) == [3, 0] && gaps.map(\.missing) == [1, 0] && gaps.map(\.differing) == [1, 0])
+        #expect(
+            gaps.map(\.description) == [
+                "2 of alice's 3 devices cannot open it: the keys given hold none for 1, the server names another key for 1",
+                "carol is not signed in with an app that opens sealed content",
+            ])
+        let other = KeepingBackend([new.entry])
+        await #expect(throws: Refusal.self) {
+            try await SealedSender(other).send(message(), pinned: [old.entry]) { gap in
+                #expect("\(gap)" == "alice's only device cannot open it: the keys given hold none for 1")
+                throw Refusal()
+            }
+        }
+        #expect(other.state.withLockedValue { $0.uploads.isEmpty && $0.sends.isEmpty })
     }
 
     @Test("over HTTP it signs its calls, names their types, and tells a refusal in the backend's words")

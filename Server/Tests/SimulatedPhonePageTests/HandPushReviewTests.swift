@@ -97,6 +97,39 @@ struct HandPushReviewTests {
         #expect(found.allSatisfy { $0.severity == .advice })
     }
 
+    @Test(
+        "what the app would not understand of a rich push is advised of, with the key and its place",
+        arguments: [
+            (#""richId":7"#, "'richId' is a number, and a server of Clarion's sends a text: \"7\""),
+            (#""richId":0"#, "'richId' is a number that names no notification"),
+            (#""richId":7.5"#, "'richId' is a number that names no notification"),
+            (#""richId":2147483648"#, "'richId' is a number that names no notification"),
+            (#""richId":"07""#, "'richId' is '07' and names no notification"),
+            (#""richId":[7]"#, "'richId' is a list and names no notification"),
+            (#""richType":"img""#, "There is no 'richId'"), (#""richIdd":"7""#, "There is no 'richId'"),
+            (#""richId":"7","richType":"imgg""#, "'richType' is 'imgg', which this app does not know"),
+            (#""richId":"7","richType":3"#, "'richType' is a number"),
+            (#""richId":"7","richMessage":{}"#, "'richMessage' is an object"),
+            (#""richId":"7","richFro":"27e90420f33712e2""#, "'richFro' is no key that the app knows; 'richFor'"),
+            (#""richID":"7""#, "'richID' is no key that the app knows; 'richId'"),
+            (#""richId":"7","rich_type":"img""#, "'rich_type' is no key that the app knows; 'richType'"),
+            (#""richId":"7","richTpye":"img""#, "'richTpye' is no key that the app knows; 'richType'"),
+            (#""richId":"7","richPicture":"x""#, "'richPicture' is no key that the app knows, which are richId"),
+        ])
+    func richKeys(members: String, words: String) throws {
+        let found = findings(HandPush(payload: "{\"aps\":{\"alert\":\"a\"},\n" + members + "}"))
+        let finding = try #require(found.first { $0.message.hasPrefix(words) }, "\(found)")
+        #expect(found.allSatisfy { $0.severity == .advice })
+        #expect(finding.line == (words.hasPrefix("There") ? nil : 2))
+    }
+
+    @Test(
+        "an app's own keys are its own",
+        arguments: ["title", "id", "type", "message", "route", "enrich", String(repeating: "r", count: 99)])
+    func ownKeys(key: String) {
+        #expect(findings(HandPush(payload: "{\"aps\":{\"alert\":\"a\"},\"richId\":\"7\",\"\(key)\":1}")) == [])
+    }
+
     @Test("a background push with something visible in it is advised of each")
     func backgroundContent() {
         let found = findings(HandPush(pushType: "background", priority: 5, payload: "{\n\"aps\":{\n\"alert\":\"a\"}}"))

@@ -12,8 +12,13 @@ extension RichPushEngine {
         guard let session = activeSession else {
             guard isLoaded || isStopped else { return await keepForUnlock(response) }
             device.log.record(DeviceEvent(.ignored, response.richID, ["reason": "not-signed-in"]))
-            // Whoever taps in a session that the server ended learns why there is nothing to see.
-            if session?.isRejected == true, response.action != .dismiss { await app.router.show(await open(response.richID)) }
+            // Whoever taps in a session that the server ended learns why there is nothing to see; who answers looks elsewhere.
+            guard let session, session.isRejected else { return }
+            switch response.action {
+            case .dismiss: break
+            case .reply: await tellFailedReply(to: response.richID, in: session)
+            case .open, .button: await app.router.show(await open(response.richID))
+            }
             return
         }
         switch response.action {
@@ -25,7 +30,7 @@ extension RichPushEngine {
             note(.action, action: action, of: response.richID, in: session)
             await show(response.richID)
         case .reply(let text):
-            await reply(text, to: response.richID, in: session)
+            await reply(text, to: response.richID, of: response.kind, in: session)
         case .open:
             await show(response.richID)
         }
@@ -54,9 +59,11 @@ extension RichPushEngine {
             return OpenedContent(richID: id, state: .failed(self.session == nil ? .notSignedIn : .credentialRejected))
         }
         let deadline = Deadline(device.clock, after: configuration.limits.openDeadline)
-        let opened = await load(id, in: session, within: deadline)
+        let wasKnown = ((try? records.entry(id, of: session.id)) ?? nil) != nil
+        var opened = await load(id, in: session, within: deadline)
         guard isCurrent(session) else { return OpenedContent(richID: id, state: .failed(.notSignedIn)) }
         if opened.state == .failed(.notFound) {
+            if wasKnown { opened.state = .failed(.recalled) }
             await drop(id, in: session)
             startFlush()
         } else {

@@ -70,6 +70,7 @@ extension RichPushEngine {
         guard isTheirs(notice, id, in: session) else {
             return notice.content.says(configuration.neutralText) ? [.list] : []
         }
+        device.log.record(DeviceEvent(.arrived, id))
         guard configuration.offersInForeground else { return [.banner, .list, .sound] }
         await offer(id, notice.content)
         return [.list]

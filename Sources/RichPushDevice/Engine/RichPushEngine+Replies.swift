@@ -6,11 +6,12 @@ extension RichPushEngine {
     ///
     /// What cannot be delivered for good is told to the user by a notification. So is the answer to an end-to-end encrypted
     /// notification, at once: the answer would not be encrypted, and nobody has said that the server may read it.
-    func reply(_ text: String, to id: RichID, in session: Session) async {
+    func reply(_ text: String, to id: RichID, of kind: ContentKind?, in session: Session) async {
         let words = text.trimmingBlanks
         guard !words.isEmpty else { return }
         let stored = (try? records.stored(id, of: session.id)) ?? nil
-        guard stored?.kind != .sealed else { return await tellFailedReply(to: id, in: session) }
+        // Of what could not be fetched the push alone says that it is sealed.
+        guard stored?.kind != .sealed, kind != .sealed else { return await tellFailedReply(to: id, in: session) }
         note(.action, action: PushEnvelope.replyAction, of: id, in: session)
         do throws(StorageError) {
             try outbox.addReply(
@@ -24,6 +25,7 @@ extension RichPushEngine {
         await flush(within: Deadline(device.clock, after: configuration.limits.callDeadline))
     }
 
+    /// The answer goes no further: its user should know, also in a session that the server has ended.
     func tellFailedReply(to id: RichID, in session: Session) async {
         guard isCurrent(session) else { return }
         let notice = LocalNotice(

@@ -23,6 +23,8 @@ public struct DeviceEvent: Hashable, Sendable, Codable {
         case enriched
         /// The extension left the content as it was.
         case unchanged
+        /// The system shows a notification of this user's over the app: the inbox has something new.
+        case arrived
         /// OK / More was offered.
         case offered
         case opened

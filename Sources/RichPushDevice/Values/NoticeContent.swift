@@ -102,12 +102,15 @@ public struct NoticeResponse: Hashable, Sendable, Codable {
     /// The rich notification behind it.
     public var richID: RichID
     public var action: Action
+    /// What the push said that it carries, if that is known: an answer to what is sealed is not sent in clear.
+    public var kind: ContentKind?
 
     /// Creates a response.
-    public init(identifier: String, richID: RichID, action: Action) {
+    public init(identifier: String, richID: RichID, action: Action, kind: ContentKind? = nil) {
         self.identifier = identifier
         self.richID = richID
         self.action = action
+        self.kind = kind
     }
 }
 

@@ -19,8 +19,10 @@ public enum RichPushError: Error, Hashable, Sendable, Codable {
     /// The server could not be reached.
     case offline
     case timedOut
-    /// The server has no such thing for this user.
+    /// The server has no such thing for this user: it never was there, is gone, or is another user's. It does not tell which.
     case notFound
+    /// What this user had been told of is gone: its sender called it back, or its time is over.
+    case recalled
     /// The server is busy; it asked for this pause.
     case serverBusy(retryAfter: Duration?)
     /// The server failed, with this HTTP status.
@@ -65,6 +67,7 @@ public enum RichPushError: Error, Hashable, Sendable, Codable {
         case .offline: "offline"
         case .timedOut: "timed-out"
         case .notFound: "not-found"
+        case .recalled: "recalled"
         case .serverBusy: "server-busy"
         case .serverFailed: "server-failed"
         case .refused: "refused"

@@ -13,9 +13,11 @@ enum PhoneWords {
         case .busy: "One moment, the app is busy."
         case .offline: "The server cannot be reached. Check the network and try again."
         case .timedOut: "The server did not answer in time. Try again."
-        case .notFound: "It is no longer there."
+        case .notFound: "There is nothing here for this user."
+        case .recalled: "It is no longer there."
         case .serverBusy: "The server is busy. Try again in a moment."
         case .serverFailed(let status): "The server failed (\(status)). Try again later."
+        case .refused(let problem) where problem.status == 403: problem.detail ?? sentence(for: .notFound)
         case .refused(let problem): problem.detail ?? problem.title
         case .badAnswer, .badRedirect: "The server's answer was not understood."
         case .contentMismatch: "The content is not what the server announced, so it is not shown."

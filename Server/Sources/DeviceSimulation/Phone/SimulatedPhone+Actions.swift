@@ -121,7 +121,7 @@ extension SimulatedPhone {
         try await happen(.touch(.reply))
         let engine = try await runningApp()
         story.tell(.opened, richID, "The user answered in the notification", ["button": action.title])
-        await engine.didRespond(NoticeResponse(identifier: id, richID: richID, action: .reply(text)))
+        await engine.didRespond(NoticeResponse(identifier: id, richID: richID, action: .reply(text), kind: entry.kind))
         await readApp()
         try await happen(.taskEnded)
     }

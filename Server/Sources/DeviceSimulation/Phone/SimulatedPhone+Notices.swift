@@ -11,15 +11,15 @@ import RichPushModel
 extension SimulatedPhone {
     /// Shows a notification where the system says, or asks the app how while the user looks at it.
     func show(
-        _ content: NoticeContent, identifier: String, richID: RichID?, subject: SubjectMark? = nil, by shower: String,
-        traits: SystemEvent.AlertTraits = .init(), push: String? = nil
+        _ content: NoticeContent, identifier: String, richID: RichID?, kind: ContentKind?, subject: SubjectMark? = nil,
+        by shower: String, traits: SystemEvent.AlertTraits = .init(), push: String? = nil
     ) async {
         guard let place = place(of: traits, richID, push) else { return discard(content) }
         if let badge = content.badge { setBadge(badge) }
         let asked = ForegroundNotice(identifier: identifier, richID: richID, subject: subject, content: content)
         let options = await options(asked, at: place)
         guard !options.isDisjoint(with: [.list, .banner]) else { return discard(content) }
-        let entry = entry(content, identifier: identifier, richID: richID)
+        let entry = entry(content, identifier: identifier, richID: richID, kind: kind)
         for gone in list.add(entry) { shelf.remove(gone.file) }
         if options.contains(.banner) { hangBanner(entry.notice) }
         let attachment = entry.file == nil ? "no" : entry.notice.mediaType ?? "yes"
@@ -28,6 +28,19 @@ extension SimulatedPhone {
             ["by": shower, "attachment": attachment, "place": place.rawValue], push: push)
         publish()
         noteSeen()
+        if place == .asAppSays { await updateInbox() }
+    }
+
+    /// The app's inbox behind what it asks or shows: at once what the extension left for it, then what the server says.
+    private func updateInbox() async {
+        await readApp()
+        handing += 1
+        Task {
+            defer { handing -= 1 }
+            guard let engine else { return }
+            _ = try? await engine.refresh()
+            await readApp()
+        }
     }
 
     private func place(of traits: SystemEvent.AlertTraits, _ richID: RichID?, _ push: String?) -> NoticePlace? {
@@ -54,7 +67,9 @@ extension SimulatedPhone {
         if let file = content.attachment?.file { try? FileManager.default.removeItem(at: file) }
     }
 
-    private func entry(_ content: NoticeContent, identifier: String, richID: RichID?) -> NoticeList.Entry {
+    private func entry(
+        _ content: NoticeContent, identifier: String, richID: RichID?, kind: ContentKind?
+    ) -> NoticeList.Entry {
         var notice = PhoneSnapshot.Notice(
             id: identifier, richID: richID, title: content.title, subtitle: content.subtitle.isEmpty ? nil : content.subtitle,
             body: content.body, thread: content.thread, at: clock.now)
@@ -64,7 +79,7 @@ extension SimulatedPhone {
             notice.mediaType = attachment.mediaType
             notice.altText = attachment.altText
         }
-        return NoticeList.Entry(notice: notice, category: content.category, file: file)
+        return NoticeList.Entry(notice: notice, category: content.category, kind: kind, file: file)
     }
 
     private func hangBanner(_ notice: PhoneSnapshot.Notice) {
@@ -94,12 +109,13 @@ extension SimulatedPhone {
     /// The icon shows a number only if notifications are allowed.
     func setBadge(_ count: Int) {
         view.badge = system.settings.permission == .granted ? max(0, count) : 0
+        memory.badge = view.badge
         publish()
     }
 
     /// What the app shows itself.
     func present(_ notice: LocalNotice) async throws(PresentationError) {
         guard system.settings.permission == .granted else { throw .notPermitted }
-        await show(notice.content, identifier: notice.identifier, richID: notice.richID, by: "the app")
+        await show(notice.content, identifier: notice.identifier, richID: notice.richID, kind: notice.kind, by: "the app")
     }
 }

@@ -54,9 +54,10 @@ extension SimulatedPhone {
         defer { handing -= 1 }
         let payload = PushPayload(push.payload)
         let envelope = PushEnvelope(payload: push.payload)
-        story.tell(
-            .delivered, envelope?.id, "The push reached the phone",
-            ["apns-id": push.apnsID, "push-type": push.pushType, "bytes": "\(push.payload.count)"], push: push.apnsID)
+        var detail = ["apns-id": push.apnsID, "push-type": push.pushType, "bytes": "\(push.payload.count)"]
+        let remarks = RichKeyReview(payload: push.payload).remarks.map(\.sentence)
+        if !remarks.isEmpty { detail["remark"] = remarks.joined(separator: " ") }
+        story.tell(.delivered, envelope?.id, "The push reached the phone", detail, push: push.apnsID)
         guard push.topic == configuration.bundleID else {
             story.tell(.held, envelope?.id, "No app on this phone has this topic", ["topic": push.topic], push: push.apnsID)
             return
@@ -75,8 +76,8 @@ extension SimulatedPhone {
             case .runExtension: content = await enrich(content, push, envelope)
             case .showNotice:
                 await show(
-                    content, identifier: push.identifier, richID: envelope?.id, subject: envelope?.subject, by: "the system",
-                    traits: payload.traits, push: push.apnsID)
+                    content, identifier: push.identifier, richID: envelope?.id, kind: envelope?.kind, subject: envelope?.subject,
+                    by: "the system", traits: payload.traits, push: push.apnsID)
             default: break
             }
         }

@@ -24,7 +24,11 @@ public actor SimulatedPhone {
 
     /// What the display shows; `snapshot` completes it.
     var view: PhoneSnapshot
-    var list = NoticeList()
+    /// The notification centre, which survives a restart of the phone.
+    var list: NoticeList {
+        didSet { if list != oldValue { noticeFile.write(list) } }
+    }
+    let noticeFile: NoticeFile
     /// What the operating system knows and decides.
     var system: PhoneSystem {
         didSet {
@@ -78,10 +82,16 @@ public actor SimulatedPhone {
         story = PhoneStory(
             phone: configuration.identity.id, clock: clock, log: configuration.eventLog.map { StoryFile($0) })
         shelf = try AttachmentShelf(folder: configuration.folder.appendingPathComponent("system"))
+        noticeFile = NoticeFile(
+            file: configuration.folder.appendingPathComponent("notifications.json"), shelf: shelf.folder)
+        let list = noticeFile.read()
+        self.list = list
+        shelf.removeAll(but: list.entries.compactMap(\.file))
         memoryFile = configuration.folder.appendingPathComponent("system.json")
         let memory = SystemMemory.read(memoryFile)
         self.memory = memory
         view = PhoneSnapshot(phone: configuration.identity, time: clock.now)
+        view.badge = memory.badge
         system = PhoneSystem(
             settings: memory.settings, isInstalled: memory.isInstalled, wakesPerHour: configuration.backgroundWakesPerHour)
     }

@@ -23,11 +23,18 @@ struct AttachmentShelf: Sendable {
 
     let folder: URL
 
-    /// Uses a folder; what is in it belongs to notifications of an earlier run and goes.
+    /// Uses a folder.
     init(folder: URL) throws {
         self.folder = folder
-        try? FileManager.default.removeItem(at: folder)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    /// Removes what belongs to no notification: a phone that died left it.
+    func removeAll(but files: [URL]) {
+        let kept = Set(files.map(\.lastPathComponent))
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [] where !kept.contains(name) {
+            remove(folder.appendingPathComponent(name))
+        }
     }
 
     /// Takes a file; `nil` when the system would not show it, and then the file stays where it is.

@@ -14,11 +14,16 @@ struct NoticeList: Hashable, Sendable {
     struct Entry: Hashable, Sendable {
         var notice: PhoneSnapshot.Notice
         var category: String?
+        /// What the push, or the app, said that it carries.
+        var kind: ContentKind?
         /// The system's own copy of the attachment.
         var file: URL?
     }
 
-    private(set) var entries: [Entry] = []
+    private(set) var entries: [Entry]
+
+    /// Creates a list; the newest of `entries` comes first.
+    init(_ entries: [Entry] = []) { self.entries = Array(entries.prefix(Self.limit)) }
 
     subscript(id: String) -> Entry? { entries.first { $0.notice.id == id } }
 

@@ -65,16 +65,17 @@ struct PhoneSystem: Hashable, Sendable {
         guard isInstalled else { return [.drop(.notInstalled)] }
         switch process.state {
         case .forceQuit: return [.drop(.forceQuit)]
-        case .active, .inactive, .background:
+        case .active, .inactive:
             process.wake()
             return [.handOver(push)]
-        case .suspended, .notRunning:
+        case .background, .suspended, .notRunning:
+            // Also for an app that happens to run behind another: what the user looks at is free, the rest is not.
             if let reason = reasonToHold(at: now) {
                 // The newest only (APNs reference 6.4), although they are handled side by side.
                 if kept.map({ $0.order <= push.order }) ?? true { kept = push }
                 return [.hold(reason)]
             }
-            return [wake(), .handOver(push)]
+            return wake() + [.handOver(push)]
         }
     }
 
@@ -83,12 +84,12 @@ struct PhoneSystem: Hashable, Sendable {
         guard isInstalled else { return [.drop(.notInstalled)] }
         switch process.state {
         case .forceQuit: return [.drop(.forceQuit)]
-        case .active, .inactive, .background:
+        case .active, .inactive:
             process.wake()
             return [.refreshApp]
-        case .suspended, .notRunning:
+        case .background, .suspended, .notRunning:
             if let reason = reasonToHold(at: now) { return [.hold(reason)] }
-            return [wake(), .refreshApp]
+            return wake() + [.refreshApp]
         }
     }
 
@@ -102,10 +103,14 @@ struct PhoneSystem: Hashable, Sendable {
         !hasWakeBudget || budget.spend(at: now)
     }
 
-    private mutating func wake() -> SystemInstruction {
-        let isSuspended = process.state == .suspended
+    private mutating func wake() -> [SystemInstruction] {
+        let before = process.state
         process.wake()
-        return isSuspended ? .resumeApp : .startApp
+        switch before {
+        case .suspended: return [.resumeApp]
+        case .notRunning, .forceQuit: return [.startApp]
+        case .background, .inactive, .active: return []
+        }
     }
 
     private func notice(_ traits: SystemEvent.AlertTraits) -> [SystemInstruction] {
@@ -160,12 +165,7 @@ struct PhoneSystem: Hashable, Sendable {
         case .open:
             let data = unlockData()
             return data + bringToFront()
-        case .reply, .dismiss:
-            guard !process.isRunning || process.state == .suspended else {
-                process.wake()
-                return []
-            }
-            return [wake()]
+        case .reply, .dismiss: return wake()
         }
     }
 
@@ -174,12 +174,8 @@ struct PhoneSystem: Hashable, Sendable {
         settings = new
         if new.permission != .granted, old.permission == .granted { return [.setBadge(0)] }
         guard new.backgroundRefresh, !new.lowPower, kept != nil, process.state != .forceQuit else { return [] }
-        if process.isRunning, process.state != .suspended {
-            process.wake()
-            return handOverKept(isAwake: true)
-        }
-        guard spend(at: now) else { return [] }
-        return [wake()] + handOverKept(isAwake: true)
+        guard process.state == .active || process.state == .inactive || spend(at: now) else { return [] }
+        return wake() + handOverKept(isAwake: true)
     }
 
     private mutating func handOverKept(isAwake: Bool = false) -> [SystemInstruction] {

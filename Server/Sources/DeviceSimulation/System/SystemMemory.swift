@@ -4,7 +4,8 @@
     import Foundation
 #endif
 
-/// What the operating system remembers of the app over a restart of the phone: the user's answers and the registered buttons.
+/// What the operating system remembers of the app over a restart of the phone: the user's answers, the registered buttons and the
+/// number on the icon. What was delivered lies in a `NoticeFile`.
 struct SystemMemory: Hashable, Sendable {
     struct Category: Hashable, Sendable, Codable {
         var identifier: String
@@ -16,6 +17,8 @@ struct SystemMemory: Hashable, Sendable {
     var settings = SystemSettings()
     var categories: [Category] = []
     var isInstalled = true
+    /// The number on the icon.
+    var badge = 0
 
     /// Reads it; a file that is missing or broken is as good as a new phone.
     static func read(_ file: URL) -> SystemMemory {
@@ -26,7 +29,7 @@ struct SystemMemory: Hashable, Sendable {
 }
 
 extension SystemMemory: Codable {
-    private enum Key: String, CodingKey { case categories, installed }
+    private enum Key: String, CodingKey { case categories, installed, badge }
 
     /// The settings stand beside the rest, as they always did.
     init(from decoder: any Decoder) throws {
@@ -34,6 +37,7 @@ extension SystemMemory: Codable {
         settings = try SystemSettings(from: decoder)
         categories = try values.decodeIfPresent([Category].self, forKey: .categories) ?? []
         isInstalled = try values.decodeIfPresent(Bool.self, forKey: .installed) ?? true
+        badge = try values.decodeIfPresent(Int.self, forKey: .badge) ?? 0
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -41,5 +45,6 @@ extension SystemMemory: Codable {
         var values = encoder.container(keyedBy: Key.self)
         try values.encode(categories, forKey: .categories)
         try values.encode(isInstalled, forKey: .installed)
+        try values.encode(badge, forKey: .badge)
     }
 }

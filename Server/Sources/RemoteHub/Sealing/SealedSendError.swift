@@ -4,6 +4,8 @@ import RichPushSealing
 public enum SealedSendError: Error, Hashable, Sendable, CustomStringConvertible {
     /// None of the users is signed in with an app that opens sealed content.
     case noKeys
+    /// The pinned keys hold none of this user, who would get what nobody can open.
+    case notPinned(user: String)
     /// More installations than one seal is for.
     case tooManyInstallations(Int)
     /// What was told as this user's key is none.
@@ -14,6 +16,7 @@ public enum SealedSendError: Error, Hashable, Sendable, CustomStringConvertible 
     public var description: String {
         switch self {
         case .noKeys: "there is no key to seal for: nobody of them is signed in with an app that opens sealed content"
+        case .notPinned(let user): "the keys given hold none of \(user), who could open nothing; see `clarion keys --to \(user)`"
         case .tooManyInstallations(let count):
             "a seal is for \(Sealer.recipientLimit) installations at most, and these are \(count)"
         case .badKey(let user): "the key of \(user)'s installation is none"

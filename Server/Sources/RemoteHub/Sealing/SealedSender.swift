@@ -30,17 +30,21 @@ public struct SealedSender: Sendable {
     ///
     /// - Parameters:
     ///   - users: up to 20 whose installations get it; absent means the caller's own.
-    ///   - pinned: the only keys to seal for, whatever the backend says: then it need not be trusted with them.
+    ///   - pinned: the only keys to seal for, whatever the backend says: then it need not be trusted with them. Those of other
+    ///     users than the named ones are left out.
+    ///   - onGap: told before anything is uploaded of each user with installations that will not be able to open it. When it
+    ///     throws, nothing is sent.
     ///   - idempotencyKey: repeating the call with the same key after an error sends once.
     ///
     /// Throws `SealedSendError`, `SealingError`, and what the backend throws.
     public func send(
         _ message: SealedMessage, to users: [UserName]? = nil, pinned: [SealingDirectory.Key]? = nil,
-        idempotencyKey: String = UUID().uuidString
+        idempotencyKey: String = UUID().uuidString, onGap: (SealedSendGap) throws -> Void = { _ in }
     ) async throws -> SendAnswer {
         let sealer = try Sealer(words: message.words, content: message.content, thumb: message.thumb)
         var directory = try await backend.sealingDirectory(of: users)
-        let recipients = try Self.recipients(pinned ?? directory.keys)
+        let recipients = try Self.recipients(try Self.chosen(pinned, of: users, in: directory))
+        for gap in SealedSendGap.all(users: users, known: directory.keys, pinned: pinned) { try onGap(gap) }
         var envelope = try sealer.envelope(for: directory.number, to: recipients)
         var content: String?
         if let sealed = sealer.content { content = try await backend.upload(sealed: sealed) }
@@ -61,6 +65,17 @@ public struct SealedSender: Sendable {
             }
         }
         throw SealedSendError.overtaken
+    }
+
+    /// The keys to seal for: of the named users, and of the pinned ones if there are such.
+    private static func chosen(
+        _ pinned: [SealingDirectory.Key]?, of users: [UserName]?, in directory: SealingDirectory
+    ) throws(SealedSendError) -> [SealingDirectory.Key] {
+        guard !directory.keys.isEmpty else { throw .noKeys }
+        guard let pinned else { return directory.keys }
+        let names = SealedSendGap.names(users: users, known: directory.keys)
+        for name in names where !pinned.contains(where: { $0.isOf(name) }) { throw .notPinned(user: name) }
+        return pinned.filter { key in names.contains(where: key.isOf) }
     }
 
     private static func recipients(_ keys: [SealingDirectory.Key]) throws(SealedSendError) -> [SealingRecipient] {

@@ -1,4 +1,5 @@
 import APNsProtocol
+import DeviceSimulation
 import HTTPService
 import ServiceErrors
 

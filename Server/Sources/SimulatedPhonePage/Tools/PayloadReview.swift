@@ -1,5 +1,5 @@
 import APNsProtocol
-import RichPushModel
+import DeviceSimulation
 
 /// What a phone would make of a body that is JSON (APNs reference 6.1, 6.2). Nothing here is refused by APNs, which looks at sizes
 /// alone.
@@ -18,7 +18,7 @@ struct PayloadReview {
     let text: String
 
     var findings: [PushFinding] {
-        var found = subject
+        var found = RichKeyReview(members: members).remarks.map { finding($0.key, $0.sentence) }
         if members["Simulator Target Bundle"] != nil {
             found.append(advice("Simulator Target Bundle", "is for Xcode's simulator; on a real phone it is a key as any other."))
         }
@@ -27,13 +27,6 @@ struct PayloadReview {
         }
         guard let aps = value.members else { return found + [advice("aps", "is \(value.words); it must be an object.")] }
         return found + unknownKeys(of: aps) + flags(of: aps) + values(of: aps) + purpose(of: aps)
-    }
-
-    /// For whom it says it is.
-    private var subject: [PushFinding] {
-        guard let value = members[SubjectMark.key] else { return [] }
-        if case .text(let text) = value, SubjectMark(text) != nil { return [] }
-        return [advice(SubjectMark.key, "is 16 digits of 0-9 a-f, and the app takes no notice of anything else.")]
     }
 
     /// Keys of Apple's beside an `aps` that is not there.
@@ -100,8 +93,10 @@ struct PayloadReview {
         return found
     }
 
-    private func advice(_ key: String, _ words: String) -> PushFinding {
+    private func advice(_ key: String, _ words: String) -> PushFinding { finding(key, "'\(key)' \(words)") }
+
+    private func finding(_ key: String, _ sentence: String) -> PushFinding {
         let place = TextPlace(ofName: key, in: text)
-        return PushFinding(.advice, "payload", "'\(key)' \(words)", line: place?.line, column: place?.column)
+        return PushFinding(.advice, "payload", sentence, line: place?.line, column: place?.column)
     }
 }

@@ -32,7 +32,8 @@ struct PhonePrinter: Sendable {
         for notice in snapshot.notifications where before?.notifications.contains(notice) != true {
             let picture = notice.hasAttachment ? " [\(notice.mediaType ?? "attachment")]" : ""
             let number = notice.richID.map { "\($0)" } ?? ""
-            Terminal.sayUnbuffered("    NOTIFICATION \(number) \(notice.title): \(notice.body)\(picture)")
+            let word = before == nil ? "STILL THERE" : "NOTIFICATION"
+            Terminal.sayUnbuffered("    \(word) \(number) \(notice.title): \(notice.body)\(picture)")
         }
         if let alert = snapshot.alert, alert != before?.alert {
             Terminal.sayUnbuffered("    THE APP ASKS \(alert.richID) \(alert.title ?? ""): \(alert.message ?? "")  ok | more")

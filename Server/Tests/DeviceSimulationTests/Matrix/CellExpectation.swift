@@ -126,13 +126,17 @@ private struct CellRules {
         case .online, .slow: return .content("ready", error: nil)
         case .offline: return .content("missing", error: "The server cannot be reached. Check the network and try again.")
         case .unauthorized: return .signIn
-        case .missing: return .content("failed", error: "It is no longer there.")
+        case .missing:
+            return .content("failed", error: isListed ? "It is no longer there." : "There is nothing here for this user.")
         case .failing: return .content("missing", error: "The server failed (500). Try again later.")
         case .wrongHash: return .content("failed", error: "The content is not what the server announced, so it is not shown.")
         case .tooLarge: return .content("failed", error: "The content is too large for this phone.")
         case .hostileType: return .content("failed", error: "The content is of a kind that this app does not show.")
         }
     }
+
+    /// Whether the app has read its inbox since, so that it knows that there was something.
+    var isListed: Bool { cell.state == .foreground && cell.hasAlert }
 
     // MARK: Receipts (8)
 
@@ -162,6 +166,7 @@ private struct CellRules {
     /// Whether anything runs afterwards that sends what waits: the app for the other half of the push, or the act.
     var isFlushedAgain: Bool {
         if cell.push == .both, appRuns, isReadable { return true }
+        if isListed { return true }
         return isTouchable && (opens || isDismissalHeard)
     }
 

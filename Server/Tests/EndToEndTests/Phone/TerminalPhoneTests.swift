@@ -109,6 +109,25 @@ struct TerminalPhoneTests {
         }
     }
 
+    @Test("a phone that died by kill -9 still has what was delivered, and opens it")
+    func killed() async throws {
+        try await Self.use { machinery in
+            try await Self.register(machinery)
+            let (first, before) = try Self.phone(machinery, ["home", "show", "wait"])
+            _ = try await eventually("the phone is at home") { Self.read(before).contains("app background") ? true : nil }
+            let alice = APIClient(address: machinery.server, user: "alice", password: "correct horse battery")
+            let id = try await alice.send(Picture.random(side: 32), message: "Hello, terminal")
+            _ = try await eventually("it is shown") { Self.read(before).contains("NOTIFICATION \(id)") ? true : nil }
+            first.signal(SIGKILL)
+            _ = await first.exitStatus()
+            let (second, after) = try Self.phone(machinery, ["show", "open \(id)", "quit"])
+            let status = try await eventually("the phone ends") { second.isRunning ? nil : await second.exitStatus() }
+            let text = Self.read(after)
+            #expect(status == 0 && text.contains("STILL THERE \(id)") && !text.contains("NOTIFICATION \(id)"), "\(text)")
+            #expect(text.contains("CONTENT \(id) ready"), "\(text)")
+        }
+    }
+
     @Test("a phone that is switched on again is still signed in, keeps its inbox, and speaks to people too")
     func again() async throws {
         try await Self.use { machinery in

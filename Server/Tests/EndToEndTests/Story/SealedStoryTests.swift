@@ -99,7 +99,7 @@ struct SealedStoryTests {
     func pinned() async throws {
         try await Stage.open(phones: 2) { stage in
             let none = try await Self.clarion(["send", "--seal", "--message", Self.secret], as: "alice", on: stage)
-            #expect(none.status != 0 && none.text.contains("no key to seal for"))
+            #expect(none.status == 1 && none.text.contains("no key to seal for") && !none.text.contains("Usage"))
             try await stage.signIn("alice", on: 1)
             let listed = try await Self.clarion(["keys", "--json"], as: "alice", on: stage)
             let keys = try JSONDecoder().decode([SealingDirectory.Key].self, from: Data(listed.text.utf8))
@@ -110,10 +110,46 @@ struct SealedStoryTests {
                 let sent = try await Self.clarion(
                     ["send", "--seal", "--keys", "\(folder)/keys.json", "--message", Self.secret], as: "alice", on: stage)
                 try #require(sent.status == 0, "\(sent.text)")
+                #expect(sent.text.contains("warning: 1 of alice's 2 devices cannot open it"))
             }
             try await stage.phone(2).perform(.refreshInbox)
             let second = try await stage.wait(for: "the inbox", on: 2) { !$0.inbox.isEmpty }
             #expect(second.inbox.map(\.message) == ["You have a new message"])
+        }
+    }
+
+    @Test("a file of keys that has none of somebody named, or is none, is an error that says so, and nothing is sent")
+    func wrongFile() async throws {
+        try await Stage.open(phones: 2) { stage in
+            try await stage.signIn("alice", on: 1)
+            try await stage.signIn("bob", on: 2)
+            let listed = try await Self.clarion(["keys", "--to", "alice", "--json"], as: "carol", on: stage)
+            try await TemporaryFolder.use { folder in
+                let cases: [(text: String, to: String, status: Int32, says: String)] = [
+                    (listed.text, "bob", 65, "the keys given hold none of bob"),
+                    (listed.text, "alice,bob", 65, "the keys given hold none of bob"),
+                    (#"[{"user": "bob"}]"#, "bob", 65, "keys.json is not what `clarion keys --json` prints: [0]"),
+                    ("harbour", "bob", 65, "keys.json is not what `clarion keys --json` prints: it is not JSON"),
+                    (listed.text, "b,o/b", 64, "'o/b' is not a user name"),
+                ]
+                for one in cases {
+                    try Data(one.text.utf8).write(to: URL(filePath: "\(folder)/keys.json"))
+                    let sent = try await Self.clarion(
+                        ["send", "--seal", "--to", one.to, "--keys", "\(folder)/keys.json", "--message", Self.secret],
+                        as: "carol", on: stage)
+                    #expect(sent.status == one.status && sent.text.contains(one.says), "\(sent)")
+                    // Usage helps with words of the command line alone, and then it is that of the command.
+                    #expect(sent.text.contains("Usage") == (one.status == 64), "\(sent.text)")
+                    #expect(sent.text.contains("clarion send") == (one.status == 64), "\(sent.text)")
+                }
+                let away = try await Self.clarion(
+                    ["send", "--seal", "--keys", "\(folder)/away.json", "--message", Self.secret], as: "alice", on: stage)
+                #expect(away.status == 66 && away.text.contains("away.json cannot be read"))
+            }
+            for number in 1...2 {
+                try await stage.phone(number).perform(.refreshInbox)
+                #expect(await stage.phone(number).snapshot.inbox.isEmpty)
+            }
         }
     }
 

@@ -1,19 +1,10 @@
 import Foundation
+import ImageIO
 
 public final class UIImage: NSObject, @unchecked Sendable {
     public let size: CGSize
 
-    public init?(data: Data) {
-        guard !data.isEmpty else { return nil }
-        size = CGSize(width: 4, height: 3)
-    }
-
-    public init?(contentsOfFile path: String) {
-        guard FileManager.default.fileExists(atPath: path) else { return nil }
-        size = CGSize(width: 4, height: 3)
-    }
-
-    public func byPreparingThumbnail(ofSize size: CGSize) async -> UIImage? { self }
+    public init(cgImage: CGImage) { size = CGSize(width: cgImage.width, height: cgImage.height) }
 }
 
 public struct UIAccessibilityTraits: OptionSet, Sendable {

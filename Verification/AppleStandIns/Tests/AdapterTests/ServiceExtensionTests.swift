@@ -131,6 +131,46 @@ extension AppleFace {
             }
         }
 
+        /// What a push that waits hands over, in order.
+        private func pendingContent() -> (PendingContent, Answers<String>) {
+            let answers = Answers<String>()
+            let original = UNMutableNotificationContent()
+            original.body = "You have a new message"
+            return (PendingContent(original: original) { answers.add($0.body) }, answers)
+        }
+
+        @Test("hands over the original when there is nothing else at the end, and nothing afterwards")
+        func tooLate() {
+            let (pending, answers) = pendingContent()
+            pending.waitOrDeliverOriginal(until: .now())
+            #expect(answers.values == ["You have a new message"])
+            pending.deliver(NoticeContent(body: "Words"))
+            pending.waitOrDeliverOriginal(until: .now())
+            #expect(answers.values == ["You have a new message"])
+        }
+
+        @Test("does not wait at the end for what it has handed over already")
+        func inTime() {
+            let (pending, answers) = pendingContent()
+            pending.deliver(NoticeContent(body: "Words"))
+            let start = ContinuousClock.now
+            pending.waitOrDeliverOriginal(until: .now() + .seconds(6))
+            #expect(answers.values == ["Words"])
+            // A mistake would wait for all of the time; else it is a matter of microseconds.
+            #expect(ContinuousClock.now - start < .seconds(5))
+        }
+
+        @Test("hands over the original where the system's content cannot be edited")
+        func notEditable() {
+            final class Fixed: UNNotificationContent, @unchecked Sendable {
+                override func mutableCopy(with zone: NSZone? = nil) -> Any { self }
+            }
+            let answers = Answers<String>()
+            let pending = PendingContent(original: Fixed()) { answers.add($0.body + "!") }
+            pending.deliver(NoticeContent(body: "Words"))
+            #expect(answers.values == ["!"])
+        }
+
         @Test("serves several pushes in one process")
         func several() async throws {
             _ = try await phone.signedIn()

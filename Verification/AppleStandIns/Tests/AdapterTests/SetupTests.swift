@@ -138,7 +138,7 @@ extension AppleFace {
         }
 
         @Test("the content extension shows the picture with the words for those who cannot see it")
-        func contentExtension() throws {
+        func contentExtension() async throws {
             let controller = RichPushContentViewController()
             controller.loadViewIfNeeded()
             let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).png")
@@ -151,7 +151,9 @@ extension AppleFace {
                 UNNotification(fake: UNNotificationRequest(identifier: "r", content: content, trigger: nil)))
             let stack = try #require(controller.view.subviews.first as? UIStackView)
             let picture = try #require(stack.arrangedSubviews.first as? UIImageView)
-            #expect(picture.image != nil && !picture.isHidden && picture.accessibilityLabel == "A cat")
+            #expect(!picture.isHidden && picture.accessibilityLabel == "A cat")
+            await controller.decoding?.value
+            #expect(picture.image != nil && !picture.isHidden)
             #expect((stack.arrangedSubviews.last as? UILabel)?.text == "Words")
             content.attachments = []
             controller.didReceive(

@@ -49,6 +49,18 @@ extension AppleFace {
             #expect(shown.with { $0.isEmpty })
         }
 
+        @Test("keeps an answer to a sealed push to itself, also when nothing of it could be fetched")
+        func sealed() async throws {
+            let delegate = try await phone.signedIn()
+            phone.backend.store(7)
+            phone.backend.setOffline(true)
+            _ = await respond(delegate, to: 7, "richPushReply", text: "Secret", kind: "sealed")
+            #expect(await soon { UIApplication.shared.fakeOpenTasks.isEmpty })
+            phone.backend.setOffline(false)
+            _ = try await delegate.client.refresh()
+            #expect(phone.backend.count("POST", "/7/replies") == 0)
+        }
+
         @Test("sends an answer, and opens nothing")
         func replies() async throws {
             let delegate = try await phone.signedIn()

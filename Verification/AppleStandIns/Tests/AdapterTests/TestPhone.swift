@@ -156,14 +156,14 @@ func push(_ payload: [AnyHashable: Any], to delegate: RichPushAppDelegate) async
 /// Lets the user act, as the system tells it: on a thread that is not the main one.
 @discardableResult
 func respond(
-    _ delegate: RichPushAppDelegate, to number: Int, _ action: String, text: String? = nil,
+    _ delegate: RichPushAppDelegate, to number: Int, _ action: String, text: String? = nil, kind: String = "img",
     counting answers: Answers<Bool> = Answers()
 ) async -> Answers<Bool> {
     let first = First()
     await withCheckedContinuation { continuation in
         DispatchQueue.global().async {
             let content = UNMutableNotificationContent()
-            content.userInfo = TestPhone.payload(number)
+            content.userInfo = TestPhone.payload(number).merging(["richType": kind]) { $1 }
             let request = UNNotificationRequest(identifier: "rich-\(number)", content: content, trigger: nil)
             let shown = UNNotification(fake: request)
             let response =

@@ -96,7 +96,11 @@ extension AppleFace {
             missing.first("id", "richpush.retry")?.action?()
             #expect(retried == 1 && missing.texts.contains("Not downloaded yet: the server did not answer."))
             let gone = fakeScreen(RichPushContentView(OpenedContent(richID: id(7), state: .failed(.notFound))) {})
-            #expect(gone.first("id", "richpush.retry") == nil && gone.texts.contains("It is no longer there."))
+            #expect(gone.first("id", "richpush.retry") == nil && gone.texts.contains("There is nothing here for this user."))
+            let recalled = fakeScreen(RichPushContentView(OpenedContent(richID: id(7), state: .failed(.recalled))) {})
+            #expect(recalled.texts.contains("It is no longer there."))
+            let foreign = Problem(type: "about:blank", title: "No", status: 403, detail: nil, code: "forbidden")
+            #expect(RichPushError.refused(foreign).sentence == "There is nothing here for this user.")
             #expect(fakeScreen(RichPushContentView(OpenedContent(richID: id(7), state: .loading)) {}).texts == ["Loading…"])
         }
 
@@ -119,6 +123,22 @@ extension AppleFace {
             #expect(model.inbox.entries.map(\.id) == [id(8), id(7)])
             await model.markRead(model.inbox.entries[0])
             #expect(fakeScreen(view).first("id", "richpush.entry.8")?.texts.contains("Mark as read") == false)
+        }
+
+        @Test("read the inbox again when the system shows a notification over the app, also when the extension left nothing")
+        func inboxBehind() async throws {
+            let delegate = try await phone.signedIn()
+            let client = delegate.client
+            let model = InboxModel(client: client)
+            let before = phone.backend.count("GET", "/notifications")
+            let loading = Task { await model.load() }
+            #expect(await soon { !model.isLoading && phone.backend.count("GET", "/notifications") > before })
+            phone.backend.store(7, message: "New")
+            let notice = ForegroundNotice(
+                identifier: "remote", richID: id(7), subject: nil, content: NoticeContent(body: "You have a new message"))
+            _ = await client.engine.willPresent(notice)
+            #expect(await soon { model.inbox.entries.map(\.message) == ["New"] })
+            loading.cancel()
         }
 
         @Test("show an empty inbox and a failed one as what they are")
@@ -185,7 +205,9 @@ extension AppleFace {
 
         @Test("have a sentence for every error")
         func sentences() {
-            for error in [RichPushError.offline, .notFound, .badTag, .tooLarge, .storage(.failed), .wrongPassword, .badAnswer] {
+            for error in [
+                RichPushError.offline, .notFound, .recalled, .badTag, .tooLarge, .storage(.failed), .wrongPassword, .badAnswer,
+            ] {
                 #expect(error.sentence.contains(" "))
             }
         }

@@ -1,5 +1,5 @@
 /// Any value of JSON, to look at what somebody typed.
-enum JSONValue: Decodable, Hashable, Sendable {
+package enum JSONValue: Decodable, Hashable, Sendable {
     case null
     case flag(Bool)
     case number(Double)
@@ -7,7 +7,7 @@ enum JSONValue: Decodable, Hashable, Sendable {
     case list([JSONValue])
     case object([String: JSONValue])
 
-    init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let value = try decoder.singleValueContainer()
         if value.decodeNil() {
             self = .null
@@ -25,7 +25,7 @@ enum JSONValue: Decodable, Hashable, Sendable {
     }
 
     /// What it is called in a sentence.
-    var words: String {
+    package var words: String {
         switch self {
         case .null: "null"
         case .flag(let flag): flag ? "true" : "false"
@@ -37,7 +37,7 @@ enum JSONValue: Decodable, Hashable, Sendable {
     }
 
     /// The members of an object; `nil` for anything else.
-    var members: [String: JSONValue]? {
+    package var members: [String: JSONValue]? {
         if case .object(let members) = self { members } else { nil }
     }
 }

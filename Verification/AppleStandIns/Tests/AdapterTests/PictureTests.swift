@@ -1,0 +1,106 @@
+import Foundation
+import ImageIO
+import RichPushModel
+import RichPushPlatform
+import SwiftUI
+import Testing
+import UserNotifications
+
+@testable import RichPushApp
+@testable import RichPushContentExtension
+@testable import RichPushDevice
+@testable import RichPushUI
+
+extension AppleFace {
+    @Suite("Pictures")
+    @MainActor
+    struct Pictures {
+        let phone: TestPhone
+
+        init() throws { phone = try TestPhone() }
+
+        /// A header and nothing behind it: what a picture says of itself. The stand-in decodes nothing, and notes what it should.
+        private func png(_ width: UInt32, _ height: UInt32) -> Data {
+            let sides = [width, height].flatMap { side in [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: side >> $0) } }
+            return Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13]) + Data("IHDR".utf8) + Data(sides)
+                + Data([8, 6, 0, 0, 0])
+        }
+
+        private func file(_ bytes: Data) throws -> URL {
+            let file = phone.folder.appendingPathComponent("\(UUID().uuidString).png")
+            try bytes.write(to: file)
+            return file
+        }
+
+        /// The view after its picture has come, or has not.
+        private func shown(_ bytes: Data) async throws -> FakeNode {
+            var content = OpenedContent(richID: id(7), kind: .image, message: "", state: .ready)
+            content.content = CachedContent(file: try file(bytes), mediaType: "image/png", byteCount: Int64(bytes.count))
+            content.fileName = "large.png"
+            let view = PictureView(content: content)
+            await fakeScreen(view).all.compactMap { $0.tasks["task"] }.first?()
+            return fakeScreen(view)
+        }
+
+        private func controller(_ bytes: Data) async throws -> UIImageView {
+            let controller = RichPushContentViewController()
+            controller.loadViewIfNeeded()
+            let content = UNMutableNotificationContent()
+            content.attachments = [try UNNotificationAttachment(identifier: "a", url: try file(bytes))]
+            controller.didReceive(UNNotification(fake: UNNotificationRequest(identifier: "r", content: content, trigger: nil)))
+            await controller.decoding?.value
+            let stack = try #require(controller.view.subviews.first as? UIStackView)
+            return try #require(stack.arrangedSubviews.first as? UIImageView)
+        }
+
+        @Test("that say that they are enormous are not decoded, however small the file is")
+        func enormous() async throws {
+            let bomb = png(60_001, 60_000)
+            #expect(bomb.count < 50)
+            let screen = try await shown(bomb)
+            #expect(screen.first("id", "richpush.picture") == nil && screen.texts.contains("large.png"))
+            #expect(try await controller(bomb).isHidden)
+            for size in [png(.max, .max), png(0, 9)] { #expect(try await controller(size).isHidden) }
+            #expect(FakeDecodings.shared.ofWidth(60_001).isEmpty)
+            // Beyond what an extension decodes, and not beyond what the app does.
+            #expect(try await controller(png(7_001, 5_000)).isHidden)
+            #expect(try await shown(png(7_001, 5_000)).all.contains { $0.attributes["image"] == "picture" })
+        }
+
+        @Test("are decoded away from the main thread")
+        func thread() async throws {
+            _ = try await shown(png(301, 200))
+            _ = try await controller(png(301, 200))
+            let decodings = FakeDecodings.shared.ofWidth(301)
+            #expect(decodings.map(\.isOnMainThread) == [false, false] && decodings.map(\.side) == [301, 301])
+        }
+
+        @Test("are decoded as small as they are shown")
+        func small() async throws {
+            let client = try await phone.signedIn().client
+            let screen = try await shown(png(6_001, 4_000))
+            #expect(screen.all.contains { $0.attributes["image"] == "picture" })
+            let entry = phone.backend.store(7, bytes: png(6_001, 4_000))
+            #expect(await client.open(id(7)).state == .ready)
+            let thumbnail = await InboxModel(client: client).thumbnail(of: entry, side: 168)
+            #expect(thumbnail?.size == CGSize(width: 168, height: 111))
+            _ = try await controller(png(6_001, 4_000 - 1))
+            let sides = FakeDecodings.shared.ofWidth(6_001).map(\.side)
+            // 8 and 2 million pixels with sides of 3 to 2.
+            #expect(sides == [3_464, 168, 1_732])
+        }
+
+        @Test("make room for themselves before they are decoded")
+        func room() async throws {
+            let about = PictureFile(try file(png(200, 301)))
+            #expect(try about.heightToWidth(within: .notification) == 1.505)
+            #expect(throws: PictureFile.Failure.tooManyPixels) {
+                try about.heightToWidth(within: .init(pixels: 60_199, decodedPixels: 1))
+            }
+            #expect(throws: PictureFile.Failure.unreadable) {
+                try PictureFile(phone.folder.appendingPathComponent("none")).decoded(within: .screen)
+            }
+            #expect(FakeDecodings.shared.ofWidth(200).isEmpty)
+        }
+    }
+}
