@@ -5,13 +5,15 @@ import Testing
 /// What a `SliceQueue` promises.
 public enum SliceQueuePromises {
     /// Every promise.
-    public static let all: [StoragePromise<HubStorage>] = [
-        leasesToOne, refusesALostLease, keepsTheCursor, smallFirst, hubsTakeTurns, keepsRoomForSmall, singleBesides, walksInOrder,
-        skipsTwins,
-        addsTallies,
-        keepsPendingRows, takesTurns, countsBacklog,
-        checksRetriesAgain, forgetsByTimestamp, endsOnce, takesOver,
-    ]
+    public static let all: [StoragePromise<HubStorage>] =
+        [
+            leasesToOne, refusesALostLease, keepsTheCursor, smallFirst, hubsTakeTurns, keepsRoomForSmall, singleBesides,
+            walksInOrder,
+            skipsTwins,
+            addsTallies,
+            keepsPendingRows, takesTurns, countsBacklog,
+            checksRetriesAgain, forgetsByTimestamp, endsOnce, takesOver,
+        ] + ofPace
 
     private static let leasesToOne = StoragePromise<HubStorage>("a leased slice is nobody else's until the lease runs out") {
         storage in
