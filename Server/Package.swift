@@ -222,7 +222,7 @@ let package = Package(
             [
                 "AppBackend", "PostgresDatabase", "SQLStorage", "StorageConformance", "ClarionTesting", "EngineTesting",
                 "PushHub",
-                .logging, .richPushModel,
+                .crypto, .logging, .richPushModel, .x509,
             ]),
         target("SQLiteDatabase", ["SQLStorage", .grdb, .grdbSQLite, .logging]),
         tests(

@@ -34,6 +34,7 @@ public final class FaultProxy: Sendable {
         var connections: [ObjectIdentifier: any Channel] = [:]
         var toClient = 0
         var accepted = 0
+        var isHeld = false
     }
 
     fileprivate let state = NIOLockedValueBox(State())
@@ -64,10 +65,14 @@ public final class FaultProxy: Sendable {
     public func set(_ fault: Fault) {
         let open = state.withLockedValue { state in
             state.fault = fault
+            state.isHeld = false
             return Array(state.connections.values)
         }
         for channel in open { channel.close(promise: nil) }
     }
+
+    /// From now on nothing passes over the connections that there are, and none of them ends.
+    public func hold() { state.withLockedValue { $0.isHeld = true } }
 
     /// Nothing listens any more.
     public func stop() async throws {
@@ -122,9 +127,12 @@ public final class FaultProxy: Sendable {
             }
         return
             connecting.flatMap { server in
-                let upward = Relay(to: server, until: up, delay: delay) { _ in }
+                let upward = Relay(to: server, until: up, delay: delay) { _ in state.withLockedValue { $0.isHeld } }
                 let downward = Relay(to: client, until: down, delay: delay) { count in
-                    state.withLockedValue { $0.toClient += count }
+                    state.withLockedValue { state in
+                        state.toClient += count
+                        return state.isHeld
+                    }
                 }
                 return client.pipeline.addHandler(upward).flatMap { server.pipeline.addHandler(downward) }.map { server.read() }
             }
@@ -158,11 +166,12 @@ private final class Relay: ChannelInboundHandler, Sendable {
     private let other: any Channel
     private let left: NIOLockedValueBox<Int?>
     private let isHeldAtEnd: Bool
-    private let count: @Sendable (Int) -> Void
+    /// Takes note of so many bytes; whether they go no further.
+    private let count: @Sendable (Int) -> Bool
 
     private let delay: TimeAmount
 
-    init(to other: any Channel, until end: End?, delay: TimeAmount, count: @escaping @Sendable (Int) -> Void) {
+    init(to other: any Channel, until end: End?, delay: TimeAmount, count: @escaping @Sendable (Int) -> Bool) {
         self.other = other
         self.delay = delay
         switch end {
@@ -177,7 +186,8 @@ private final class Relay: ChannelInboundHandler, Sendable {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         var bytes = unwrapInboundIn(data)
-        count(bytes.readableBytes)
+        // What is held is never asked for again, so the other side stands still with it.
+        guard !count(bytes.readableBytes) else { return }
         let channel = context.channel
         let isEnd = left.withLockedValue { left in
             guard let rest = left else { return false }

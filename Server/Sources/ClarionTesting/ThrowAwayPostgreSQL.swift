@@ -11,14 +11,31 @@ public final class ThrowAwayPostgreSQL: Sendable {
         public let description: String
     }
 
+    /// A door at a port of 127.0.0.1 besides the socket: with TLS and with passwords (SCRAM), which the socket asks for neither.
+    public struct SecureDoor: Sendable {
+        /// PEM, that of the server and of whoever stands between it and the authority.
+        public var certificate: String
+        public var key: String
+
+        public init(certificate: String, key: String) {
+            self.certificate = certificate
+            self.key = key
+        }
+    }
+
     let folder: String
+    /// The port of the secure door, which is also part of the socket's name.
+    public let port: Int
+    private let door: SecureDoor?
     private let programs: String
     private let runner: [String]
     let process = Mutex<ChildProcess?>(nil)
 
     /// Runs the body with a server and removes the server afterwards, whatever happens.
-    public static func with<Result>(_ body: (ThrowAwayPostgreSQL) async throws -> Result) async throws -> Result {
-        let server = try ThrowAwayPostgreSQL()
+    public static func with<Result>(
+        _ door: SecureDoor? = nil, _ body: (ThrowAwayPostgreSQL) async throws -> Result
+    ) async throws -> Result {
+        let server = try ThrowAwayPostgreSQL(door)
         defer { try? FileManager.default.removeItem(atPath: server.folder) }
         do {
             try await server.make()
@@ -34,11 +51,11 @@ public final class ThrowAwayPostgreSQL: Sendable {
 
     /// Where a database of the server is.
     public func url(database: String = "postgres") -> String {
-        "postgres://clarion@/\(database)?host=\(folder.replacingOccurrences(of: "/", with: "%2F"))"
+        "postgres://clarion@/\(database)?host=\(folder.replacingOccurrences(of: "/", with: "%2F"))&port=\(port)"
     }
 
     /// The socket at which it listens, for a proxy before it.
-    public var socketPath: String { folder + "/.s.PGSQL.5432" }
+    public var socketPath: String { folder + "/.s.PGSQL.\(port)" }
 
     /// Ends the server and starts it again. Every connection ends.
     public func restart() async throws {
@@ -52,25 +69,35 @@ public final class ThrowAwayPostgreSQL: Sendable {
         try Data(script.utf8).write(to: URL(fileURLWithPath: file))
         return try await call(
             "psql",
-            ["-h", folder, "-U", "clarion", "-d", "postgres", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-f", file])
+            [
+                "-h", folder, "-p", "\(port)", "-U", "clarion", "-d", "postgres", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1",
+                "-f", file,
+            ])
+    }
+
+    /// A dump of a database as statements.
+    public func dump(database: String) async throws -> String {
+        try await call("pg_dump", ["-h", folder, "-p", "\(port)", "-U", "clarion", "-d", database, "--inserts", "--no-owner"])
     }
 
     /// Copies a database by a dump and its restoration, as an operator does.
     public func copy(database: String, to copy: String) async throws {
         let file = folder + "/dump-\(UUID().uuidString).sql"
-        _ = try await call("pg_dump", ["-h", folder, "-U", "clarion", "-d", database, "-f", file])
+        _ = try await call("pg_dump", ["-h", folder, "-p", "\(port)", "-U", "clarion", "-d", database, "-f", file])
         _ = try await run(script: "CREATE DATABASE \(copy);")
         _ = try await call(
-            "psql", ["-h", folder, "-U", "clarion", "-d", copy, "-X", "-q", "-v", "ON_ERROR_STOP=1", "-f", file])
+            "psql", ["-h", folder, "-p", "\(port)", "-U", "clarion", "-d", copy, "-X", "-q", "-v", "ON_ERROR_STOP=1", "-f", file])
     }
 
-    init() throws {
+    init(_ door: SecureDoor? = nil) throws {
         guard let programs = Self.findPrograms() else {
             throw Failure(
                 description: "PostgreSQL was not found on PATH or in /usr/lib/postgresql; install it with: apt install postgresql"
             )
         }
         self.programs = programs
+        self.door = door
+        port = try door == nil ? 5432 : Self.freePort()
         folder = "/tmp/clarion-postgresql-\(UUID().uuidString.prefix(8))"
         runner = getuid() == 0 ? ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] : []
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -81,6 +108,39 @@ public final class ThrowAwayPostgreSQL: Sendable {
     func make() async throws {
         _ = try await call(
             "initdb", ["-D", folder + "/data", "-A", "trust", "-U", "clarion", "-E", "UTF8", "--locale=C", "--no-sync"])
+        guard let door else { return }
+        // As the user who runs the server, which wants its key to be nobody else's.
+        try Data((door.certificate).utf8).write(to: URL(fileURLWithPath: folder + "/server.pem"))
+        try Data((door.key).utf8).write(to: URL(fileURLWithPath: folder + "/server.key"))
+        chmod(folder + "/server.key", 0o600)
+        if getuid() == 0 { chown(folder + "/server.key", 65534, 65534) }
+        let rules = "local all all trust\nhostssl all all 127.0.0.1/32 scram-sha-256\n"
+        try Data(rules.utf8).write(to: URL(fileURLWithPath: folder + "/rules.conf"))
+    }
+
+    private var doorOptions: [String] {
+        guard door != nil else { return ["listen_addresses="] }
+        return [
+            "listen_addresses=127.0.0.1", "port=\(port)", "ssl=on", "ssl_cert_file=\(folder)/server.pem",
+            "ssl_key_file=\(folder)/server.key", "hba_file=\(folder)/rules.conf", "password_encryption=scram-sha-256",
+        ]
+    }
+
+    /// A port that nobody has a moment ago.
+    private static func freePort() throws -> Int {
+        let number = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(number) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let status = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+                bind(number, generic, length) == 0 ? getsockname(number, generic, &length) : -1
+            }
+        }
+        guard status == 0 else { throw Failure(description: "no port is free") }
+        return Int(UInt16(bigEndian: address.sin_port))
     }
 
     /// Starts the server, again after `stop`. It runs in the foreground as a child of the test, so that it can be waited for and
@@ -90,9 +150,9 @@ public final class ThrowAwayPostgreSQL: Sendable {
             command(
                 "postgres",
                 [
-                    "-D", folder + "/data", "-k", folder, "-c", "listen_addresses=", "-c", "fsync=off", "-c",
+                    "-D", folder + "/data", "-k", folder, "-c", "fsync=off", "-c",
                     "full_page_writes=off", "-c", "max_connections=1000", "-c", "shared_buffers=32MB",
-                ], output: folder + "/server.log"))
+                ] + doorOptions.flatMap { ["-c", $0] }, output: folder + "/server.log"))
         process.withLock { $0 = server }
         for _ in 1...600 where server.isRunning {
             if (try? await run(script: "SELECT 1;")) != nil { return }

@@ -19,12 +19,12 @@ struct TypedWork<Result: Sendable>: PendingWork {
     let since: Duration
     let isAlone: Bool
     let body: @Sendable (any SQLConnection) throws -> Result
-    let continuation: CheckedContinuation<Result, any Error>
+    let caller: WaitingCaller<Result>
 
     func perform(_ connection: any SQLConnection) throws -> @Sendable () -> Void {
         let result = try body(connection)
-        return { [continuation] in continuation.resume(returning: result) }
+        return { [caller] in caller.answer(.success(result)) }
     }
 
-    func fail(_ error: any Error) { continuation.resume(throwing: error) }
+    func fail(_ error: any Error) { caller.answer(.failure(error)) }
 }

@@ -1,3 +1,4 @@
+import Dispatch
 import Logging
 import RichPushModel
 import SQLStorage
@@ -5,7 +6,8 @@ import SQLStorage
 /// PostgreSQL as the one store of many nodes: a bounded number of connections, each owned by a thread that runs the closures.
 ///
 /// Nothing is connected before the first use. Writes are serializable transactions, reads see one snapshot; what others were in
-/// the way of is repeated. While the server is away every call fails with `SQLFault.unavailable` at once, and works again when
+/// the way of is repeated. A caller whose task is cancelled is kept waiting for a second at most, so that a
+/// server that hangs does not keep a process from ending: its work may still be done. While the server is away every call fails with `SQLFault.unavailable` at once, and works again when
 /// it is back.
 public final class PostgresDatabase: SQLDatabase {
     public let dialect = SQLDialect.postgresql
@@ -49,31 +51,41 @@ public final class PostgresDatabase: SQLDatabase {
     public func read<Result: Sendable>(
         _ body: @escaping @Sendable (any SQLConnection) throws -> Result
     ) async throws -> Result {
-        try await run(on: reads, isAlone: false, body)
+        try await run(on: reads, isAlone: false, abandoned: .unavailable(reason: "the caller was cancelled"), body)
     }
 
     public func write<Result: Sendable>(
         _ body: @escaping @Sendable (any SQLConnection) throws -> Result
     ) async throws -> Result {
-        try await run(on: writes, isAlone: false, body)
+        try await run(on: writes, isAlone: false, abandoned: .outcomeUnknown, body)
     }
 
     public func writeAlone<Result: Sendable>(
         _ body: @escaping @Sendable (any SQLConnection) throws -> Result
     ) async throws -> Result {
-        try await run(on: writes, isAlone: true, body)
+        try await run(on: writes, isAlone: true, abandoned: .outcomeUnknown, body)
     }
 
     private func run<Result: Sendable>(
-        on queue: WorkQueue<any PendingWork>, isAlone: Bool, _ body: @escaping @Sendable (any SQLConnection) throws -> Result
+        on queue: WorkQueue<any PendingWork>, isAlone: Bool, abandoned: SQLFault,
+        _ body: @escaping @Sendable (any SQLConnection) throws -> Result
     ) async throws -> Result {
-        try await withCheckedThrowingContinuation { continuation in
-            let work = TypedWork(since: clock.uptime, isAlone: isAlone, body: body, continuation: continuation)
-            switch queue.submit(work) {
-            case .taken: break
-            case .full: work.fail(SQLFault.unavailable(reason: "too many transactions wait"))
-            case .stopped: work.fail(Self.closed)
+        let caller = WaitingCaller<Result>()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                caller.wait(continuation)
+                let work = TypedWork(since: clock.uptime, isAlone: isAlone, body: body, caller: caller)
+                switch queue.submit(work) {
+                case .taken: break
+                case .full: work.fail(SQLFault.unavailable(reason: "too many transactions wait"))
+                case .stopped: work.fail(Self.closed)
+                }
             }
+        } onCancel: {
+            DispatchQueue.global().asyncAfter(deadline: .now() + Self.grace) { caller.answer(.failure(abandoned)) }
         }
     }
+
+    /// For how many seconds a cancelled caller waits: what is handed back at the end of a process is written when all is well.
+    private static let grace = 1.0
 }

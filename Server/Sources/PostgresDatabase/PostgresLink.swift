@@ -31,7 +31,7 @@ final class PostgresLink {
         guard let raw = Self.connect(context) else { throw PostgresFault.unreachable("out of memory") }
         self.raw = raw
         guard context.library.status(raw) == 0 else {
-            let reason = Self.message(raw, context)
+            let reason = ConnectionAdvice.completing(Self.message(raw, context))
             context.library.finish(raw)
             throw PostgresFault.unreachable(reason)
         }

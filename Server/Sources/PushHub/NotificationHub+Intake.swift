@@ -31,15 +31,16 @@ extension NotificationHub {
         }
         return AcceptedSend(
             hub: id, id: notification, message: message, recipients: recipients, enqueuedAt: now, dueAt: dueAt,
-            slices: try await slices(recipients, isScheduled: dueAt > now), pushesPerSecond: command.pushesPerSecond,
+            slices: try await slices(recipients, isScheduled: dueAt > now, command.pushesPerSecond),
+            pushesPerSecond: command.pushesPerSecond,
             idempotency: idempotency)
     }
 
-    private func slices(_ recipients: SendRecipients, isScheduled: Bool) async throws -> SlicePlan {
+    private func slices(_ recipients: SendRecipients, isScheduled: Bool, _ pace: Int?) async throws -> SlicePlan {
         if let handles = recipients.handles { return SlicePlan(handles: handles.count) }
         let size = try await stores.intake.audienceSize(
             recipients.audience, in: id, limit: SlicePlan.singleSliceLimit + 1)
-        return SlicePlan(audience: size, isScheduled: isScheduled)
+        return SlicePlan(audience: size, isScheduled: isScheduled, pushesPerSecond: pace)
     }
 
     /// Throws `ServiceError` for recipients that no send can have; takes repeats out.

@@ -54,13 +54,13 @@ enum Sample {
 
     static func send(
         to audience: String? = nil, hub: HubID = hub, size: Int = 100, at now: Timestamp = start, due: Timestamp? = nil,
-        key: AcceptedSend.Idempotency? = nil
+        pace: Int? = nil, key: AcceptedSend.Idempotency? = nil
     ) throws -> AcceptedSend {
         AcceptedSend(
             hub: hub, id: NotificationID(),
             message: AcceptedMessage(body: Array(#"{"aps":{"alert":"a"}}"#.utf8), pushType: "alert", priority: 10),
             audience: try audience.map { try TagExpression(parsing: $0) }, enqueuedAt: now, dueAt: due ?? now,
-            slices: SlicePlan(audience: size), idempotency: key)
+            slices: SlicePlan(audience: size, pushesPerSecond: pace), pushesPerSecond: pace, idempotency: key)
     }
 
     static func lease(

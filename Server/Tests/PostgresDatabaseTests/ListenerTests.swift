@@ -54,7 +54,8 @@ extension PostgreSQLTests {
     struct NodeStoreTests {
         private func member(_ id: String, at seconds: Int64, role: String = "all") -> NodeMember {
             NodeMember(
-                id: id, role: role, version: "1.0", startedAt: Timestamp(seconds: 1), seenAt: Timestamp(seconds: seconds))
+                id: id, role: role, version: "1.0", schemaStep: 7, startedAt: Timestamp(seconds: 1),
+                seenAt: Timestamp(seconds: seconds))
         }
 
         @Test("a node is there from its first word to its leave, and forgotten some time after its last")

@@ -1,9 +1,9 @@
 import EngineTesting
 import RichPushModel
-import SQLStorage
 import Testing
 
 @testable import PostgresDatabase
+@testable import SQLStorage
 
 extension PostgreSQLTests {
     @Suite("Schema")
@@ -36,6 +36,31 @@ extension PostgreSQLTests {
             await #expect(throws: SQLFault.newerSchema(found: last + 1, known: last)) {
                 try await SchemaMigrator().migrate(store.database, at: Timestamp(seconds: 4))
             }
+        }
+
+        @Test("a program below the fence refuses the database, though it knows every step that was run")
+        func fence() async throws {
+            let store = try await TemporaryDatabase()
+            try await SchemaMigrator().migrate(store.database, at: Timestamp(seconds: 1))
+            let known = SchemaMigrator().known
+            let harmless = Migration(number: known + 1, name: "harmless") { _ in "SELECT 1" }
+            let harmful = Migration(number: known + 2, name: "harmful", oldestBeside: known + 2) { _ in "SELECT 1" }
+            #expect(try await SchemaMigrator().fence(of: store.database) == nil)
+            #expect(try await SchemaMigrator(Migration.all + [harmless]).fence(of: store.database) == nil)
+            let newer = SchemaMigrator(Migration.all + [harmless, harmful])
+            #expect(try await newer.fence(of: store.database) == known + 2)
+            let fence = SchemaFence(store.database)
+            #expect(try await fence.oldest() == 0)
+            try await fence.raise(to: known + 2)
+            try await fence.raise(to: known)
+            #expect(try await fence.oldest() == known + 2)
+            await #expect(throws: SQLFault.newerSchema(found: known + 2, known: known)) {
+                try await SchemaMigrator().migrate(store.database, at: Timestamp(seconds: 2))
+            }
+            await #expect(throws: SQLFault.newerSchema(found: known + 2, known: known)) {
+                try await SchemaMigrator().requireCurrent(store.database, at: Timestamp(seconds: 2))
+            }
+            #expect(try await newer.migrate(store.database, at: Timestamp(seconds: 3)) == [known + 1, known + 2])
         }
 
         @Test("every text column compares bytewise, whatever the database's own order")

@@ -18,6 +18,17 @@ struct PlanningTests {
         #expect(zip(plan.ranges, plan.ranges.dropFirst()).allSatisfy { $0.last == $1.after && $0.after < $0.last })
     }
 
+    @Test(
+        "a paced send has as many slices as its pace needs, and their shares are the pace",
+        arguments: [(1, 1), (2000, 1), (2001, 2), (4001, 3), (31_999, 16), (100_000, 16)])
+    func shares(_ pace: Int, _ count: Int) {
+        let plan = SlicePlan(audience: 10_001, pushesPerSecond: pace)
+        #expect(plan.ranges.count == count && plan.ranges.first?.after == .beforeAll && plan.ranges.last?.last == .last)
+        let shares = (0..<count).map { plan.share(of: pace, slice: $0) }
+        #expect(shares.reduce(0, +) == pace && shares.allSatisfy { $0 > 0 && abs($0 - shares[0]) <= 1 })
+        #expect(SlicePlan(audience: 10_000, pushesPerSecond: pace).ranges.count == 1)
+    }
+
     @Test("no record stands before all, and after the last key comes the first")
     func keys() throws {
         #expect(SliceKey.last.next == SliceKey(.min + 1) && SliceKey(4).next == SliceKey(5))

@@ -4,9 +4,9 @@ import Testing
 
 @testable import PushHub
 
-@Suite("The pace of a send")
+@Suite("The pace of a slice")
 struct PushPaceTests {
-    private func send() -> PushPace.Send { .init(SliceID(hub: HubID(1), notification: NotificationID(), number: 0)) }
+    private func slice() -> SliceID { SliceID(hub: HubID(1), notification: NotificationID(), number: 0) }
 
     @Test(
         "whoever asks and whenever, no second has more than 1.25 times the rate and one push",
@@ -15,12 +15,12 @@ struct PushPaceTests {
         let seed = SeededGenerator.newSeed()
         var random = SeededGenerator(seed: seed)
         var pace = PushPace()
-        let send = send()
+        let slice = slice()
         var granted: [(at: Duration, count: Int)] = []
         var now = Duration.zero
         for _ in 1...2000 {
             now += .microseconds(Int64.random(in: 0...(2_000_000 / Int64(min(rate, 8))), using: &random))
-            let count = pace.take(Int.random(in: 1...2000, using: &random), of: send, rate: rate, at: now)
+            let count = pace.take(Int.random(in: 1...2000, using: &random), of: slice, rate: rate, at: now)
             if count > 0 { granted.append((now, count)) }
         }
         for (index, first) in granted.enumerated() {
@@ -32,31 +32,32 @@ struct PushPaceTests {
     @Test("who comes back as soon as possible gets the whole rate", arguments: [1, 7, 40, 5000])
     func throughput(rate: Int) {
         var pace = PushPace()
-        let send = send()
+        let slice = slice()
         var now = Duration.zero
         var sum = 0
         while now < .seconds(10) {
-            sum += pace.take(.max, of: send, rate: rate, at: now)
-            now += pace.wait(of: send, at: now)
+            sum += pace.take(.max, of: slice, rate: rate, at: now)
+            now += pace.wait(of: slice, at: now)
         }
         #expect((10 * rate...10 * rate + rate / 4 + 1).contains(sum))
     }
 
-    @Test("sends do not pay for each other, and those that rest are forgotten")
+    @Test("slices do not pay for each other, and those that rest are forgotten")
     func accounts() {
         var pace = PushPace()
-        let (one, two) = (send(), send())
+        let (one, two) = (slice(), slice())
         #expect(pace.take(9, of: one, rate: 4, at: .zero) == 1 && pace.take(9, of: one, rate: 4, at: .zero) == 0)
         #expect(pace.take(9, of: two, rate: 8, at: .zero) == 2 && pace.wait(of: two, at: .zero) == .milliseconds(250))
-        #expect(pace.portion(of: two) == 2 && pace.count == 2)
+        #expect(PushPace.portion(rate: 8) == 2 && PushPace.portion(rate: 1) == 1 && pace.count == 2)
         #expect(pace.take(1, of: one, rate: 4, at: .seconds(90)) == 1 && pace.count == 1)
     }
 
     @Test("a wait is a whole number of milliseconds that is never too short")
     func rounding() {
         let pacing = PushPacing()
-        let send = send()
-        #expect(pacing.wait(of: send, at: .zero) == .zero && pacing.take(5, of: send, rate: 3, at: .zero) == 1)
-        #expect(pacing.wait(of: send, at: .zero) == .milliseconds(334) && pacing.wait(of: send, at: .milliseconds(334)) == .zero)
+        let slice = slice()
+        #expect(pacing.wait(of: slice, at: .zero) == .zero && pacing.take(5, of: slice, rate: 3, at: .zero) == 1)
+        #expect(
+            pacing.wait(of: slice, at: .zero) == .milliseconds(334) && pacing.wait(of: slice, at: .milliseconds(334)) == .zero)
     }
 }

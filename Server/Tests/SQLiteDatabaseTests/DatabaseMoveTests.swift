@@ -55,11 +55,12 @@ struct DatabaseMoveTests {
     /// Moves into a database that is closed again.
     private func move(
         _ store: TemporaryStore, to new: any SQLDatabase,
+        retiring: () async throws -> Void = {},
         progress: @escaping @Sendable (DatabaseMove.Phase, String, Int) -> Void = { _, _, _ in }
     ) async throws -> [String: Int] {
         let old = try SQLiteDatabase(path: store.path, access: .server)
         defer { try? old.close() }
-        let counts = try await DatabaseMove(from: old, to: new, progress: progress).run(at: now)
+        let counts = try await DatabaseMove(from: old, to: new, progress: progress).run(at: now, retiring: retiring)
         return Dictionary(uniqueKeysWithValues: counts.map { ($0.table, $0.rows) })
     }
 
@@ -114,6 +115,35 @@ struct DatabaseMoveTests {
         #expect(try await SchemaMigrator().migrate(new, at: now).isEmpty)
     }
 
+    @Test("a move that is cut off when the old database is put away is gone on with, wherever it was")
+    func cutOffAtTheEnd() async throws {
+        struct Cut: Error {}
+        let store = try await filled(devices: 10)
+        let new = try await PostgreSQLPool.ofProcess().take()
+        let refusal = SQLFault.newerSchema(found: DatabaseMove.mark, known: Migration.all.count)
+        // Before it: the old database may have been used since, so everything is moved anew.
+        await #expect(throws: Cut.self) { _ = try await move(store, to: new, retiring: { throw Cut() }) }
+        await #expect(throws: refusal) { try await SchemaMigrator().migrate(new, at: now) }
+        let old = try SQLiteDatabase(path: store.path, access: .server)
+        try await old.write { try $0.script("INSERT INTO hub_files VALUES (9, 9, 9)") }
+        try old.close()
+        #expect(try await move(store, to: new)["hub_files"] == 1)
+        #expect(try await !DatabaseMove.finish(new), "there is nothing to finish")
+        // After it: there is nothing left to do but to say so.
+        try await new.write {
+            try $0.script("INSERT INTO schema_steps VALUES (\(DatabaseMove.mark), 'a move that is not finished', 1)")
+        }
+        #expect(try await !DatabaseMove.finish(new), "rows may be missing")
+        let failing = FailingDatabase(new, failsAtWrite: .max)
+        await #expect(throws: Cut.self) {
+            _ = try await move(store, to: failing, retiring: { failing.fail(with: Cut()) })
+        }
+        await #expect(throws: refusal) { try await SchemaMigrator().migrate(new, at: now) }
+        #expect(try await DatabaseMove.finish(new))
+        #expect(try await SchemaMigrator().migrate(new, at: now).isEmpty)
+        #expect(try await count("hub_files", in: new) == 1)
+    }
+
     @Test("a row that comes out differently is noticed, and the database stays closed to servers")
     func differs() async throws {
         let store = try await filled()
@@ -151,16 +181,22 @@ struct DatabaseMoveTests {
 private final class FailingDatabase: SQLDatabase {
     private let inner: any SQLDatabase
     private let left: Mutex<Int>
-    private let error: any Error
+    private let error: Mutex<any Error>
 
     init(_ inner: any SQLDatabase, failsAtWrite number: Int, error: any Error = CancellationError()) {
         self.inner = inner
         left = Mutex(number)
-        self.error = error
+        self.error = Mutex(error)
     }
 
     func throwing(_ error: any Error) -> FailingDatabase {
         FailingDatabase(inner, failsAtWrite: left.withLock { $0 }, error: error)
+    }
+
+    /// From now on every write fails.
+    func fail(with error: any Error) {
+        left.withLock { $0 = 0 }
+        self.error.withLock { $0 = error }
     }
 
     var dialect: SQLDialect { inner.dialect }
@@ -179,7 +215,7 @@ private final class FailingDatabase: SQLDatabase {
             left -= 1
             return left < 0
         }
-        if fails { throw error }
+        if fails { throw error.withLock { $0 } }
         return try await inner.write(body)
     }
 }

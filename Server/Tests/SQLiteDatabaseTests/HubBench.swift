@@ -83,6 +83,16 @@ final class HubBench: Sendable {
                 pushesPerSecond: pace, idempotencyKey: key))
     }
 
+    /// A send to one device at most in another hub, now.
+    func accept(in hub: HubID) async throws -> NotificationID {
+        let message = AcceptedMessage(body: Array(#"{"aps":{"alert":"a"}}"#.utf8), pushType: "alert", priority: 10)
+        let send = AcceptedSend(
+            hub: hub, id: NotificationID(), message: message, audience: nil, enqueuedAt: clock.now, dueAt: clock.now,
+            slices: SlicePlan(audience: 1))
+        _ = try await store.hub.intake.accept(send)
+        return send.id
+    }
+
     func telemetry(_ receipt: SendReceipt) async throws -> NotificationTelemetry {
         try await hub.telemetry(of: receipt.id)!
     }

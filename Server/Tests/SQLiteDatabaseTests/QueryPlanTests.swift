@@ -1,6 +1,7 @@
 import GRDB
-import SQLStorage
 import Testing
+
+@testable import SQLStorage
 
 @Suite("How SQLite finds rows")
 struct QueryPlanTests {
@@ -21,11 +22,7 @@ struct QueryPlanTests {
         where statement.text.contains("devices") || statement.text.contains("device_tags") {
             guard !Self.ofWholeHubs.contains(where: { statement.text.hasPrefix($0) }) else { continue }
             looked += 1
-            let plan = try await queue.read { database in
-                let explanation = try database.makeStatement(sql: "EXPLAIN QUERY PLAN " + statement.text)
-                explanation.setUncheckedArguments([])
-                return try Row.fetchAll(explanation).map { $0["detail"] as String }
-            }
+            let plan = try await plan(of: statement, queue)
             let isWide = plan.contains { line in
                 line.hasPrefix("SCAN d") || line.hasPrefix("SCAN t") || line.hasPrefix("SCAN o")
                     || line.hasSuffix("USING PRIMARY KEY (hub_id=?)")
@@ -34,4 +31,34 @@ struct QueryPlanTests {
         }
         #expect(looked > 30)
     }
+
+    private func plan(of statement: SQLStatement, _ queue: DatabaseQueue) async throws -> [String] {
+        try await queue.read { database in
+            let explanation = try database.makeStatement(sql: "EXPLAIN QUERY PLAN " + statement.text)
+            explanation.setUncheckedArguments([])
+            return try Row.fetchAll(explanation).map { $0["detail"] as String }
+        }
+    }
+
+    @Test("a node that looks for work looks at slices that are due or in hand, and leases from one hub's queue")
+    func slices() async throws {
+        let store = try await TemporaryStore(.sqlite)
+        try store.database.close()
+        let queue = try DatabaseQueue(path: store.path)
+        let free = try await plan(of: SQLSliceQueue.freeSlices, queue)
+        #expect(free == ["SEARCH slices USING INDEX slices_free (weight=? AND ready_at<?)"])
+        let lost = try await plan(of: SQLSliceQueue.lostSlices, queue)
+        #expect(lost.count == 1 && lost[0].contains("slices_in_hand"), "\(lost)")
+        let lease = try await plan(of: SQLSliceQueue.lease(.sqlite), queue)
+        #expect(lease.contains { $0.hasSuffix("slices_by_hub_turn (weight=? AND hub_id=? AND ready_at<?)") }, "\(lease)")
+        let whole = SQLStatement.all(.sqlite).filter { $0.text.contains("slices") }.map(\.text)
+        for text in whole where !Self.ofAllSlices.contains(where: { text.hasPrefix($0) }) {
+            let plan = try await plan(of: SQLStatement(composed: text), queue)
+            #expect(!plan.contains { $0 == "SCAN slices" || $0 == "SCAN s" }, "\(text): \(plan)")
+        }
+        #expect(whole.count > 10)
+    }
+
+    /// What may look at all slices, which are those that are not done: the numbers for the operator, and the end of a hub.
+    private static let ofAllSlices = ["SELECT weight, "]
 }

@@ -20,7 +20,7 @@ public struct DatabaseAdministration: Sendable {
     /// Brings the schema up to date, as the start of the server does; returns the schema's number before and after. Throws when a
     /// server runs on the database.
     public func upgrade() async throws -> (from: Int, to: Int) {
-        try await NodeStorage.upgrade(settings, at: SystemClock().now)
+        try await NodeStorage.upgrade(settings, clock: .system)
     }
 
     /// A node that serves the database.
@@ -57,6 +57,11 @@ public struct DatabaseAdministration: Sendable {
             throw ServiceError(.notReady, "database-url does not say where to move to")
         }
         let path = settings.dataDirectory + "/clarion.sqlite"
+        let file = RetiredDatabaseFile(path: path)
+        if file.isThere, try await finishMove(file) {
+            progress("the move before was whole but for its last step, which is done now")
+            return []
+        }
         guard FileManager.default.fileExists(atPath: path) else { throw ServiceError(.notFound, "there is no \(path)") }
         var fileSettings = settings
         fileSettings.database = nil
@@ -64,16 +69,26 @@ public struct DatabaseAdministration: Sendable {
         let counts: [(table: String, rows: Int)]
         do {
             try await NodeDatabase.prepare(old, fileSettings, .server, .system)
-            counts = try await move(old, to: place, progress)
+            counts = try await move(old, to: place, progress) {
+                try old.close()
+                try file.put()
+            }
         } catch {
             try? old.close()
             throw error
         }
-        try old.close()
-        for suffix in ["", "-wal", "-shm"] where FileManager.default.fileExists(atPath: path + suffix) {
-            try FileManager.default.moveItem(atPath: path + suffix, toPath: "\(path).moved\(suffix)")
-        }
         return counts
+    }
+
+    /// Brings a move to its end that was cut off when the file had been put away; whether there was one.
+    private func finishMove(_ file: RetiredDatabaseFile) async throws -> Bool {
+        let new = try NodeDatabase.open(settings, .server)
+        defer { try? new.close() }
+        return try await NodeDatabase.explained(settings) {
+            guard try await SchemaMigrator.version(of: new) == DatabaseMove.mark else { return false }
+            try file.put()
+            return try await DatabaseMove.finish(new)
+        }
     }
 
     /// Copies the database file as it is at one moment into a new file, while the server goes on. For PostgreSQL its own tools do that.
@@ -93,7 +108,8 @@ public struct DatabaseAdministration: Sendable {
     }
 
     private func move(
-        _ old: any SQLDatabase, to place: Settings.Database, _ progress: @escaping @Sendable (String) -> Void
+        _ old: any SQLDatabase, to place: Settings.Database, _ progress: @escaping @Sendable (String) -> Void,
+        retiring: () async throws -> Void
     ) async throws -> [(table: String, rows: Int)] {
         let new = try NodeDatabase.open(settings, .server)
         defer { try? new.close() }
@@ -104,7 +120,7 @@ public struct DatabaseAdministration: Sendable {
             do {
                 return try await DatabaseMove(from: old, to: new) { phase, table, rows in
                     if rows.isMultiple(of: 50_000) || rows < 500 { progress("\(phase.rawValue) \(table): \(rows)") }
-                }.run(at: now)
+                }.run(at: now, retiring: retiring)
             } catch let fault as DatabaseMove.Fault { throw Self.explained(fault, place) }
         }
     }

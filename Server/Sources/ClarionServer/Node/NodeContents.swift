@@ -85,8 +85,21 @@ final class NodeContents: Sendable {
         return Upkeep(
             interval: .seconds(3600), failure: "Uploads that were cut off could not be removed", clock: clock, logger: logger
         ) {
-            _ = try await bucket.removeLeftovers(begunBefore: clock.now - Self.leftoverAge)
+            // First what needs no bucket, which may be away.
             _ = try await formerFiles?.sweep(writtenBefore: clock.now - Upkeep.jobRetention)
+            _ = try await bucket.removeLeftovers(begunBefore: clock.now - Self.leftoverAge)
+        }
+    }
+
+    /// Counts the files in a bucket once, beside everything else: a start does not wait for it, nor does the first file after it. A bucket
+    /// that is away is counted when it is back.
+    func firstCount(of containers: (any ContainerStore)?, logger: Logger) async {
+        guard let files = containers as? S3ContainerStore else { return }
+        while !Task.isCancelled {
+            do { return try await files.count() } catch {
+                logger.debug("The files in the bucket cannot be counted yet", metadata: ["error_type": "\(type(of: error))"])
+            }
+            do { try await clock.sleep(for: .seconds(30)) } catch { return }
         }
     }
 

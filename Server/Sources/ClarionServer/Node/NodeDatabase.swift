@@ -40,7 +40,7 @@ enum NodeDatabase {
         let end = clock.uptime + patience
         while true {
             do {
-                try await SchemaMigrator().migrate(database, at: clock.now)
+                try await SchemaTakeover(database: database, clock: clock).run()
                 return
             } catch SQLFault.unavailable where waits && clock.uptime < end {
                 try await clock.sleep(for: .seconds(1))

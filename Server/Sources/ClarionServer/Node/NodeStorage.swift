@@ -121,12 +121,12 @@ struct NodeStorage: Sendable {
     }
 
     /// Brings the schema up to date and nothing else; returns its number before and after.
-    static func upgrade(_ settings: Settings, at now: Timestamp) async throws -> (from: Int, to: Int) {
+    static func upgrade(_ settings: Settings, clock: any ServiceClock) async throws -> (from: Int, to: Int) {
         let database = try NodeDatabase.open(settings, .server)
         defer { try? database.close() }
         return try await NodeDatabase.explained(settings) {
             let before = try await SchemaMigrator.version(of: database)
-            let steps = try await SchemaMigrator().migrate(database, at: now)
+            let steps = try await SchemaTakeover(database: database, clock: clock).run()
             return (before, steps.last ?? before)
         }
     }

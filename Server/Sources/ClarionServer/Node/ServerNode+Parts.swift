@@ -43,7 +43,8 @@ extension ServerNode {
             return nil
         }
         return NodeMembership(
-            store: SQLNodeStore(storage.database), clock: clock, identity: identity, role: settings.role, database: database,
+            store: SQLNodeStore(storage.database), fence: SchemaFence(storage.database), clock: clock, identity: identity,
+            role: settings.role, database: database,
             signal: signal, logger: logger)
     }
 

@@ -23,8 +23,10 @@ extension ServerNode {
         var configuration = ServiceGroupConfiguration(services: services(onListening: onListening), logger: logger)
         configuration.maximumGracefulShutdownDuration = settings.shutdownDeadline
         do {
+            try await membership?.enter()
             try await ServiceGroup(configuration: configuration).run()
             await storage.close()
+            try membership?.checkUpToDate()
         } catch {
             await storage.close()
             throw error
@@ -37,6 +39,7 @@ extension ServerNode {
         var services: [any Service] = []
         // The first to begin and the last to end.
         if let membership { services.append(leaving(membership)) }
+        if let membership { services.append(ClosureService { await cancelWhenGracefulShutdown { await membership.awaitEnd() } }) }
         if let client = delivery.client {
             services.append(ClosureService { await cancelWhenGracefulShutdown { await client.run() } })
         }
@@ -55,6 +58,10 @@ extension ServerNode {
             telemetry: storage.hubStores.telemetry, clients: { delivery.clients.numbers },
             tokenAge: { delivery.tokens.oldestAgeInUse }, factory: options.metrics, clock: options.clock, logger: logger)
         services.append(ClosureService { await cancelWhenGracefulShutdown { await metrics.run() } })
+        services.append(
+            Self.ending {
+                await cancelWhenGracefulShutdown { await storage.contents.firstCount(of: storage.containers, logger: logger) }
+            })
         services += listeners(onListening: onListening)
         // Told first, because the others wait for each other: a slow download must not make the dispatcher go on until the
         // deadline and then be cut off with pushes in the air.

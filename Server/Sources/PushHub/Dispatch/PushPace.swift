@@ -1,20 +1,15 @@
 import RichPushModel
 
-/// When how many pushes of paced sends may leave. A value; time is given to it.
+/// When how many pushes of paced slices may leave. A value; time is given to it.
 ///
-/// Pushes that were let go are paid for in time: after n of them nothing of that send leaves for n / rate seconds. At most a
+/// Pushes that were let go are paid for in time: after n of them nothing of that slice leaves for n / rate seconds. At most a
 /// quarter of a second's worth is let go at once, so that in no second more than 1.25 times the rate (and one push) leaves.
+///
+/// A slice is one node's at a time, and a node that gives it back says in the queue when it may go on: so what each keeps by itself
+/// holds over all nodes.
 struct PushPace: Hashable, Sendable {
-    /// A send of a hub.
-    struct Send: Hashable {
-        let hub: HubID
-        let notification: NotificationID
-
-        init(_ slice: SliceID) {
-            hub = slice.hub
-            notification = slice.notification
-        }
-    }
+    /// All that was let go is paid for after so long.
+    static let longestWait: Duration = .seconds(1)
 
     private struct Account: Hashable {
         var rate: Int
@@ -22,31 +17,29 @@ struct PushPace: Hashable, Sendable {
         var freeAt: Duration
     }
 
-    private var accounts: [Send: Account] = [:]
+    private var accounts: [SliceID: Account] = [:]
 
-    /// How many sends are remembered: those of which something left lately.
+    /// How many slices are remembered: those of which something left lately.
     var count: Int { accounts.count }
 
-    /// How long nothing of the send may leave; zero for one that is not paced, or not known yet.
-    func wait(of send: Send, at uptime: Duration) -> Duration {
-        accounts[send].map { max($0.freeAt - uptime, .zero) } ?? .zero
+    /// How long nothing of the slice may leave; zero for one that is not paced, or not known yet.
+    func wait(of slice: SliceID, at uptime: Duration) -> Duration {
+        accounts[slice].map { max($0.freeAt - uptime, .zero) } ?? .zero
     }
 
-    /// How many targets are worth reading for the next page of the send; `nil` for one that is not known yet.
-    func portion(of send: Send) -> Int? { accounts[send].map { Self.portion(rate: $0.rate) } }
+    /// How many pushes leave at once.
+    static func portion(rate: Int) -> Int { max(rate / 4, 1) }
 
-    /// Lets up to `wanted` pushes go and returns how many: none while the send has to wait.
-    mutating func take(_ wanted: Int, of send: Send, rate: Int, at uptime: Duration) -> Int {
-        guard wait(of: send, at: uptime) == .zero else { return 0 }
+    /// Lets up to `wanted` pushes go and returns how many: none while the slice has to wait.
+    mutating func take(_ wanted: Int, of slice: SliceID, rate: Int, at uptime: Duration) -> Int {
+        guard wait(of: slice, at: uptime) == .zero else { return 0 }
         forgetOld(at: uptime)
         let granted = min(wanted, Self.portion(rate: rate))
-        accounts[send] = Account(rate: rate, freeAt: uptime + .seconds(granted) / rate)
+        accounts[slice] = Account(rate: rate, freeAt: uptime + .seconds(granted) / rate)
         return granted
     }
 
-    private static func portion(rate: Int) -> Int { max(rate / 4, 1) }
-
-    /// A send of which nothing left for a while owes nothing: forgetting it changes no answer.
+    /// A slice of which nothing left for a while owes nothing: forgetting it changes no answer.
     private mutating func forgetOld(at uptime: Duration) {
         accounts = accounts.filter { $0.value.freeAt + .seconds(60) > uptime }
     }

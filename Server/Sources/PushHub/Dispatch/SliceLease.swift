@@ -27,12 +27,14 @@ public struct SliceLease: Hashable, Sendable {
     public var failures: Int
     /// Since when the walk has got no answer. Retries leave it alone.
     public var stalledSince: Timestamp?
+    /// The slice's share of the pace of its send, if that has one.
+    public var pushesPerSecond: Int?
     public var epoch: Int64
 
     /// Creates a lease.
     public init(
         id: SliceID, cursor: SliceKey, last: SliceKey, weight: SliceWeight, walked: Int = 0, failures: Int = 0,
-        stalledSince: Timestamp? = nil, epoch: Int64
+        stalledSince: Timestamp? = nil, pushesPerSecond: Int? = nil, epoch: Int64
     ) {
         self.id = id
         self.cursor = cursor
@@ -41,6 +43,7 @@ public struct SliceLease: Hashable, Sendable {
         self.walked = walked
         self.failures = failures
         self.stalledSince = stalledSince
+        self.pushesPerSecond = pushesPerSecond
         self.epoch = epoch
     }
 }

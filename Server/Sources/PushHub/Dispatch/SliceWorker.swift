@@ -23,15 +23,14 @@ struct SliceWorker: Sendable {
         var templates = TemplateFilling()
         /// Whether the last page of the walk was tried in vain.
         var isOutOfReach = false
-        /// How long the pace of the send kept the slice from going on.
+        /// How long the pace of the slice keeps it from going on.
         var wait = Duration.zero
         /// When its turn is over.
         var turnEnd: Duration
 
-        var send: PushPace.Send { PushPace.Send(lease.id) }
     }
 
-    /// Returns once the slice is out of hand again: how long the pace of its send makes it wait, or zero.
+    /// Returns once the slice is out of hand again: how long its pace makes it wait, or zero.
     func work(_ lease: SliceLease, term: LeaseTerm) async -> Duration {
         var hold = Hold(
             lease: lease, term: term, turn: lease.epoch.isMultiple(of: 2) ? .walk : .retries,
@@ -42,6 +41,7 @@ struct SliceWorker: Sendable {
         } catch {
             logger.warning("A slice was put back after an error", metadata: metadata(hold, ["error": "\(error)"]))
             // What was sent since the last checkpoint may be sent again; the wait keeps a broken store from repeating it often.
+            // The wait is longer than any pace asks for.
             await putBack(hold, notBefore: clock.now + .seconds(5))
         }
         return hold.wait
@@ -52,11 +52,8 @@ struct SliceWorker: Sendable {
         // Pages of who is out of reach are given up untried, which takes no time and is not known after the turn.
         let isLate = clock.uptime >= hold.turnEnd && !hold.isOutOfReach
         let isTurnOver = pages > 0 && (pages >= settings.pagesPerTurn || isLate)
-        if Task.isCancelled || isStopping() || isTurnOver {
-            await putBack(hold, notBefore: clock.now)
-            return false
-        }
-        guard !paceMakesWait(&hold) else {
+        // Whoever has the slice next knows of the pace what stands here.
+        if paceMakesWait(&hold) || Task.isCancelled || isStopping() || isTurnOver {
             await putBack(hold, notBefore: clock.now + hold.wait)
             return false
         }
@@ -71,11 +68,7 @@ struct SliceWorker: Sendable {
         let whole = PagePlan(
             page, lease: hold.lease, now: clock.now, horizon: settings.retryHorizon, isOutOfReach: hold.isOutOfReach,
             templates: hold.templates.fill(page, of: hold.lease.id.notification))
-        guard let plan = paced(whole, page.pushesPerSecond, hold) else {
-            // Another slice of the send was faster; nothing was done, and the next look at the pace says how long to wait.
-            return SliceCheckpoint(
-                lease: hold.lease, now: clock.now, disposition: .keep(until: clock.now + settings.leaseDuration))
-        }
+        let plan = paced(whole, page, hold)
         var outcomes: [PushOutcome] = []
         if !plan.sends.isEmpty {
             var batch = plan.batch(page.message, of: hold.lease.id)
@@ -95,8 +88,12 @@ struct SliceWorker: Sendable {
         if plan.through != nil, decision.answer != .nothingAsked { hold.isOutOfReach = decision.answer == .none }
         tell(decision.trouble, hold)
         var checkpoint = decision.checkpoint
-        if case .keep = checkpoint.disposition, paceMakesWait(&hold) {
-            checkpoint.disposition = .release(notBefore: clock.now + hold.wait)
+        if paceMakesWait(&hold) {
+            switch checkpoint.disposition {
+            case .keep: checkpoint.disposition = .release(notBefore: clock.now + hold.wait)
+            case .release(let moment): checkpoint.disposition = .release(notBefore: max(moment, clock.now + hold.wait))
+            case .finish: break
+            }
         }
         return checkpoint
     }
@@ -140,25 +137,30 @@ struct SliceWorker: Sendable {
 
     private func request(_ hold: Hold) -> PageRequest {
         PageRequest(
-            lease: hold.lease, now: clock.now, limit: min(settings.window, pacing.portion(of: hold.send) ?? .max),
+            lease: hold.lease, now: clock.now,
+            limit: min(settings.window, hold.lease.pushesPerSecond.map(PushPace.portion) ?? .max),
             scanLimit: settings.scanLimit,
             pendingLimit: settings.pendingLimit(walked: hold.lease.walked), turn: hold.turn)
     }
 }
 
 extension SliceWorker {
-    /// Whether nothing of the send may leave now, and says in the hold for how long.
+    /// Whether nothing of the slice may leave now, and says in the hold for how long.
     private func paceMakesWait(_ hold: inout Hold) -> Bool {
-        hold.wait = pacing.wait(of: hold.send, at: clock.uptime)
+        hold.wait = pacing.wait(of: hold.lease.id, at: clock.uptime)
         return hold.wait > .zero
     }
 
-    /// As much of the plan as may leave now; `nil` if that is nothing.
-    private func paced(_ plan: PagePlan, _ rate: Int?, _ hold: Hold) -> PagePlan? {
+    /// As much of the plan as may leave now. That is something: the slice does not have to wait, and is nobody else's.
+    private func paced(_ plan: PagePlan, _ page: SlicePage, _ hold: Hold) -> PagePlan {
         let wanted = plan.sends.count
-        guard let rate, wanted > 0 else { return plan }
-        let granted = pacing.take(wanted, of: hold.send, rate: rate, at: clock.uptime)
-        return granted > 0 ? plan.limited(toPushes: granted) : nil
+        guard let rate = share(page, hold.lease), wanted > 0 else { return plan }
+        return plan.limited(toPushes: pacing.take(wanted, of: hold.lease.id, rate: rate, at: clock.uptime))
+    }
+
+    /// A node of an older version knows of no shares; a large slice that it has planned is one of sixteen at most.
+    private func share(_ page: SlicePage, _ lease: SliceLease) -> Int? {
+        lease.pushesPerSecond ?? page.pushesPerSecond.map { lease.weight == .large ? max($0 / SlicePlan.split, 1) : $0 }
     }
 
     /// Tries again when nothing was written, until the slice may be another's: throwing away the outcomes of a batch means sending

@@ -61,11 +61,13 @@ extension HubJobs {
         guard
             try await store.checkpoint(lease, current, state: .running, failure: nil, until: deadline, at: clock.now)
         else { return }
-        // What was committed before belongs into the files, if they can be written at all.
+        // What was committed before belongs into the files, if they can be written at all. Who is late writes the same bytes.
         let files = try? await JobFiles(lease.job, containers, &current)
+        // Cutting is for who has ended the job: nobody takes it on after that, so nothing of another's can be behind the end.
+        guard
+            try await store.checkpoint(lease, current, state: .failed, failure: reason, until: clock.now, at: clock.now)
+        else { return }
         try? await files?.finish(current)
-        _ = try await store.checkpoint(
-            lease, current, state: .failed, failure: reason, until: clock.now, at: clock.now)
     }
 
     /// What storage cannot do now it may do later; in the end the job fails.

@@ -24,7 +24,8 @@ public protocol SliceQueue: Sendable {
     func checkpoints(_ checkpoints: [SliceCheckpoint]) async throws -> [CheckpointAnswer]
 
     /// Frees every lease of an owner, at the start of the one process of that name; every lease for `nil`, at the start of the one
-    /// process that may use the store. Returns how many there were.
+    /// process that may use the store. Slices that have a pace rest for a second, since nobody knows what has just left. Returns how many there
+    /// were.
     func releaseAll(of owner: String?, at now: Timestamp) async throws -> Int
 
     /// Frees the leases of an owner that are none of these: it was given them in an answer that never came. Returns how many

@@ -20,16 +20,28 @@ public struct SlicePlan: Hashable, Sendable {
     /// Into how many ranges: enough for several nodes, few enough that the queue stays small.
     public static let split = 16
 
+    /// Pushes a second that one slice is sure to carry, in pages of a thousand to a push service that is a tenth of a second away.
+    public static let pacePerSlice = 2_000
+
     /// The plan for an audience of that size, as far as it was counted. One that is scheduled may have grown when it is due.
-    public init(audience: Int, isScheduled: Bool = false) {
+    ///
+    /// One that has a pace has no more slices than it needs for that: each keeps a share of the pace by itself, so that the pace
+    /// holds wherever slices are worked on.
+    public init(audience: Int, isScheduled: Bool = false, pushesPerSecond: Int? = nil) {
         weight = audience > SliceWeight.smallLimit ? .large : audience > SliceWeight.singleLimit || isScheduled ? .small : .single
-        ranges = Self.ranges(audience > Self.singleSliceLimit ? Self.split : 1)
+        let needed = pushesPerSecond.map { ($0 - 1) / Self.pacePerSlice + 1 } ?? Self.split
+        ranges = Self.ranges(audience > Self.singleSliceLimit ? min(max(needed, 1), Self.split) : 1)
     }
 
     /// The plan for so many handles, by position from 1.
     public init(handles count: Int) {
         weight = count > SliceWeight.singleLimit ? .small : .single
         ranges = [Range(after: SliceKey(0), last: SliceKey(Int64(count)))]
+    }
+
+    /// What a slice may send of a pace. The shares of all slices are the whole; no pace is less than one for each.
+    public func share(of pushesPerSecond: Int, slice number: Int) -> Int {
+        pushesPerSecond / ranges.count + (number < pushesPerSecond % ranges.count ? 1 : 0)
     }
 
     /// Keys are hashes, so ranges of equal width hold about equally many records.

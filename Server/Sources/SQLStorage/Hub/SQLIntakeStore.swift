@@ -140,6 +140,7 @@ extension SQLIntakeStore {
         [
             .integer(send.hub.number), .text(send.id.text), .integer(Int64(number)), .integer(range.after.number),
             .integer(range.last.number), .integer(send.slices.weight.rawValue), .integer(send.dueAt.milliseconds),
+            .optional(send.pushesPerSecond.map { Int64(send.slices.share(of: $0, slice: number)) }),
         ]
     }
 
@@ -159,8 +160,9 @@ extension SQLIntakeStore {
         """)
     private static let insertSlice = SQLStatement(
         """
-        INSERT INTO slices (hub_id, notification_id, slice, cursor_key, last_key, weight, walked, failures, ready_at, epoch)
-        VALUES ($1, $2, $3, $4, $5, $6, 0, 0, $7, 0)
+        INSERT INTO slices (hub_id, notification_id, slice, cursor_key, last_key, weight, walked, failures, ready_at,
+            pushes_per_second, epoch)
+        VALUES ($1, $2, $3, $4, $5, $6, 0, 0, $7, $8, 0)
         """)
     private static let insertKey = SQLStatement(
         """

@@ -40,18 +40,26 @@ public struct SQLSliceQueue: SliceQueue {
     /// The hubs with slices that are due and free, by kind.
     private func waiting(_ request: LeaseRequest) async throws -> [SliceWeight: [HubTurns.Waiting]] {
         try await database.reading { connection in
+            let now = SQLValue.integer(request.now.milliseconds)
+            let lost = try connection.rows(Self.lostSlices, [now, .integer(Self.glance)]).map(WaitingSlice.init)
             var waiting: [SliceWeight: [HubTurns.Waiting]] = [:]
             for weight in SliceWeight.allCases where request.asks(for: weight) {
-                let values: [SQLValue] = [.integer(weight.rawValue), .integer(request.now.milliseconds)]
-                let hubs = try connection.rows(Self.waitingHubs, values).map { row in
-                    HubTurns.Waiting(
-                        hub: HubID(try row.integer(0)), since: Timestamp(milliseconds: try row.integer(1)))
+                let key = SQLValue.integer(weight.rawValue)
+                var found = try connection.rows(Self.freeSlices, [key, now, .integer(Self.glance)]).map(WaitingSlice.init)
+                // Where so much waits that a glance does not show all of it, somebody may wait behind it.
+                if found.count == Self.glance || lost.count == Self.glance {
+                    found = try connection.rows(Self.waitingHubs, [key, now]).map(WaitingSlice.init)
+                } else {
+                    found += lost.filter { $0.weight == weight.rawValue }
                 }
-                if !hubs.isEmpty { waiting[weight] = hubs }
+                if !found.isEmpty { waiting[weight] = WaitingSlice.byHub(found) }
             }
             return waiting
         }
     }
+
+    /// So many slices are looked at to see which hubs wait.
+    static let glance: Int64 = 64
 
     public func renew(_ lease: SliceLease, until: Timestamp) async throws -> Bool {
         try await database.writing { connection in
@@ -61,8 +69,10 @@ public struct SQLSliceQueue: SliceQueue {
 
     public func releaseAll(of owner: String?, at now: Timestamp) async throws -> Int {
         try await database.writing { connection in
-            guard let owner else { return try connection.run(Self.releaseAll, []) }
-            return try connection.run(Self.releaseOwn, [.text(owner)])
+            // What left just before the end is paid for by then, also of a slice that has a pace.
+            let paid = SQLValue.integer((now + Self.longestPace).milliseconds)
+            guard let owner else { return try connection.run(Self.releaseAll, [paid]) }
+            return try connection.run(Self.releaseOwn, [paid, .text(owner)])
         }
     }
 
@@ -113,7 +123,7 @@ extension SQLSliceQueue {
             cursor: SliceKey(try row.integer(3)), last: SliceKey(try row.integer(4)),
             weight: SliceWeight(rawValue: try row.integer(5)) ?? .large, walked: Int(try row.integer(6)),
             failures: Int(try row.integer(7)), stalledSince: try row.optionalInteger(8).map(Timestamp.init(milliseconds:)),
-            epoch: try row.integer(9))
+            pushesPerSecond: try row.optionalInteger(10).map(Int.init), epoch: try row.integer(9))
     }
 
     private static func markDispatching(_ lease: SliceLease, _ now: Timestamp, _ connection: any SQLConnection) throws {
@@ -123,20 +133,32 @@ extension SQLSliceQueue {
     }
 
     static func all(_ dialect: SQLDialect) -> [SQLStatement] {
-        [lease(dialect), waitingHubs, markDispatching, renew, releaseAll, releaseOwn, selectOwn, releaseOne]
+        [
+            lease(dialect), freeSlices, lostSlices, waitingHubs, markDispatching, renew, releaseAll, releaseOwn, selectOwn,
+            releaseOne,
+        ]
             + checkpointStatements + pageStatements
             + AudienceWalk.all
     }
 
+    /// What is due and free, in the order of the queue of all hubs: what is not due is not looked at.
+    static let freeSlices = SQLStatement(
+        """
+        SELECT hub_id, ready_at, weight FROM slices WHERE weight = $1 AND owner IS NULL AND ready_at <= $2
+        ORDER BY ready_at LIMIT $3
+        """)
+    /// What a node that is gone had in hand: only what is in hand is looked at.
+    static let lostSlices = SQLStatement(
+        "SELECT hub_id, ready_at, weight FROM slices WHERE owner IS NOT NULL AND leased_until <= $1 LIMIT $2")
     /// From hub to hub by one look at the index for each.
-    private static let waitingHubs = SQLStatement(
+    static let waitingHubs = SQLStatement(
         """
         WITH RECURSIVE hubs (hub_id) AS (
             SELECT MIN(hub_id) FROM slices WHERE weight = $1
             UNION ALL
             SELECT (SELECT MIN(s.hub_id) FROM slices s WHERE s.weight = $1 AND s.hub_id > hubs.hub_id)
             FROM hubs WHERE hubs.hub_id IS NOT NULL)
-        SELECT hub_id, ready_at FROM (
+        SELECT hub_id, ready_at, CAST($1 AS BIGINT) FROM (
             SELECT hub_id, (
                 SELECT s.ready_at FROM slices s
                 WHERE s.weight = $1 AND s.hub_id = hubs.hub_id AND s.ready_at <= $2
@@ -149,7 +171,7 @@ extension SQLSliceQueue {
     /// `ready_at` orders the queue of a hub. A leased slice stays where it is and is found again when its lease has run out. What is due
     /// is looked for once: looked for again for each row, as a planner may, rows that were locked meanwhile would make the
     /// limit count anew.
-    private static func lease(_ dialect: SQLDialect) -> SQLStatement {
+    static func lease(_ dialect: SQLDialect) -> SQLStatement {
         SQLStatement(
             composed: """
                 WITH due AS MATERIALIZED (
@@ -158,7 +180,8 @@ extension SQLSliceQueue {
                     ORDER BY ready_at LIMIT $5\(dialect.skipLocked))
                 UPDATE slices SET owner = $1, leased_until = $2, epoch = epoch + 1
                 WHERE (hub_id, notification_id, slice) IN (SELECT hub_id, notification_id, slice FROM due)
-                RETURNING hub_id, notification_id, slice, cursor_key, last_key, weight, walked, failures, stalled_since, epoch
+                RETURNING hub_id, notification_id, slice, cursor_key, last_key, weight, walked, failures, stalled_since, epoch,
+                    pushes_per_second
                 """)
     }
 
@@ -172,13 +195,19 @@ extension SQLSliceQueue {
         UPDATE slices SET leased_until = $5
         WHERE hub_id = $1 AND notification_id = $2 AND slice = $3 AND epoch = $4 AND owner IS NOT NULL
         """)
-    private static let releaseOwn = SQLStatement("UPDATE slices SET owner = NULL, leased_until = NULL WHERE owner = $1")
+    /// A pace makes a slice wait at most so long.
+    private static let longestPace: Duration = .seconds(1)
+
+    private static let freed = """
+        UPDATE slices SET owner = NULL, leased_until = NULL,
+            ready_at = CASE WHEN pushes_per_second IS NULL OR ready_at > $1 THEN ready_at ELSE $1 END
+        """
+    private static let releaseOwn = SQLStatement(composed: freed + " WHERE owner = $2")
     private static let selectOwn = SQLStatement("SELECT hub_id, notification_id, slice FROM slices WHERE owner = $1")
     private static let releaseOne = SQLStatement(
         """
         UPDATE slices SET owner = NULL, leased_until = NULL
         WHERE hub_id = $1 AND notification_id = $2 AND slice = $3 AND owner = $4
         """)
-    private static let releaseAll = SQLStatement(
-        "UPDATE slices SET owner = NULL, leased_until = NULL WHERE owner IS NOT NULL")
+    private static let releaseAll = SQLStatement(composed: freed + " WHERE owner IS NOT NULL")
 }

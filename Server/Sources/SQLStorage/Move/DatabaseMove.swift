@@ -26,7 +26,7 @@ public struct DatabaseMove: Sendable {
     public static let mark = 1_000_000
 
     /// What belongs to the database itself, or to the nodes that run at the moment.
-    private static let left: Set<String> = ["schema_steps", "nodes"]
+    private static let left: Set<String> = ["schema_steps", "schema_fence", "nodes"]
 
     private let old: any SQLDatabase
     private let new: any SQLDatabase
@@ -43,17 +43,32 @@ public struct DatabaseMove: Sendable {
         self.progress = progress
     }
 
-    /// Moves, and returns how many rows each table has. Throws `Fault` and `SQLFault`.
-    public func run(at now: Timestamp) async throws -> [(table: String, rows: Int)] {
+    /// Moves, and returns how many rows each table has. Throws `Fault` and `SQLFault`, and what `retiring` throws.
+    ///
+    /// `retiring` puts the old database where no server starts on it. That happens when every row has arrived, and before a server may
+    /// start on the new one: there is no moment at which either would do. Cut off after it, the move is brought to its end by `finish`.
+    public func run(
+        at now: Timestamp, retiring: () async throws -> Void = {}
+    ) async throws -> [(table: String, rows: Int)] {
         let tables = try await tables()
         try await prepare(tables, at: now)
         var counts: [(table: String, rows: Int)] = []
         for table in tables { counts.append((table.name, try await copy(table))) }
         try await keepNumbers()
         for table in tables { try await compare(table) }
-        _ = try await new.write { try $0.run(Self.unmark, [.integer(Int64(Self.mark))]) }
+        _ = try await new.write { try $0.run(Self.nameMark, [.integer(Int64(Self.mark)), .text(Self.isWhole)]) }
+        try await retiring()
+        _ = try await Self.finish(new)
         return counts
     }
+
+    /// Lets servers start on a database that has every row of an old one, which was put away. `false`, and nothing happens, for any other.
+    public static func finish(_ new: any SQLDatabase) async throws -> Bool {
+        try await new.write { try $0.run(unmark, [.integer(Int64(mark)), .text(isWhole)]) > 0 }
+    }
+
+    /// What the step says while only the old database is left to put away.
+    private static let isWhole = "a move that is whole"
 
     /// Marks the new database and makes sure that it is empty. What an earlier move left, which the mark tells, is removed.
     private func prepare(_ tables: [MovedTable], at now: Timestamp) async throws {
@@ -140,13 +155,14 @@ public struct DatabaseMove: Sendable {
     /// Those of the old engine, SQLite.
     static let statementsOfOld = [columns, givenNumbers]
     /// Those of the new one, PostgreSQL.
-    static let statementsOfNew = [findMark, setMark, unmark, countedColumn, setNumber]
+    static let statementsOfNew = [findMark, setMark, nameMark, unmark, countedColumn, setNumber]
 
     private static let columns = SQLStatement("SELECT name, pk FROM pragma_table_info($1) ORDER BY cid")
     private static let givenNumbers = SQLStatement("SELECT name, seq FROM sqlite_sequence")
     private static let findMark = SQLStatement("SELECT 1 FROM schema_steps WHERE number = $1")
     private static let setMark = SQLStatement("INSERT INTO schema_steps (number, name, applied_at) VALUES ($1, $2, $3)")
-    private static let unmark = SQLStatement("DELETE FROM schema_steps WHERE number = $1")
+    private static let nameMark = SQLStatement("UPDATE schema_steps SET name = $2 WHERE number = $1")
+    private static let unmark = SQLStatement("DELETE FROM schema_steps WHERE number = $1 AND name = $2")
     private static let countedColumn = SQLStatement(
         """
         SELECT CAST(column_name AS TEXT) FROM information_schema.columns

@@ -24,7 +24,7 @@ public struct SQLNodeStore: Sendable {
                 Self.upsert,
                 [
                     .text(member.id), .text(member.role), .text(member.version), .integer(member.startedAt.milliseconds),
-                    .integer(member.seenAt.milliseconds),
+                    .integer(member.seenAt.milliseconds), .optional(member.schemaStep.map(Int64.init)),
                 ])
         }
     }
@@ -35,6 +35,7 @@ public struct SQLNodeStore: Sendable {
             try connection.rows(Self.select, [.integer(moment.milliseconds)]).map { row in
                 NodeMember(
                     id: try row.text(0), role: try row.text(1), version: try row.text(2),
+                    schemaStep: try row.optionalInteger(5).map(Int.init),
                     startedAt: Timestamp(milliseconds: try row.integer(3)), seenAt: Timestamp(milliseconds: try row.integer(4)))
             }
         }
@@ -62,12 +63,12 @@ public struct SQLNodeStore: Sendable {
 
     private static let upsert = SQLStatement(
         """
-        INSERT INTO nodes (node_id, role, version, started_at, seen_at) VALUES ($1, $2, $3, $4, $5)
+        INSERT INTO nodes (node_id, role, version, started_at, seen_at, schema_step) VALUES ($1, $2, $3, $4, $5, $6)
         ON CONFLICT (node_id) DO UPDATE SET role = excluded.role, version = excluded.version,
-            started_at = excluded.started_at, seen_at = excluded.seen_at
+            started_at = excluded.started_at, seen_at = excluded.seen_at, schema_step = excluded.schema_step
         """)
     private static let select = SQLStatement(
-        "SELECT node_id, role, version, started_at, seen_at FROM nodes WHERE seen_at >= $1 ORDER BY node_id")
+        "SELECT node_id, role, version, started_at, seen_at, schema_step FROM nodes WHERE seen_at >= $1 ORDER BY node_id")
     private static let delete = SQLStatement("DELETE FROM nodes WHERE node_id = $1")
     private static let deleteOld = SQLStatement("DELETE FROM nodes WHERE seen_at < $1")
 }

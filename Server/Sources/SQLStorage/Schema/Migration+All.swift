@@ -14,5 +14,7 @@ extension Migration {
         .nodes,
         .installationFacts,
         .hubTurns,
+        .slices,
+        .fence,
     ]
 }

@@ -4,13 +4,17 @@ public struct Migration: Sendable {
     public let number: Int
     /// For people: what the step is about.
     public let name: String
+    /// The step that a node must at least know to go on beside this one; 0 when any may. A step that an older program would write past
+    /// (a column that has to be filled in, a table whose rows mean something else) names its own number.
+    public let oldestBeside: Int
     /// The statements, with the dialect's words filled in.
     public let script: @Sendable (SQLDialect) -> String
 
     /// Creates a step.
-    public init(number: Int, name: String, script: @escaping @Sendable (SQLDialect) -> String) {
+    public init(number: Int, name: String, oldestBeside: Int = 0, script: @escaping @Sendable (SQLDialect) -> String) {
         self.number = number
         self.name = name
+        self.oldestBeside = oldestBeside
         self.script = script
     }
 }

@@ -7,13 +7,33 @@ public struct SchemaMigrator: Sendable {
     /// Creates a migrator.
     public init(_ migrations: [Migration] = Migration.all) { self.migrations = migrations }
 
+    /// The number of the last step that the program knows.
+    public var known: Int { migrations.last?.number ?? 0 }
+
+    /// The step that nodes must know for the steps that are missing to run; `nil` when any may go on beside them. Throws
+    /// `SQLFault.newerSchema`.
+    public func fence(of database: any SQLDatabase) async throws -> Int? {
+        let found = try await checked(database)
+        guard found >= Migration.fenceNumber else { return nil }
+        return migrations.filter { $0.number > found && $0.oldestBeside > 0 }.map(\.oldestBeside).max()
+    }
+
+    /// The database's last step, if this program may use the database.
+    private func checked(_ database: any SQLDatabase) async throws -> Int {
+        let found = try await Self.version(of: database)
+        guard found <= known else { throw SQLFault.newerSchema(found: found, known: known) }
+        guard found >= Migration.fenceNumber else { return found }
+        // A newer program is about to change the schema, or was and did not come to it.
+        let oldest = try await database.read { try SchemaFence.oldest($0) }
+        guard oldest <= known else { throw SQLFault.newerSchema(found: oldest, known: known) }
+        return found
+    }
+
     /// Runs the steps that are missing, each in a transaction of its own; returns their numbers. Throws
     /// `SQLFault.newerSchema` when the database knows a step that this program does not.
     @discardableResult
     public func migrate(_ database: any SQLDatabase, at now: Timestamp) async throws -> [Int] {
-        let known = migrations.last?.number ?? 0
-        let found = try await Self.version(of: database)
-        guard found <= known else { throw SQLFault.newerSchema(found: found, known: known) }
+        let found = try await checked(database)
         var done: [Int] = []
         for migration in migrations where migration.number > found {
             let ran = try await database.writeAlone { connection in try Self.step(migration, connection, now) }
@@ -25,9 +45,7 @@ public struct SchemaMigrator: Sendable {
     /// Accepts a database that has exactly this program's schema, and brings one that is still empty to it: no server can run
     /// on that. Throws `SQLFault.olderSchema` or `newerSchema` for any other, and changes nothing then.
     public func requireCurrent(_ database: any SQLDatabase, at now: Timestamp) async throws {
-        let known = migrations.last?.number ?? 0
-        let found = try await Self.version(of: database)
-        guard found <= known else { throw SQLFault.newerSchema(found: found, known: known) }
+        let found = try await checked(database)
         guard found == known || found == 0 else { throw SQLFault.olderSchema(found: found, known: known) }
         if found == 0 { try await migrate(database, at: now) }
     }

@@ -1,3 +1,4 @@
+import AsyncHTTPClient
 import ClarionTesting
 import Foundation
 import NIOConcurrencyHelpers
@@ -123,6 +124,51 @@ struct S3ContainerStoreTests {
             #expect(store.usedBytes == 3)
         }
         await own.shutDown()
+    }
+
+    /// Holds up who counts.
+    private struct CountGate: S3Transport {
+        let inner: any S3Transport
+        let gate: Gate
+
+        func exchange(_ request: HTTPClientRequest, within time: Duration) async throws -> HTTPClientResponse {
+            if request.url.hasSuffix("files%2F") || request.url.contains("files%2F&") { await gate.pass() }
+            return try await inner.exchange(request, within: time)
+        }
+
+        func shutDown() async {}
+    }
+
+    @Test("until the bucket was counted once nobody stores on a guess, and it is counted once for all who wait")
+    func firstCount() async throws {
+        let bench = try await S3Bench()
+        try await bench.with { contents in
+            let before = S3ContainerStore(beside: contents, maximumBytes: 30)
+            try await Self.put(Array(repeating: 1, count: 14), try Self.blob("old"), in: before)
+            try await Self.put(Array(repeating: 1, count: 1), try Self.blob("old", hub: 2), in: before)
+            let gate = Gate(isOpen: false)
+            let client = S3Client(
+                contents.client.options, transport: CountGate(inner: contents.client.transport, gate: gate), clock: .system)
+            let store = S3ContainerStore(client, maximumBytes: 30)
+            let stored = try await withThrowingTaskGroup(of: Bool.self) { group in
+                for number in 0..<8 {
+                    group.addTask {
+                        do {
+                            try await Self.put(Array(repeating: 1, count: 8), try Self.blob("new\(number)"), in: store)
+                            return true
+                        } catch let error as ServiceError where error.code == .quotaExceeded { return false }
+                    }
+                }
+                await gate.holds(1)
+                for _ in 1...1000 { await Task.yield() }
+                #expect(store.usedBytes == 0)
+                gate.open()
+                return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+            }
+            #expect(gate.arrivals <= 2, "one count, of one page and its end")
+            #expect(stored == 0, "the hub has its share already")
+            #expect(store.usedBytes == 15)
+        }
     }
 
     @Test("contents and files in one bucket know nothing of each other")

@@ -50,6 +50,13 @@ struct MoveTests {
             #expect(fetched.status == 200 && fetched.body == picture)
             let again = try await run(["database", "move"], moved, folder)
             #expect(again.0 != 0 && again.1.contains("there is no"), "\(again.1)")
+            // As a power cut leaves it that comes between the renaming of the file and the last word.
+            let database = try #require(moved.shared["CLARION_DATABASE_URL"]?.split(separator: "/").last?.prefix { $0 != "?" })
+            let server = try await ThrowAwayPostgreSQL.ofProcess()
+            _ = try await server.run(
+                script: "\\connect \(database)\nINSERT INTO schema_steps VALUES (1000000, 'a move that is whole', 1);\n")
+            let finished = try await run(["database", "move"], moved, folder)
+            #expect(finished.0 == 0 && finished.1.contains("its last step, which is done now"), "\(finished.1)")
             let twice = try await run(["content", "move"], moved, folder)
             #expect(twice.0 == 0 && twice.1.contains("2 contents, 0 of them copied now"), "\(twice.1)")
             #expect(await second.terminate() == 0)

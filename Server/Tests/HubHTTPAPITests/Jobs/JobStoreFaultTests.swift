@@ -112,4 +112,28 @@ struct JobStoreFaultTests {
         #expect(done.status == .completed && done.failure == nil)
         #expect(try await bench.file(done, "OutputFilePath").split(separator: "\n").count == 1200)
     }
+
+    @Test(
+        "who loses the lease of a job between its last look and the files leaves the files alone",
+        arguments: JobFilePlace.allCases)
+    func tooLate(place: JobFilePlace) async throws {
+        let bench = try await JobBench(place)
+        let container = try await bench.makeContainer()
+        let lines = (0..<1200).map { number in
+            RegistrationLines.line(
+                RegistrationDescription(.apple, handle: String(repeating: "0", count: 60) + "\(5000 + number)", tags: []))
+        }
+        _ = try await bench.call(.put, JobBench.target(container, "in.txt"), lines.joined(), as: .nobody)
+        let job = try await bench.submit(
+            .importCreateRegistrations, output: container, file: JobBench.link(container, file: "in.txt"))
+        // It is about to fail the job, has its lease, and stalls at the files: another does the job meanwhile.
+        let containers = StallingContainerStore(base: bench.containers, isEarly: false) {
+            bench.clock.advance(by: .seconds(31))
+            #expect(await bench.jobs.runNext())
+        }
+        #expect(await bench.restarted(store: bench.jobStore, containers: containers, findsHub: false).runNext())
+        let done = try await bench.job(job.id)
+        #expect(done.status == .completed && done.failure == nil)
+        #expect(try await bench.file(done, "OutputFilePath").split(separator: "\n").count == 1200)
+    }
 }

@@ -22,6 +22,9 @@ struct NodeMembership: Sendable {
     private static let secondLook: Duration = .milliseconds(100)
 
     let store: SQLNodeStore
+    let fence: SchemaFence
+    /// Whether the schema is to become one that this program does not understand.
+    let standing = SchemaStanding()
     let clock: NodeClock
     let identity: NodeIdentity
     let role: NodeRole
@@ -38,6 +41,40 @@ struct NodeMembership: Sendable {
         }
     }
 
+    /// Says that the node is there, before it does anything, and looks after that whether it may be. Throws `not-ready` with a sentence
+    /// for the operator.
+    func enter() async throws {
+        try await announce(startedAt: clock.now)
+        guard try await isOutdated() else { return }
+        await leave()
+        throw refusal
+    }
+
+    /// Returns when the node has to end because the database has become too new for it, or the task is cancelled.
+    func awaitEnd() async { await standing.awaitEnd() }
+
+    /// Throws when that was why the node ended.
+    func checkUpToDate() throws { if standing.isOutdated { throw refusal } }
+
+    /// What an operator is told when the database has become too new for a node.
+    private var refusal: ServiceError {
+        ServiceError(
+            .notReady,
+            """
+            a newer version of clarion has taken over the database at \(database.url), with a schema that this version does not \
+            understand; run the newer version
+            """)
+    }
+
+    private func isOutdated() async throws -> Bool { try await fence.oldest() > SchemaMigrator().known }
+
+    private func announce(startedAt: Timestamp) async throws {
+        try await store.announce(
+            NodeMember(
+                id: identity.name, role: role.rawValue, version: ClarionVersion.current, schemaStep: SchemaMigrator().known,
+                startedAt: startedAt, seenAt: clock.now))
+    }
+
     /// Takes leave of the others; they would notice by themselves a little later.
     func leave() async { try? await store.leave(identity.name) }
 
@@ -48,10 +85,13 @@ struct NodeMembership: Sendable {
             do {
                 try await clock.measure { try await store.time() }
                 tellDifference(&told)
-                try await store.announce(
-                    NodeMember(
-                        id: identity.name, role: role.rawValue, version: ClarionVersion.current, startedAt: startedAt,
-                        seenAt: clock.now))
+                try await announce(startedAt: startedAt)
+                if !standing.isOutdated, try await isOutdated() {
+                    logger.error(
+                        "A newer version has taken over the database; this node takes no more work, ends what it has begun and stops"
+                    )
+                    standing.end()
+                }
                 try await store.sweep(seenBefore: clock.now - Self.memory)
             } catch is CancellationError { return } catch {
                 logger.debug("The other nodes cannot be told of this one", metadata: ["error_type": "\(type(of: error))"])

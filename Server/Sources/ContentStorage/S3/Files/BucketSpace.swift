@@ -17,6 +17,8 @@ final class BucketSpace: Sendable {
         var added: [Int64: Int64] = [:]
         var countedAt: Duration?
         var isCounting = false
+        /// Who waits for the first count.
+        var waiting: [CheckedContinuation<Void, any Error>] = []
 
         var total: Int64 { counted.values.reduce(0, +) + underway.values.reduce(0, +) }
 
@@ -36,15 +38,55 @@ final class BucketSpace: Sendable {
 
     var used: Int64 { state.withLockedValue { $0.total } }
 
-    /// Counts what lies in the bucket if that was long ago. Who comes while another counts goes on with the numbers that there are.
+    /// Counts what lies in the bucket if that was long ago. Who comes while another counts goes on with the numbers that there are; until
+    /// there are any, everybody waits for one first count, so that nobody takes a large bucket for an empty one.
     func refresh(_ client: S3Client) async throws {
-        let isDue = state.withLockedValue { state in
-            if let last = state.countedAt, state.isCounting || client.clock.uptime - last < Self.trust { return false }
-            state.isCounting = true
-            state.added = [:]
-            return true
+        while true {
+            switch state.withLockedValue({ Self.step(&$0, at: client.clock.uptime) }) {
+            case .goOn: return
+            case .count: return try await count(client)
+            case .wait: try await awaitCount()
+            }
         }
-        guard isDue else { return }
+    }
+
+    private enum Step {
+        case goOn
+        case count
+        case wait
+    }
+
+    private static func step(_ state: inout State, at uptime: Duration) -> Step {
+        if let last = state.countedAt, state.isCounting || uptime - last < trust { return .goOn }
+        if state.isCounting { return .wait }
+        state.isCounting = true
+        state.added = [:]
+        return .count
+    }
+
+    private func awaitCount() async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            let isOver = state.withLockedValue { state in
+                if state.isCounting { state.waiting.append(continuation) }
+                return !state.isCounting
+            }
+            if isOver { continuation.resume() }
+        }
+    }
+
+    /// A count that its caller gave up is begun anew by who waits for it.
+    private func end(_ fault: (any Error)?) {
+        let waiting = state.withLockedValue { state in
+            state.isCounting = false
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting {
+            if let fault, !(fault is CancellationError) { continuation.resume(throwing: fault) } else { continuation.resume() }
+        }
+    }
+
+    private func count(_ client: S3Client) async throws {
         do {
             var found: [Int64: Int64] = [:]
             try await client.forEachFile(S3FileKeys.files) { file in
@@ -54,10 +96,10 @@ final class BucketSpace: Sendable {
             state.withLockedValue { [found] state in
                 state.counted = found.merging(state.added, uniquingKeysWith: +)
                 state.countedAt = client.clock.uptime
-                state.isCounting = false
             }
+            end(nil)
         } catch {
-            state.withLockedValue { $0.isCounting = false }
+            end(error)
             throw error
         }
     }

@@ -31,6 +31,10 @@ public final class S3ContainerStore: ContainerStore {
     /// The bytes of all files, those of this node's uploads under way included, as far as this node knows.
     public var usedBytes: Int64 { space.used }
 
+    /// Counts what lies in the bucket, unless that was done a moment ago. The first file that is put waits for the first count, which
+    /// takes a request for each thousand objects: who calls this before spares it that.
+    public func count() async throws { try await explained { try await space.refresh(client) } }
+
     public func put(_ blob: BlobReference, limit: Int64) async throws -> any BlobUpload {
         guard let slot = uploads.take() else { throw ServiceError(.overloaded, "too many uploads are running", retryAfter: 5) }
         try await explained { try await space.refresh(client) }

@@ -1,0 +1,85 @@
+import NIOConcurrencyHelpers
+import RichPushModel
+import StorageConformance
+import Testing
+
+@testable import PushHub
+
+@Suite("What a dispatcher says it has in hand")
+struct HeldSlicesTests {
+    /// A queue that remembers what it was asked for.
+    private final class AskedQueue: SliceQueue {
+        private let inner: any SliceQueue
+        private let asked = NIOLockedValueBox<[LeaseRequest]>([])
+
+        init(_ inner: any SliceQueue) { self.inner = inner }
+
+        var requests: [LeaseRequest] { asked.withLockedValue { $0 } }
+
+        func lease(_ request: LeaseRequest) async throws -> [SliceLease] {
+            asked.withLockedValue { $0.append(request) }
+            return try await inner.lease(request)
+        }
+
+        func renew(_ lease: SliceLease, until: Timestamp) async throws -> Bool { try await inner.renew(lease, until: until) }
+        func page(_ request: PageRequest) async throws -> SlicePage? { try await inner.page(request) }
+        func checkpoint(_ checkpoint: SliceCheckpoint) async throws -> CheckpointAnswer { try await inner.checkpoint(checkpoint) }
+        func releaseAll(of owner: String?, at now: Timestamp) async throws -> Int {
+            try await inner.releaseAll(of: owner, at: now)
+        }
+        func release(of owner: String, except kept: Set<SliceID>) async throws -> Int {
+            try await inner.release(of: owner, except: kept)
+        }
+    }
+
+    @Test("each look for work tells the queue what is in hand of which kind and hub, and no more when it is done")
+    func held() async throws {
+        let bench = try await HubBench()
+        try await bench.register(0..<20)
+        let queue = AskedQueue(bench.store.hub.queue)
+        let dispatcher = bench.dispatcher(queue)
+        for number in 0..<3 {
+            try await bench.register(100 + number, tags: ["one:\(number)"])
+            _ = try await bench.send(to: "one:\(number)")
+        }
+        _ = try await bench.send()
+        let isFirst = NIOLockedValueBox(true)
+        bench.transport.beforeAnswer {
+            let first = isFirst.withLockedValue { first in
+                defer { first = false }
+                return first
+            }
+            if first { _ = await dispatcher.pass() }
+            // None is done before that.
+            while queue.requests.count < 2 { await Task.yield() }
+        }
+        #expect(await dispatcher.pass() == 4)
+        _ = await dispatcher.pass()
+        #expect(queue.requests.map(\.held) == [[:], [.single: [bench.hubID: 3], .small: [bench.hubID: 1]], [:]])
+    }
+
+    @Test("a hub whose slices are in hand comes after one that has none, as the dispatcher asks")
+    func turns() async throws {
+        let bench = try await HubBench()
+        try await bench.register(0..<20)
+        let other = try await bench.store.hub.hubs.ensureHub(named: "other", at: bench.clock.now)
+        for number in 0..<6 {
+            try await bench.register(100 + number, tags: ["one:\(number)"])
+            _ = try await bench.send(to: "one:\(number)")
+        }
+        let dispatcher = bench.dispatcher { $0.singleSlots = 3 }
+        let late = try await bench.accept(in: other)
+        let isFirst = NIOLockedValueBox(true)
+        bench.transport.beforeAnswer {
+            let first = isFirst.withLockedValue { first in
+                defer { first = false }
+                return first
+            }
+            guard first else { return }
+            // All slots are taken; what the other hub waits for is not forgotten meanwhile.
+            #expect(await dispatcher.pass() == 0)
+        }
+        #expect(await dispatcher.pass() == 3)
+        #expect(try await bench.store.hub.telemetry.telemetry(of: late, in: other, at: bench.clock.now)?.state.isFinal == true)
+    }
+}
