@@ -30,7 +30,7 @@ import Testing
     /// Tables without: numbers, sends by id, keys that lead nowhere once the device is gone, and digests of bytes to remove.
     private static let impersonal: Set<String> = [
         "schema_steps", "hubs", "tallies", "idempotency_keys", "slices", "pending_targets", "backend_counters", "content_orphans",
-        "hub_rules", "nodes",
+        "hub_rules", "nodes", "schema_fence",
     ]
 
     /// The same backend on a hub in the same database, as a node has it.

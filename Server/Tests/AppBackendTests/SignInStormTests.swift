@@ -20,6 +20,8 @@ struct SignInStormTests {
         }
         let blocked = await BlockedHashing(test.hasher, threads: 2)
         return try await withThrowingTaskGroup(of: ServiceError?.self) { group in
+            // Before the group waits for those who sign in, however this ends.
+            defer { blocked.release() }
             for number in 0..<Self.users {
                 group.addTask {
                     do {

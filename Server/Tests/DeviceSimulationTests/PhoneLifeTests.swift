@@ -52,7 +52,9 @@ struct PhoneLifeTests {
         #expect(try Data(contentsOf: media.file) == bytes)
     }
 
-    @Test("what was delivered is still there after the phone died: words, picture, buttons and the number on the icon")
+    @Test(
+        "what was delivered is still there after the phone died: words, picture, buttons and the number on the icon",
+        .timeLimit(.minutes(5)))
     func killed() async throws {
         try await fixture.signIn()
         let bytes = fixture.store(7)
@@ -60,6 +62,8 @@ struct PhoneLifeTests {
         try await phone.perform(.home)
         for number: Int32 in [7, 8] { await fixture.alert(number) }
         #expect(await fixture.reached(.shown, 2))
+        // The number on the icon comes a step after the words.
+        while await phone.snapshot.badge != 2 { await Task.yield() }
         let before = await phone.snapshot
         let orphan = fixture.folder.appendingPathComponent("system/left-behind.png")
         try bytes.write(to: orphan)

@@ -70,14 +70,19 @@ struct HeldSlicesTests {
         let dispatcher = bench.dispatcher { $0.singleSlots = 3 }
         let late = try await bench.accept(in: other)
         let isFirst = NIOLockedValueBox(true)
+        let hasLooked = NIOLockedValueBox(false)
         bench.transport.beforeAnswer {
             let first = isFirst.withLockedValue { first in
                 defer { first = false }
                 return first
             }
-            guard first else { return }
-            // All slots are taken; what the other hub waits for is not forgotten meanwhile.
-            #expect(await dispatcher.pass() == 0)
+            if first {
+                // All slots are taken; what the other hub waits for is not forgotten meanwhile.
+                #expect(await dispatcher.pass() == 0)
+                hasLooked.withLockedValue { $0 = true }
+            }
+            // None gives its slot back before that.
+            while !hasLooked.withLockedValue({ $0 }) { await Task.yield() }
         }
         #expect(await dispatcher.pass() == 3)
         #expect(try await bench.store.hub.telemetry.telemetry(of: late, in: other, at: bench.clock.now)?.state.isFinal == true)

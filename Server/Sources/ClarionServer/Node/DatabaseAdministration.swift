@@ -58,6 +58,7 @@ public struct DatabaseAdministration: Sendable {
         }
         let path = settings.dataDirectory + "/clarion.sqlite"
         let file = RetiredDatabaseFile(path: path)
+        try file.requireOne()
         if file.isThere, try await finishMove(file) {
             progress("the move before was whole but for its last step, which is done now")
             return []

@@ -16,8 +16,9 @@ enum NodeDatabase {
                 return try PostgresDatabase(
                     place.url, limits: PostgresLimits(connections: place.connections), pooler: place.pooler)
             }
-            return try SQLiteDatabase(
-                path: settings.dataDirectory + "/clarion.sqlite", access: access == .server ? .server : .command)
+            let path = settings.dataDirectory + "/clarion.sqlite"
+            try RetiredDatabaseFile(path: path).requireNotRetired()
+            return try SQLiteDatabase(path: path, access: access == .server ? .server : .command)
         } catch let fault as SQLFault {
             throw ServiceError(.storageUnavailable, sentence(fault, settings))
         }

@@ -27,9 +27,33 @@ struct RetiredDatabaseFile {
         return files.fileExists(atPath: retired) && !files.fileExists(atPath: path)
     }
 
+    /// Throws when a file lies in each of the two places: whatever was moved, one of them was not.
+    func requireOne() throws {
+        let files = FileManager.default
+        guard files.fileExists(atPath: path), files.fileExists(atPath: retired) else { return }
+        throw ServiceError(
+            .storageUnavailable,
+            """
+            there are both \(path) and \(retired), which an earlier move put away: a server was started without database-url since. \
+            Nothing was changed; put aside the one whose rows you do not want
+            """)
+    }
+
+    /// Throws when the rows have moved and a file of the old name would begin anew, without them.
+    func requireNotRetired() throws {
+        guard isThere else { return }
+        throw ServiceError(
+            .storageUnavailable,
+            """
+            the rows of \(path) have moved to PostgreSQL, and the file is \(retired) now: set database-url, or give the file its \
+            name back to go on with what it had then
+            """)
+    }
+
     /// Renames the file and what belongs to it, and returns when a power cut cannot undo that. It may have been begun before. The file comes
     /// first: without it the rest is none.
     func put() throws {
+        try requireOne()
         for suffix in ["", "-wal", "-shm"] where FileManager.default.fileExists(atPath: path + suffix) {
             guard rename(path + suffix, retired + suffix) == 0 else { throw failure(suffix) }
         }

@@ -26,7 +26,7 @@ struct TakeoverTests {
             #expect(try await script("SELECT COUNT(*) FROM nodes").hasPrefix("0"), "it has taken its leave")
             var again = ChildProcess.Command(ServerProcess.program, ["serve"], output: folder + "/again")
             again.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-                .merging(["CLARION_DATA_DIRECTORY": folder + "/1", "CLARION_PORT": "0"]) { $1 }
+                .merging(["CLARION_DATA_DIRECTORY": folder + "/1", "CLARION_LISTEN_PORT": "0"]) { $1 }
             #expect(try await ChildProcess(again).exitStatus() != 0)
             let printed = try String(contentsOfFile: again.output, encoding: .utf8)
             #expect(printed.contains("has schema 1000") && printed.contains("run the newer version"), "\(printed)")
