@@ -51,7 +51,7 @@ public struct FloorCheck: Sendable {
     static let platformModules: Set<String> = [
         "Foundation", "FoundationEssentials", "FoundationNetworking", "Glibc", "Musl", "Darwin", "Dispatch", "Synchronization",
         "Swift", "_Concurrency", "os", "Testing", "CryptoKit", "Security", "UIKit", "SwiftUI", "UserNotifications",
-        "UserNotificationsUI", "Network",
+        "UserNotificationsUI", "Network", "ImageIO", "CoreGraphics",
         "BackgroundTasks", "AVKit", "AVFoundation", "PackageDescription", "System",
     ]
 }

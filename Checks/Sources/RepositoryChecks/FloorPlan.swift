@@ -29,8 +29,8 @@ public struct FloorPlan: Sendable {
             "EngineTesting": ["ClarionTesting"],
             "HubHTTPAPI": ["HTTPService"], "OperatorConsole": ["HTTPService"], "PostgresDatabase": ["SQLStorage"],
             "RichPushApp": ["RichPushPlatform"], "RichPushContentExtension": ["RichPushPlatform"],
-            "RichPushExtension": ["RichPushPlatform"], "RichPushUI": ["RichPushApp"], "SQLiteDatabase": ["SQLStorage"],
-            "StorageConformance": ["ClarionTesting"],
+            "RichPushExtension": ["RichPushPlatform"], "RichPushUI": ["RichPushApp", "RichPushPlatform"],
+            "SQLiteDatabase": ["SQLStorage"], "StorageConformance": ["ClarionTesting"],
         ],
         allowedProducts: [
             "RichPushModel": [], "ServiceErrors": [], "TagExpressions": [], "NotificationTemplates": [],
