@@ -5,7 +5,7 @@ import NIOCore
 import NIOPosix
 import Testing
 
-@Suite("Where callers wait and go on", .timeLimit(.minutes(2)))
+@Suite("Where callers wait and go on", .timeLimit(.minutes(10)))
 struct CallerTests {
     /// A caller that lives on an event loop.
     private actor Resident {
@@ -95,7 +95,7 @@ struct CallerTests {
     }
 }
 
-@Suite("A client on several event loops", .timeLimit(.minutes(2)))
+@Suite("A client on several event loops", .timeLimit(.minutes(10)))
 struct SeveralLoopsTests {
     private func run(_ body: (LocalService, APNsClient) async throws -> Void) async throws {
         try await LocalService.run { service in

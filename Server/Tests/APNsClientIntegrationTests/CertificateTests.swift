@@ -5,7 +5,7 @@ import Foundation
 import RichPushModel
 import Testing
 
-@Suite("Client certificates", .timeLimit(.minutes(2)))
+@Suite("Client certificates", .timeLimit(.minutes(10)))
 struct CertificateTests {
     private func client(
         _ service: LocalService, _ certificate: IssuedCertificate

@@ -6,7 +6,7 @@ import Logging
 import NIOPosix
 import Testing
 
-@Suite("Channels and broadcasts", .timeLimit(.minutes(2)))
+@Suite("Channels and broadcasts", .timeLimit(.minutes(10)))
 struct ChannelTests {
     private func run(_ body: (LocalService, APNsChannelClient) async throws -> Void) async throws {
         try await LocalService.run(managesChannels: true, strictness: .apple) { service in

@@ -6,7 +6,7 @@ import NIOCore
 import NIOPosix
 import Testing
 
-@Suite("Ways to the local APNs", .timeLimit(.minutes(2)))
+@Suite("Ways to the local APNs", .timeLimit(.minutes(10)))
 struct ConnectingTests {
     private var quickTiming: APNsClientTiming {
         var timing = APNsClientTiming()

@@ -4,7 +4,7 @@ import APNsProtocol
 import Foundation
 import Testing
 
-@Suite("The client when the local APNs fails", .timeLimit(.minutes(2)))
+@Suite("The client when the local APNs fails", .timeLimit(.minutes(10)))
 struct FaultTests {
     private var quickTiming: APNsClientTiming {
         var timing = APNsClientTiming()

@@ -11,7 +11,7 @@ import Testing
 import X509
 
 /// A server that has nothing to do with this product: `nghttpd` of nghttp2.
-@Suite("The client against nghttpd", .serialized, .timeLimit(.minutes(2)))
+@Suite("The client against nghttpd", .serialized, .timeLimit(.minutes(10)))
 struct NGHTTPDTests {
     private func freePort() async throws -> Int {
         let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)

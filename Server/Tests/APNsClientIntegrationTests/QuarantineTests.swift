@@ -3,7 +3,7 @@ import APNsHTTP2
 import APNsProtocol
 import Testing
 
-@Suite("Doubtful tokens", .timeLimit(.minutes(2)))
+@Suite("Doubtful tokens", .timeLimit(.minutes(10)))
 struct QuarantineTests {
     @Test("pushes to suspicious tokens never share a connection with the others, and each gets its own outcome")
     func apart() async throws {

@@ -6,7 +6,7 @@ import Foundation
 import RichPushModel
 import Testing
 
-@Suite("The client against the local APNs", .timeLimit(.minutes(2)))
+@Suite("The client against the local APNs", .timeLimit(.minutes(10)))
 struct SendingTests {
     @Test("one push arrives, with its id")
     func onePush() async throws {

@@ -3,7 +3,7 @@ import APNsHTTP2
 import APNsProtocol
 import Testing
 
-@Suite("The client when the local APNs changes its settings", .timeLimit(.minutes(1)))
+@Suite("The client when the local APNs changes its settings", .timeLimit(.minutes(10)))
 struct SettingsChangeTests {
     private func pushes(_ service: LocalService, _ count: Int, size: Int) -> [APNsPush] {
         let text = String(repeating: "x", count: size)

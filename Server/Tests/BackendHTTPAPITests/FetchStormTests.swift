@@ -7,7 +7,7 @@ import Testing
 
 @testable import BackendHTTPAPI
 
-@Suite("A storm", .timeLimit(.minutes(2)))
+@Suite("A storm", .timeLimit(.minutes(10)))
 struct FetchStormTests {
     private func basic(_ pair: String) -> HTTPFields { [.authorization: "Basic " + Data(pair.utf8).base64EncodedString()] }
 

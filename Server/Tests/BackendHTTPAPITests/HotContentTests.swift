@@ -8,7 +8,7 @@ import Testing
 
 @testable import BackendHTTPAPI
 
-@Suite("Contents that many fetch", .timeLimit(.minutes(2)))
+@Suite("Contents that many fetch", .timeLimit(.minutes(10)))
 struct HotContentTests {
     @Test("are read from the store once for all who come at the same time")
     func once() async throws {

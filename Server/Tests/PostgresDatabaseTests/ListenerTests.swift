@@ -16,7 +16,7 @@ extension PostgreSQLTests {
 
         @Test(
             "what one node calls the others hear, and a connection that is lost is made anew and makes them look",
-            .timeLimit(.minutes(2)))
+            .timeLimit(.minutes(10)))
         func calls() async throws {
             let store = try await TemporaryDatabase()
             let listener = try PostgresListener(
@@ -41,7 +41,7 @@ extension PostgreSQLTests {
             #expect(await isCalled(&calls))
         }
 
-        @Test("a server that is away is tried again, and a listener that is closed ends", .timeLimit(.minutes(2)))
+        @Test("a server that is away is tried again, and a listener that is closed ends", .timeLimit(.minutes(10)))
         func away() async throws {
             let listener = try PostgresListener(
                 DatabaseURL("postgres://nobody@127.0.0.1:1/none"), channel: SQLNodeStore.channel, logger: TemporaryDatabase.quiet)

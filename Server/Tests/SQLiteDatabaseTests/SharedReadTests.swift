@@ -6,7 +6,7 @@ import Testing
 
 @testable import SQLStorage
 
-@Suite("Reads that share a transaction", .timeLimit(.minutes(2)))
+@Suite("Reads that share a transaction", .timeLimit(.minutes(10)))
 struct SharedReadTests {
     /// Notes what was asked together, and holds transactions up while it is told to.
     private final class Notes: Sendable {

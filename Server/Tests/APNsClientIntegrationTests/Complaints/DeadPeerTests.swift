@@ -7,7 +7,7 @@ import Testing
 
 #if os(Linux)
     /// The half of complaint 14 that the system has to do: bytes that leave and are never acknowledged.
-    @Suite("Peers that take nothing any more", .timeLimit(.minutes(1)))
+    @Suite("Peers that take nothing any more", .timeLimit(.minutes(10)))
     struct DeadPeerTests {
         private final class Greeter: ChannelInboundHandler {
             typealias InboundIn = ByteBuffer

@@ -8,7 +8,7 @@ import Testing
 
 /// What users of other clients complain of (APNs reference 8), as promises kept against the local APNs. The numbers are those
 /// of the reference; Documentation/APNsComplaints.md lists them all.
-@Suite("Complaints about services", .timeLimit(.minutes(3)))
+@Suite("Complaints about services", .timeLimit(.minutes(10)))
 struct ServiceComplaintTests {
     private var quickTiming: APNsClientTiming {
         var timing = APNsClientTiming()

@@ -1,7 +1,7 @@
 import Testing
 
 /// A judge that never condemns is none: made-up traffic with one mistake each, and the violation that must be found.
-@Suite("The judge of recorded traffic", .timeLimit(.minutes(2)))
+@Suite("The judge of recorded traffic", .timeLimit(.minutes(10)))
 struct DecoderTests {
     /// Traffic of one connection, frame by frame.
     private struct Script {

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Client and local APNs are judged by decoders that neither of them uses, so that a mistake they share cannot hide.
-@Suite("Recorded traffic", .timeLimit(.minutes(2)))
+@Suite("Recorded traffic", .timeLimit(.minutes(10)))
 struct GoldenTrafficTests {
     @Test("requests and answers mean to independent decoders what they were meant to mean")
     func meaning() async throws {

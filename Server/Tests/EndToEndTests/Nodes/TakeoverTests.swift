@@ -8,7 +8,7 @@ import Testing
 struct TakeoverTests {
     @Test(
         "a server that has become too old for its database ends by itself, says why, and does not start again",
-        .timeLimit(.minutes(2)))
+        .timeLimit(.minutes(10)))
     func ends() async throws {
         try await TemporaryFolder.use { folder in
             let server = try await ThrowAwayPostgreSQL.ofProcess()

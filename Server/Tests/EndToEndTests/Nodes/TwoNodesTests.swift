@@ -31,7 +31,12 @@ struct TwoNodesTests {
             async let second = ServerProcess(dataDirectory: folder + "/2", environment: environment)
             async let third = ServerProcess(dataDirectory: folder + "/3", environment: environment)
             for node in try await [first, second, third] {
-                let ready = try await APIClient.anonymous(node.address + "/readyz")
+                // It answers a little before it has looked at everything that it needs.
+                var ready = try await APIClient.anonymous(node.address + "/readyz")
+                for _ in 0..<300 where ready.status != 200 {
+                    try await Task.sleep(for: .milliseconds(200))
+                    ready = try await APIClient.anonymous(node.address + "/readyz")
+                }
                 #expect(ready.status == 200, "\(node.printed)")
                 #expect(await node.terminate() == 0)
                 #expect(!node.printed.contains("error"))
