@@ -27,7 +27,9 @@ extension PostgreSQLTests {
             database.close()
         }
 
-        @Test("a caller who is cancelled is answered within a second or so, though the connection hangs", .timeLimit(.minutes(10)))
+        @Test(
+            "a caller who is cancelled is answered within a second or so, though the connection hangs",
+            .timeLimit(.minutes(10)))
         func cancelled() async throws {
             try await held { database, _, proxy in
                 _ = try await database.number("SELECT 1")
