@@ -18,7 +18,7 @@ public final class CGImageSource {
     init(width: Int, height: Int) { (self.width, self.height) = (width, height) }
 }
 
-// `nonisolated(unsafe)` is safe: they are never changed.
+// `nonisolated(unsafe)` is safe for all of these: each is a constant whose text is never changed, and CFString is not marked as such.
 nonisolated(unsafe) public let kCGImageSourceShouldCache: CFString = "cache"
 nonisolated(unsafe) public let kCGImageSourceShouldCacheImmediately: CFString = "cache-now"
 nonisolated(unsafe) public let kCGImageSourceCreateThumbnailFromImageAlways: CFString = "always"

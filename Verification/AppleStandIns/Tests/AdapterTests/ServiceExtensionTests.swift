@@ -162,6 +162,7 @@ extension AppleFace {
 
         @Test("hands over the original where the system's content cannot be edited")
         func notEditable() {
+            // `@unchecked` is safe: it adds no state to its superclass, and one task uses it.
             final class Fixed: UNNotificationContent, @unchecked Sendable {
                 override func mutableCopy(with zone: NSZone? = nil) -> Any { self }
             }
