@@ -19,29 +19,31 @@ extension LocalAPNs {
     public func clearFaults() { core.state.withLockedValue { $0.faults.removeAll() } }
 
     /// Sends GOAWAY with this reason on every connection now and closes them when their requests are answered.
-    public func goAway(reason: APNsReason?) { command(.goAway(reason: reason)) }
+    public func goAway(reason: APNsReason?) async { await command(.goAway(reason: reason)) }
 
     /// The graceful form in two steps: GOAWAY that names no last stream, a pause in which everything is still served, then
     /// GOAWAY with the real last stream and this reason.
-    public func goAway(reason: APNsReason?, pause: Duration) { command(.goAwayInTwoSteps(reason: reason, pause: pause)) }
+    public func goAway(reason: APNsReason?, pause: Duration) async {
+        await command(.goAwayInTwoSteps(reason: reason, pause: pause))
+    }
 
     /// Resets every connection now.
-    public func resetConnections() { command(.reset) }
+    public func resetConnections() async { await command(.reset) }
 
     /// Ends every connection now, in order but without GOAWAY.
-    public func dropConnections() { command(.drop) }
+    public func dropConnections() async { await command(.drop) }
 
     /// Every connection reads on and answers nothing more; PING is still acknowledged.
-    public func wedgeConnections() { command(.wedge) }
+    public func wedgeConnections() async { await command(.wedge) }
 
     /// Every connection stays open and reads nothing more.
-    public func blackHoleConnections() { command(.stopReading) }
+    public func blackHoleConnections() async { await command(.stopReading) }
 
     /// Announces this limit of streams on every connection now.
-    public func announce(streamLimit: Int) { announce(SettingsChange(streams: streamLimit)) }
+    public func announce(streamLimit: Int) async { await announce(SettingsChange(streams: streamLimit)) }
 
     /// Announces these settings on every connection now.
-    public func announce(_ change: SettingsChange) { command(.announce(change)) }
+    public func announce(_ change: SettingsChange) async { await command(.announce(change)) }
 
     /// From now on every provider token minted before `moment` is answered `ExpiredProviderToken`, whatever its age; `nil`
     /// takes that back.
@@ -60,7 +62,8 @@ extension LocalAPNs {
         try core.state.withLockedValue { try change(&$0.rules) }
     }
 
-    private func command(_ command: ConnectionCommand) {
-        for listener in listeners { listener.command(command) }
+    /// Returns when every connection has obeyed, so that what is sent after it meets connections as they were ordered to be.
+    private func command(_ command: ConnectionCommand) async {
+        for listener in listeners { await listener.command(command) }
     }
 }

@@ -56,7 +56,7 @@ struct ConnectingTests {
             let client = try service.otherClient(resolver: resolver) { $0.endpoint.host = "apns.test" }
             #expect(await client.send(service.pushes(1)).first?.isAccepted == true)
             #expect(client.metrics.connectFailures == 0)
-            service.apns.goAway(reason: .shutdown)
+            await service.apns.goAway(reason: .shutdown)
             #expect(await client.send(service.pushes(200)).filter(\.isAccepted).count == 200)
             #expect(resolver.questions.withLockedValue { $0 } >= 2)
             await client.shutdown(within: .seconds(2))

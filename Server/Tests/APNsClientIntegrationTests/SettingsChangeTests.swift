@@ -43,13 +43,13 @@ struct SettingsChangeTests {
             }
             #expect(await service.client.send(service.pushes(1)).first?.isAccepted == true)
             let before = settings(.sent, flags: 0)
-            service.apns.announce(SettingsChange(initialWindowSize: 0))
+            await service.apns.announce(SettingsChange(initialWindowSize: 0))
             // What is sent before the client has read the settings would still have a window.
             await service.expect { _ in settings(.sent, flags: 0) == before + 1 && settings(.received, flags: 1) == before + 1 }
             let waiting = Task { await service.client.send(pushes(service, 20, size: 100)) }
             await service.expect { $0.inFlight > 0 }
             #expect(service.apns.recordedExchanges.count <= 21)
-            service.apns.announce(SettingsChange(initialWindowSize: 65_535))
+            await service.apns.announce(SettingsChange(initialWindowSize: 65_535))
             #expect(await waiting.value.filter(\.isAccepted).count == 20)
             #expect(service.apns.complaints.isEmpty, "\(service.apns.complaints)")
         }

@@ -42,7 +42,7 @@ struct WireCommandTests {
             emulator.apns.inject(.delay(.milliseconds(300)))
             async let late = outcome(client, emulator.push())
             while emulator.apns.recordedExchanges.count < 2 { await Task.yield() }
-            emulator.apns.goAway(reason: .shutdown, pause: .milliseconds(50))
+            await emulator.apns.goAway(reason: .shutdown, pause: .milliseconds(50))
             #expect(await late == "200")
             try await client.channel.closeFuture.get()
             let goAways = try await client.observation().goAways
@@ -71,13 +71,13 @@ struct WireCommandTests {
         try await RunningEmulator.run { emulator in
             let dropped = try await emulator.connect()
             #expect(await outcome(dropped, emulator.push()) == "200")
-            emulator.apns.dropConnections()
+            await emulator.apns.dropConnections()
             try await dropped.channel.closeFuture.get()
             #expect(try await dropped.observation().goAways.isEmpty)
 
             let wedged = try await emulator.connect()
             #expect(await outcome(wedged, emulator.push()) == "200")
-            emulator.apns.wedgeConnections()
+            await emulator.apns.wedgeConnections()
             async let lost = outcome(wedged, emulator.push())
             while (emulator.apns.traffic.received["HEADERS"] ?? 0) < 3 { await Task.yield() }
             try await wedged.close()
@@ -108,10 +108,10 @@ struct WireCommandTests {
         try await RunningEmulator.run { emulator in
             let client = try await emulator.connect()
             #expect(await outcome(client, emulator.push()) == "200")
-            emulator.apns.announce(streamLimit: 1)
+            await emulator.apns.announce(streamLimit: 1)
             #expect(await outcome(client, emulator.push()) == "200")
             #expect(await outcome(client, emulator.push()) == "200")
-            emulator.apns.announce(streamLimit: 7)
+            await emulator.apns.announce(streamLimit: 7)
             #expect(await outcome(client, emulator.push()) == "200")
             #expect(await outcome(client, emulator.push(path: "/3/device/" + String(repeating: "0", count: 64))) == "400")
             #expect(await outcome(client, emulator.push()) == "200")

@@ -91,7 +91,7 @@ struct WireFaultTests {
         try await RunningEmulator.run { emulator in
             let client = try await emulator.connect()
             #expect(await outcome(client, emulator.push()) == "200")
-            emulator.apns.goAway(reason: .badCertificateEnvironment)
+            await emulator.apns.goAway(reason: .badCertificateEnvironment)
             try await client.channel.closeFuture.get()
             let goAway = try await client.observation().goAways.first
             #expect(goAway?.last == 1 && goAway?.code == .noError)

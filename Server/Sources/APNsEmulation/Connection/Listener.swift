@@ -85,9 +85,14 @@ final class Listener: Sendable {
         for connection in connections { try? await connection.closeFuture.get() }
     }
 
-    func command(_ command: ConnectionCommand) {
+    /// Returns when every connection that is open now has obeyed.
+    func command(_ command: ConnectionCommand) async {
         let connections = state.withLockedValue { Array($0.connections.values) }
-        for connection in connections { connection.pipeline.fireUserInboundEventTriggered(command) }
+        let obeyed = connections.map { connection in
+            connection.eventLoop.submit { connection.pipeline.fireUserInboundEventTriggered(command) }
+        }
+        // A loop that has ended took its connections along.
+        for connection in obeyed { try? await connection.get() }
     }
 
     /// Once in a second: lets background pushes go whose budget is free again, and looks for idle connections.
@@ -95,7 +100,7 @@ final class Listener: Sendable {
         let task = Task { [weak self, core] in
             while (try? await core.clock.sleep(for: .seconds(1))) != nil {
                 core.deliver { state, now in state.store.releaseHeld(now: now) + state.channels.dropExpired(now: now) }
-                if let limit = core.rules.idleLimit { self?.command(.checkIdle(limit: limit)) }
+                if let limit = core.rules.idleLimit { await self?.command(.checkIdle(limit: limit)) }
             }
         }
         pump.withLockedValue { $0 = task }

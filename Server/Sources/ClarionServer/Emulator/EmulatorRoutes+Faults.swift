@@ -48,7 +48,7 @@ extension EmulatorRoutes {
             let bytes = try await request.jsonBytes()
             let action = try JSONFields.decode(ConnectionAction.self, from: bytes, known: ConnectionAction.fields)
             try ConnectionAction.kinds.check(action.action, in: bytes)
-            try act(action)
+            try await act(action)
             return Response(status: .noContent)
         }
         router.post("/provider-tokens/expire") { request, _ in
@@ -78,26 +78,26 @@ extension EmulatorRoutes {
         }
     }
 
-    private func act(_ action: ConnectionAction) throws {
+    private func act(_ action: ConnectionAction) async throws {
         let reason = try action.reason.map { try ReasonWord.reason($0, isUnlisted: action.unlisted ?? false) }
         switch action.action {
         case "goAway":
             if let pause = action.pauseMilliseconds {
                 let milliseconds = try FaultDocument.within(pause, 0...3_600_000, "pauseMilliseconds")
-                apns.goAway(reason: reason, pause: .milliseconds(milliseconds))
+                await apns.goAway(reason: reason, pause: .milliseconds(milliseconds))
             } else {
-                apns.goAway(reason: reason)
+                await apns.goAway(reason: reason)
             }
-        case "reset": apns.resetConnections()
-        case "drop": apns.dropConnections()
-        case "wedge": apns.wedgeConnections()
-        case "blackHole": apns.blackHoleConnections()
+        case "reset": await apns.resetConnections()
+        case "drop": await apns.dropConnections()
+        case "wedge": await apns.wedgeConnections()
+        case "blackHole": await apns.blackHoleConnections()
         case "limit":
-            apns.announce(streamLimit: try FaultDocument.within(action.streams, 0...1_000_000, "streams"))
+            await apns.announce(streamLimit: try FaultDocument.within(action.streams, 0...1_000_000, "streams"))
         case "settings":
             let settings = SettingsDocument(
                 streams: action.streams, initialWindowSize: action.initialWindowSize, maximumFrameSize: action.maximumFrameSize)
-            apns.announce(try settings.change())
+            await apns.announce(try settings.change())
         default:
             throw ServiceError(.invalidField, "field 'action': expected goAway, reset, drop, wedge, blackHole, limit or settings")
         }
