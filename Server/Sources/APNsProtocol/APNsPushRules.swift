@@ -28,7 +28,7 @@ public struct APNsPushRules: Sendable {
     /// Checks a push where it lies. To take it out of a batch would count five references, which costs more than the check.
     package mutating func check(at push: UnsafePointer<APNsPush>) throws(APNsPushFault) {
         try Self.checkDeviceToken(push.pointee.deviceToken)
-        if lastHeaders != push.pointee.headers {
+        if lastHeaders?.isCopy(of: push.pointee.headers) != true, lastHeaders != push.pointee.headers {
             try Self.checkHeaders(push.pointee.headers, strictness)
             lastHeaders = push.pointee.headers
             lastPayload = nil

@@ -89,10 +89,17 @@ extension PostgresResult {
         return String(decoding: content(row, column), as: UTF8.self)
     }
 
-    func appendText(_ row: Int, _ column: Int, to bytes: inout [UInt8]) throws {
-        guard !isNull(row, column) else { return }
-        guard types[column] == .text else { throw SQLFault.unexpectedColumn(column) }
-        bytes.append(contentsOf: content(row, column))
+    func appendTexts(_ row: Int, from first: Int, to bytes: inout [UInt8]) throws -> SIMD4<Int> {
+        var ends = SIMD4<Int>()
+        for place in ends.indices {
+            let column = first + place
+            if !isNull(row, column) {
+                guard types[column] == .text else { throw SQLFault.unexpectedColumn(column) }
+                bytes.append(contentsOf: content(row, column))
+            }
+            ends[place] = bytes.count
+        }
+        return ends
     }
 
     /// Valid as long as the result is.
@@ -111,5 +118,8 @@ struct PostgresColumns: SQLColumns {
     func optionalInteger(_ column: Int) throws -> Int64? { result.isNull(row, column) ? nil : try integer(column) }
     func text(_ column: Int) throws -> String { try result.text(row, column) }
     func optionalText(_ column: Int) throws -> String? { result.isNull(row, column) ? nil : try text(column) }
-    func appendText(_ column: Int, to bytes: inout [UInt8]) throws { try result.appendText(row, column, to: &bytes) }
+
+    func appendTexts(from first: Int, to bytes: inout [UInt8]) throws -> SIMD4<Int> {
+        try result.appendTexts(row, from: first, to: &bytes)
+    }
 }

@@ -12,12 +12,18 @@ public protocol SQLColumns {
     /// A text column that may be null.
     func optionalText(_ column: Int) throws -> String?
 
-    /// Puts the bytes of a text column behind those that are there; nothing for a column that is null.
-    func appendText(_ column: Int, to bytes: inout [UInt8]) throws
+    /// Puts the bytes of four neighbouring text columns behind those that are there, and returns where each of them ends; of one that
+    /// is null there is nothing.
+    func appendTexts(from first: Int, to bytes: inout [UInt8]) throws -> SIMD4<Int>
 }
 
 extension SQLRow: SQLColumns {
-    public func appendText(_ column: Int, to bytes: inout [UInt8]) throws {
-        if let text = try optionalText(column) { bytes.append(contentsOf: text.utf8) }
+    public func appendTexts(from first: Int, to bytes: inout [UInt8]) throws -> SIMD4<Int> {
+        var ends = SIMD4<Int>()
+        for place in ends.indices {
+            if let text = try optionalText(first + place) { bytes.append(contentsOf: text.utf8) }
+            ends[place] = bytes.count
+        }
+        return ends
     }
 }

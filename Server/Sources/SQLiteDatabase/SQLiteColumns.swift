@@ -21,10 +21,16 @@ struct SQLiteColumns: SQLColumns {
 
     func optionalText(_ column: Int) throws -> String? { isNull(column) ? nil : try text(column) }
 
-    func appendText(_ column: Int, to bytes: inout [UInt8]) throws {
-        let value = value(column)
-        guard sqlite3_value_type(value) != SQLITE_NULL else { return }
-        bytes.append(contentsOf: try self.bytes(of: value, column))
+    func appendTexts(from first: Int, to bytes: inout [UInt8]) throws -> SIMD4<Int> {
+        var ends = SIMD4<Int>()
+        for place in ends.indices {
+            let value = value(first + place)
+            if sqlite3_value_type(value) != SQLITE_NULL {
+                bytes.append(contentsOf: try self.bytes(of: value, first + place))
+            }
+            ends[place] = bytes.count
+        }
+        return ends
     }
 
     /// Valid until the statement moves. Each of the calls that read a column by its number looks the column up again and notes

@@ -21,8 +21,7 @@ struct APNsHeaderBlocks {
     private var prepared: [Prepared] = []
     private var latest = 0
     private var oldest = 0
-    /// The headers of the last push, which are those of `prepared[latest]` and kept alive by `latestHeaders`.
-    private var latestBits: APNsHeaderBits?
+    /// The headers of the last push, which are equal to those of `prepared[latest]`. A copy of them needs no comparison.
     private var latestHeaders: APNsPush.Headers?
 
     init(authority: String) { self.authority = authority }
@@ -34,14 +33,13 @@ struct APNsHeaderBlocks {
         _ push: UnsafePointer<APNsPush>, authorization: APNsAuthorization?, stream: UInt32, withBody: Bool,
         to output: inout ByteBuffer
     ) {
-        let isLatest = latest < prepared.count && latestBits == APNsHeaderBits(push) && isCurrent(latest, authorization)
+        let isLatest =
+            latest < prepared.count && latestHeaders?.isCopy(of: push.pointee.headers) ?? false
+            && isCurrent(latest, authorization)
         if !isLatest, !find(push.pointee.headers, authorization) {
             return write(prepare(push.pointee.headers, authorization), push, stream, withBody, to: &output)
         }
-        if !isLatest {
-            latestHeaders = push.pointee.headers
-            latestBits = APNsHeaderBits(push)
-        }
+        if !isLatest { latestHeaders = push.pointee.headers }
         guard isShort(push), push.pointee.apnsID == nil || prepared[latest].parts.hasIDName else {
             return write(prepared[latest].parts, push, stream, withBody, to: &output)
         }
@@ -112,8 +110,6 @@ struct APNsHeaderBlocks {
     private mutating func find(_ headers: APNsPush.Headers, _ authorization: APNsAuthorization?) -> Bool {
         guard let index = prepared.indices.first(where: { isPrepared($0, for: headers, authorization) }) else { return false }
         latest = index
-        // The bits that are remembered must be of strings that stay alive.
-        latestBits = nil
         return true
     }
 
@@ -146,7 +142,7 @@ struct APNsHeaderBlocks {
     }
 
     private mutating func keep(_ parts: Prepared) {
-        latestBits = nil
+        latestHeaders = nil
         if prepared.count < Self.capacity {
             prepared.append(parts)
             latest = prepared.count - 1

@@ -53,6 +53,13 @@ public struct AudienceMember: Sendable {
 }
 
 extension AudienceMember {
+    /// The member among others, whose texts are in `bytes`.
+    func entry(puttingTextsBehind bytes: inout [UInt8]) -> AudienceTexts.Entry {
+        AudienceTexts.Entry(
+            key: key, platform: platform, registeredAt: registeredAt, version: version, template: template,
+            extent: extent.moved(from: texts.bytes, behind: &bytes))
+    }
+
     /// Creates a member by itself.
     public init(
         key: SliceKey, record: RecordID?, platform: Platform, handle: DeviceHandle, environment: String? = nil,

@@ -5,19 +5,29 @@ final class AudienceTexts: Sendable {
     /// Where the texts of a member lie, one behind the other; an absent one is empty, as none that is present can be. Small, because
     /// members are copied often.
     struct Extent {
-        private var start: UInt32
-        private var handleEnd: UInt32
-        private var recordEnd: UInt32
-        private var environmentEnd: UInt32
-        private var topicEnd: UInt32
+        private let start: UInt32
+        private let handleEnd: UInt32
+        private let recordEnd: UInt32
+        private let environmentEnd: UInt32
+        private let topicEnd: UInt32
 
         /// All of them are positions in one page, whose texts are far below four gigabytes.
-        init(start: Int, handleEnd: Int, recordEnd: Int, environmentEnd: Int, topicEnd: Int) {
+        ///
+        /// - Parameter ends: of handle, record, environment and topic.
+        init(start: Int, ends: SIMD4<Int>) {
             self.start = UInt32(start)
-            self.handleEnd = UInt32(handleEnd)
-            self.recordEnd = UInt32(recordEnd)
-            self.environmentEnd = UInt32(environmentEnd)
-            self.topicEnd = UInt32(topicEnd)
+            handleEnd = UInt32(ends[0])
+            recordEnd = UInt32(ends[1])
+            environmentEnd = UInt32(ends[2])
+            topicEnd = UInt32(ends[3])
+        }
+
+        /// The same texts put behind those that are in `target`.
+        func moved(from source: [UInt8], behind target: inout [UInt8]) -> Extent {
+            let ends = SIMD4(handle.upperBound, record.upperBound, environment.upperBound, topic.upperBound)
+            let (from, to) = (Int(start), target.count)
+            target.append(contentsOf: source[from..<topic.upperBound])
+            return Extent(start: to, ends: ends &+ (to - from))
         }
 
         var handle: Range<Int> { Int(start)..<Int(handleEnd) }
@@ -47,10 +57,11 @@ extension AudienceTexts.Extent {
     /// Puts texts behind those that are there.
     init(handle: String, record: String?, environment: String?, topic: String?, in bytes: inout [UInt8]) {
         let start = bytes.count
-        let ends = [handle, record, environment, topic].map { text in
+        var ends = SIMD4<Int>()
+        for (place, text) in [handle, record, environment, topic].enumerated() {
             bytes.append(contentsOf: (text ?? "").utf8)
-            return bytes.count
+            ends[place] = bytes.count
         }
-        self.init(start: start, handleEnd: ends[0], recordEnd: ends[1], environmentEnd: ends[2], topicEnd: ends[3])
+        self.init(start: start, ends: ends)
     }
 }

@@ -24,11 +24,8 @@ public struct CandidateReading {
         }
     }
 
-    /// The texts of a row in the order in which they are kept.
-    public enum Text: Sendable { case handle, record, environment, topic }
-
     private var bytes: [UInt8] = []
-    private var entries: [(entry: AudienceTexts.Entry, isSkipped: Bool)] = []
+    private var entries: [SlicePage.Candidates.Entry] = []
 
     /// Makes room for so many rows.
     public init(capacity: Int) {
@@ -38,34 +35,25 @@ public struct CandidateReading {
 
     public var count: Int { entries.count }
 
-    /// Takes a row. `append` puts one text of it behind the bytes that it is given, and nothing where there is none.
+    /// Takes a row. `append` puts its texts behind the bytes that it is given (handle, record, environment, topic; nothing for one
+    /// that is absent), and returns where each of them ends.
     public mutating func append<Fault: Error>(
-        _ numbers: Numbers, _ append: (Text, inout [UInt8]) throws(Fault) -> Void
+        _ numbers: Numbers, _ append: (inout [UInt8]) throws(Fault) -> SIMD4<Int>
     ) throws(Fault) {
         let start = bytes.count
-        let handle = try end(of: .handle, append)
-        let record = try end(of: .record, append)
-        let environment = try end(of: .environment, append)
-        let extent = AudienceTexts.Extent(
-            start: start, handleEnd: handle, recordEnd: record, environmentEnd: environment,
-            topicEnd: try end(of: .topic, append))
+        let extent = AudienceTexts.Extent(start: start, ends: try append(&bytes))
         let entry = AudienceTexts.Entry(
             key: numbers.key, platform: numbers.platform, registeredAt: numbers.registeredAt, version: numbers.version,
             template: numbers.template, extent: extent)
-        entries.append((entry, numbers.isSkipped))
+        entries.append(.init(entry, isSkipped: numbers.isSkipped))
     }
 
-    @inline(__always)
-    private mutating func end<Fault: Error>(
-        of text: Text, _ append: (Text, inout [UInt8]) throws(Fault) -> Void
-    ) throws(Fault) -> Int {
-        try append(text, &bytes)
-        return bytes.count
+    /// Takes a candidate from elsewhere.
+    mutating func append(_ candidate: SlicePage.Candidate) {
+        let entry = candidate.member.entry(puttingTextsBehind: &bytes)
+        entries.append(.init(entry, isSkipped: candidate.isSkipped))
     }
 
     /// The candidates that were taken.
-    public consuming func finished() -> [SlicePage.Candidate] {
-        let texts = AudienceTexts(bytes)
-        return entries.map { .init(member: AudienceMember($0.entry, in: texts), isSkipped: $0.isSkipped) }
-    }
+    public consuming func finished() -> SlicePage.Candidates { SlicePage.Candidates(entries, in: AudienceTexts(bytes)) }
 }

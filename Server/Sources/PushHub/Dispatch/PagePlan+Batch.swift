@@ -4,9 +4,9 @@ extension PagePlan {
     /// The batch for the targets in `sends`, in their order: one body for each template, and one header set for each template
     /// and topic.
     func batch(_ message: AcceptedMessage, of slice: SliceID) -> PushBatch {
-        let members = sends.compactMap { targets.member($0) }
+        let members = sends.lazy.compactMap { targets.member($0) }
         let ids = PushID.Naming(slice.notification).ids(of: members)
-        var composition = BatchComposition(message, pushes: pushes, hub: slice.hub, capacity: members.count)
+        var composition = BatchComposition(message, pushes: pushes, hub: slice.hub, capacity: ids.count)
         for (member, id) in zip(members, ids) { composition.add(member, id) }
         return composition.batch
     }

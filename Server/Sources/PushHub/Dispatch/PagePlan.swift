@@ -40,9 +40,12 @@ struct PagePlan: Hashable {
             through = walk.through
             targets = PlannedTargets(.walk(walk.candidates))
             let isOver = deadlines.isOver(stalledSince: isOutOfReach ? lease.stalledSince : nil, at: now)
-            for (index, candidate) in walk.candidates.enumerated() {
-                let isSkipped = candidate.isSkipped || !candidate.member.platform.hasTransport
-                if isSkipped { targets.settle(index, .skipped) } else if isOver { targets.settle(index, .expired) }
+            for index in targets.indices {
+                if walk.candidates.isLeftOut(index) {
+                    targets.settle(index, .skipped)
+                } else if isOver {
+                    targets.settle(index, .expired)
+                }
             }
         case .retries(let due):
             targets = PlannedTargets(.retries(due))
@@ -60,7 +63,7 @@ struct PagePlan: Hashable {
         let isTooLarge = message.isTooLarge
         for index in targets.indices where !targets.isSettled(index) {
             // A handle first: who has none gets nothing, of any size.
-            if targets.member(index)?.isMalformed == true {
+            if targets.isMalformed(index) {
                 targets.settle(index, .badToken)
             } else if isTooLarge {
                 targets.settle(index, .tooLarge)

@@ -16,7 +16,7 @@ struct PageReading {
     let unsent: Int
 
     init(_ plan: PagePlan, outcomes: [PushOutcome]) {
-        var verdicts = plan.targets.map { $0.settled.map(TargetVerdict.settled) ?? .unsent }
+        var verdicts = plan.targets.indices.map { plan.targets.settled($0).map(TargetVerdict.settled) ?? .unsent }
         for (position, index) in plan.sends.enumerated() {
             guard let member = plan.targets.member(index) else { continue }
             let outcome = position < outcomes.count ? outcomes[position] : .unknown(reason: "no outcome")

@@ -2,13 +2,13 @@
 /// every page none is.
 struct PlannedTargets: Hashable {
     enum Source: Hashable {
-        case walk([SlicePage.Candidate])
+        case walk(SlicePage.Candidates)
         case retries([SlicePage.DueTarget])
     }
 
     private let source: Source
     /// One place for each target.
-    private var settled: [TargetOutcome?]
+    private var outcomes: [TargetOutcome?]
 
     init(_ source: Source) {
         self.source = source
@@ -17,37 +17,45 @@ struct PlannedTargets: Hashable {
             case .walk(let candidates): candidates.count
             case .retries(let due): due.count
             }
-        settled = Array(repeating: nil, count: count)
+        outcomes = Array(repeating: nil, count: count)
     }
 
-    func isSettled(_ index: Int) -> Bool { settled[index] != nil }
+    func isSettled(_ index: Int) -> Bool { outcomes[index] != nil }
+
+    func settled(_ index: Int) -> TargetOutcome? { outcomes[index] }
 
     /// Absent when the target went since the last try.
     func member(_ index: Int) -> AudienceMember? {
         switch source {
-        case .walk(let candidates): candidates[index].member
+        case .walk(let candidates): candidates.member(index)
         case .retries(let due): due[index].member
         }
     }
 
-    mutating func settle(_ index: Int, _ outcome: TargetOutcome) { settled[index] = outcome }
+    /// Whether the target is a text of a direct send that is no handle of its platform; records have true ones.
+    func isMalformed(_ index: Int) -> Bool {
+        if case .walk(let candidates) = source, !candidates.isDirect(index) { return false }
+        return member(index)?.isMalformed == true
+    }
+
+    mutating func settle(_ index: Int, _ outcome: TargetOutcome) { outcomes[index] = outcome }
 
     /// Leaves only the first targets.
-    mutating func limit(to count: Int) { settled.removeSubrange(count...) }
+    mutating func limit(to count: Int) { outcomes.removeSubrange(count...) }
 }
 
 extension PlannedTargets: RandomAccessCollection {
     var startIndex: Int { 0 }
-    var endIndex: Int { settled.count }
+    var endIndex: Int { outcomes.count }
 
     subscript(index: Int) -> PagePlan.Target {
         switch source {
         case .walk(let candidates):
-            let member = candidates[index].member
-            return PagePlan.Target(key: member.key, member: member, settled: settled[index])
+            let member = candidates.member(index)
+            return PagePlan.Target(key: member.key, member: member, settled: outcomes[index])
         case .retries(let due):
             let target = due[index].target
-            return PagePlan.Target(key: target.key, member: due[index].member, pending: target, settled: settled[index])
+            return PagePlan.Target(key: target.key, member: due[index].member, pending: target, settled: outcomes[index])
         }
     }
 }

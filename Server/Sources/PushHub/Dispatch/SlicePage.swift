@@ -58,29 +58,21 @@ public struct SlicePage: Hashable, Sendable {
         }
     }
 
-    /// A target that the send means.
-    public struct Candidate: Hashable, Sendable {
-        public var member: AudienceMember
-        /// Whether it is counted, but not sent to, because another record with the same handle gets the push.
-        public var isSkipped: Bool
-
-        /// Creates a candidate.
-        public init(member: AudienceMember, isSkipped: Bool) {
-            self.member = member
-            self.isSkipped = isSkipped
-        }
-    }
-
     /// A piece of the walk: the matching records after the cursor in order of key, and how far that is.
     public struct Walk: Hashable, Sendable {
-        public var candidates: [Candidate]
+        public var candidates: Candidates
         /// Every match up to this key is among the candidates.
         public var through: SliceKey
 
         /// Creates a piece.
-        public init(candidates: [Candidate], through: SliceKey) {
+        public init(candidates: Candidates, through: SliceKey) {
             self.candidates = candidates
             self.through = through
+        }
+
+        /// Creates a piece of candidates from elsewhere.
+        public init(candidates: [Candidate], through: SliceKey) {
+            self.init(candidates: Candidates(candidates), through: through)
         }
     }
 
@@ -115,7 +107,7 @@ extension SlicePage.Work {
     public var templates: Set<TemplateID> {
         switch self {
         case .retries(let due): Set(due.compactMap(\.member?.template))
-        case .walk(let walk): Set(walk.candidates.lazy.compactMap(\.member.template))
+        case .walk(let walk): walk.candidates.templates
         case .wait: []
         }
     }

@@ -43,9 +43,9 @@ extension PushID {
         init(_ notification: NotificationID) { start = Array(notification.text.utf8) + [0] }
 
         /// The ids of the members, in their order.
-        func ids(of members: [AudienceMember]) -> [PushID] {
+        func ids(of members: some Sequence<AudienceMember>) -> [PushID] {
             var ids: [PushID] = []
-            ids.reserveCapacity(members.count)
+            ids.reserveCapacity(members.underestimatedCount)
             var lanes = SHA1Lanes(start: start)
             for member in members {
                 let isTaken = member.withRecordBytes { name in

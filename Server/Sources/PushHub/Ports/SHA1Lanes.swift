@@ -1,11 +1,11 @@
-/// SHA-1 of four messages with the same beginning at once, a lane of a vector each.
+/// SHA-1 of eight messages with the same beginning at once, a lane of a vector each.
 ///
 /// For the names of pushes (RFC 9562, 5.5), of which a broadcast needs one for each device: a digest of the library takes memory for
 /// each, and that is more work than the hashing. Nothing is protected by it; digests that protect something are the library's.
 struct SHA1Lanes: ~Copyable {
-    private typealias Words = SIMD4<UInt32>
+    private typealias Words = SIMD8<UInt32>
 
-    static let count = 4
+    static let count = 8
     /// Longer messages are not taken: two blocks hold a notification's id and a record's.
     static let maximumLength = 2 * block - 9
     private static let block = 64
@@ -53,7 +53,8 @@ struct SHA1Lanes: ~Copyable {
         var state = State()
         for block in 0..<length { state.absorb { word, lane in self.word(word, of: block, in: lane) } }
         for lane in 0..<taken {
-            let digest = SIMD4(state.a[lane].bigEndian, state.b[lane].bigEndian, state.c[lane].bigEndian, state.d[lane].bigEndian)
+            let digest = SIMD4<UInt32>(
+                state.a[lane].bigEndian, state.b[lane].bigEndian, state.c[lane].bigEndian, state.d[lane].bigEndian)
             withUnsafeBytes(of: digest, body)
         }
         taken = 0
@@ -81,7 +82,9 @@ extension SHA1Lanes {
             let before = self
             withUnsafeTemporaryAllocation(of: Words.self, capacity: 80) { schedule in
                 for index in 0..<16 {
-                    schedule[index] = Words(word(index, 0), word(index, 1), word(index, 2), word(index, 3))
+                    schedule[index] = Words(
+                        word(index, 0), word(index, 1), word(index, 2), word(index, 3), word(index, 4), word(index, 5),
+                        word(index, 6), word(index, 7))
                 }
                 for index in 16..<80 {
                     let mixed = schedule[index - 3] ^ schedule[index - 8] ^ schedule[index - 14] ^ schedule[index - 16]
@@ -105,9 +108,10 @@ extension SHA1Lanes {
             (e, d, c, b, a) = (d, c, Self.rotated(b, by: 30), a, sum)
         }
 
+        /// A product and a sum instead of a shift and an `or`: those the compiler takes for a rotation, and that it does word by word.
         @inline(__always)
         private static func rotated(_ words: Words, by bits: UInt32) -> Words {
-            (words &<< Words(repeating: bits)) | (words &>> Words(repeating: 32 - bits))
+            (words &* Words(repeating: 1 &<< bits)) &+ (words &>> Words(repeating: 32 - bits))
         }
     }
 }

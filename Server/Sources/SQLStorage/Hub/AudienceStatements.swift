@@ -35,16 +35,25 @@ enum AudienceStatements {
 
     /// Where the columns of every kind are in a row, and those that a kind reads besides.
     enum Column {
-        static let (key, record, handle, environment, topic, registeredAt, version, sharesHandle) = (0, 1, 2, 3, 4, 5, 6, 7)
-        /// Of template sends.
-        static let (platform, form, template) = (8, 9, 10)
+        static var key: Int { 0 }
+        /// Four texts: handle, record, environment and topic.
+        static var texts: Int { 1 }
+        static var handle: Int { texts }
+        static var record: Int { texts + 1 }
+        static var registeredAt: Int { 5 }
+        static var version: Int { 6 }
+        static var sharesHandle: Int { 7 }
+        // Of template sends.
+        static var platform: Int { 8 }
+        static var form: Int { 9 }
+        static var template: Int { 10 }
 
         /// The first of the columns to compare.
         static func comparison(_ kind: Kind) -> Int { kind.isTemplate ? 11 : 8 }
     }
 
     private static let columns = """
-        d.slice_key, d.record_id, d.handle, d.environment, d.topic, d.registered_at, d.version, d.shares_handle
+        d.slice_key, d.handle, d.record_id, d.environment, d.topic, d.registered_at, d.version, d.shares_handle
         """
     /// All devices of a native send have the same platform, and none has a form.
     private static let columnsOfTemplates = ", d.platform, d.form, d.template_id"
@@ -93,15 +102,6 @@ enum AudienceStatements {
             version: try row.integer(Column.version),
             template: platform == nil ? try row.optionalInteger(Column.template).map(TemplateID.init) : nil,
             isSkipped: isSkipped)
-    }
-
-    static func append(_ text: CandidateReading.Text, of row: any SQLColumns, to bytes: inout [UInt8]) throws {
-        switch text {
-        case .handle: try row.appendText(Column.handle, to: &bytes)
-        case .record: try row.appendText(Column.record, to: &bytes)
-        case .environment: try row.appendText(Column.environment, to: &bytes)
-        case .topic: try row.appendText(Column.topic, to: &bytes)
-        }
     }
 
     /// What expressions see of a row with `columnsToMatch`.

@@ -52,7 +52,6 @@ struct AudienceWalk {
 
     /// What was read of the index.
     private struct Chunk {
-        var candidates: CandidateReading
         /// Rows read.
         var count = 0
         /// Up to where the index was read; `nil` when there is nothing more in it.
@@ -61,64 +60,70 @@ struct AudienceWalk {
 
     /// At most `limit` candidates after `cursor`, for which at most about `scanLimit` records are looked at.
     func next(after cursor: SliceKey, last: SliceKey, limit: Int, scanLimit: Int) throws -> SlicePage.Walk {
-        var walk = SlicePage.Walk(candidates: [], through: cursor)
+        var candidates = CandidateReading(capacity: min(limit, Self.chunk))
+        var through = cursor
         var scanned = 0
-        while scanned < scanLimit, walk.candidates.count < limit {
-            let chunk = try chunk(after: walk.through, last: last, limit: limit - walk.candidates.count)
-            // The first piece is mostly all of it, and is not copied.
-            let candidates = chunk.candidates.finished()
-            if walk.candidates.isEmpty { walk.candidates = candidates } else { walk.candidates += candidates }
-            guard let through = chunk.through else {
-                walk.through = last
-                return walk
+        while scanned < scanLimit, candidates.count < limit {
+            let chunk = try chunk(after: through, last: last, upTo: limit, into: &candidates)
+            guard let end = chunk.through else {
+                through = last
+                break
             }
-            walk.through = through
+            through = end
             scanned += max(chunk.count, 1)
         }
-        return walk
+        return SlicePage.Walk(candidates: candidates.finished(), through: through)
     }
 
-    private func chunk(after key: SliceKey, last: SliceKey, limit: Int) throws -> Chunk {
+    /// Reads on until there are `limit` candidates.
+    private func chunk(
+        after key: SliceKey, last: SliceKey, upTo limit: Int, into candidates: inout CandidateReading
+    ) throws -> Chunk {
         // With something left to compare, many rows may be read for few that match.
-        let size = rest == nil ? min(limit, Self.chunk) : Self.chunk
+        let size = rest == nil ? min(limit - candidates.count, Self.chunk) : Self.chunk
         let range: [SQLValue] = [.integer(send.hub.number), .integer(key.number), .integer(last.number)]
         switch plan {
         case .scan:
-            return try chunk(of: size, upTo: limit, statements(.scan), range + state + [.integer(Int64(size))])
+            let values = range + state + [.integer(Int64(size))]
+            return try chunk(of: size, upTo: limit, statements(.scan), values, into: &candidates)
         case .tags(let tags) where tags.count == 1:
             let values = range + state + [.integer(Int64(size)), .text(tags.first?.folded ?? "")]
-            return try chunk(of: size, upTo: limit, statements(.tag), values)
+            return try chunk(of: size, upTo: limit, statements(.tag), values, into: &candidates)
         case .tags(let tags):
-            return try chunk(of: size, upTo: limit, keys: keys(tags, range + [.integer(Int64(size))]))
+            return try chunk(of: size, upTo: limit, keys: keys(tags, range + [.integer(Int64(size))]), into: &candidates)
         }
     }
 
-    private func chunk(of size: Int, upTo limit: Int, _ statement: SQLStatement, _ values: [SQLValue]) throws -> Chunk {
-        var chunk = Chunk(candidates: CandidateReading(capacity: min(size, limit)))
+    private func chunk(
+        of size: Int, upTo limit: Int, _ statement: SQLStatement, _ values: [SQLValue], into candidates: inout CandidateReading
+    ) throws -> Chunk {
+        var chunk = Chunk()
         var isCut = false
         try connection.forEachRow(statement, values) { row in
             guard !isCut else { return }
-            let key = SliceKey(try row.integer(0))
-            try take(row, key, into: &chunk.candidates)
+            let key = SliceKey(try row.integer(AudienceStatements.Column.key))
+            try take(row, key, into: &candidates)
             chunk.count += 1
             chunk.through = key
-            isCut = chunk.candidates.count == limit
+            isCut = candidates.count == limit
         }
         if chunk.count < size, !isCut { chunk.through = nil }
         return chunk
     }
 
     /// Reads records one by one; an entry whose record is gone or is not meant is passed.
-    private func chunk(of size: Int, upTo limit: Int, keys: ArraySlice<Int64>) throws -> Chunk {
-        var chunk = Chunk(candidates: CandidateReading(capacity: min(keys.count, limit)))
+    private func chunk(
+        of size: Int, upTo limit: Int, keys: ArraySlice<Int64>, into candidates: inout CandidateReading
+    ) throws -> Chunk {
+        var chunk = Chunk()
         let statement = statements(.one)
         for key in keys {
             try connection.forEachRow(statement, [.integer(send.hub.number), .integer(key)] + state) { row in
-                try take(row, SliceKey(key), into: &chunk.candidates)
+                try take(row, SliceKey(key), into: &candidates)
             }
             chunk.count += 1
             chunk.through = SliceKey(key)
-            if chunk.candidates.count == limit { return chunk }
+            if candidates.count == limit { return chunk }
         }
         if keys.count < size { chunk.through = nil }
         return chunk
@@ -139,7 +144,7 @@ struct AudienceWalk {
         if let rest, try !rest.matches(AudienceStatements.matchingTags(row, kind(.scan))) { return }
         let mayBeTwin = try row.integer(AudienceStatements.Column.sharesHandle) == 1
         let numbers = try AudienceStatements.numbers(key, row, platform: platform, isSkipped: mayBeTwin && isTwin(row, key))
-        try candidates.append(numbers) { text, bytes in try AudienceStatements.append(text, of: row, to: &bytes) }
+        try candidates.append(numbers) { bytes in try row.appendTexts(from: AudienceStatements.Column.texts, to: &bytes) }
     }
 
     /// Whether another record that the send means has the same handle and form, and a lower key.
