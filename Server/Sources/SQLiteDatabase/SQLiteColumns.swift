@@ -25,8 +25,10 @@ struct SQLiteColumns: SQLColumns {
         var ends = SIMD4<Int>()
         for place in ends.indices {
             let value = value(first + place)
-            if sqlite3_value_type(value) != SQLITE_NULL {
-                bytes.append(contentsOf: try self.bytes(of: value, first + place))
+            switch sqlite3_value_type(value) {
+            case SQLITE_NULL: break
+            case SQLITE_TEXT: bytes.append(contentsOf: try text(of: value, first + place))
+            default: throw SQLFault.unexpectedColumn(first + place)
             }
             ends[place] = bytes.count
         }
@@ -39,9 +41,13 @@ struct SQLiteColumns: SQLColumns {
     private func value(_ column: Int) -> OpaquePointer? { sqlite3_column_value(statement, Int32(column)) }
 
     private func bytes(of value: OpaquePointer?, _ column: Int) throws -> UnsafeBufferPointer<UInt8> {
-        guard sqlite3_value_type(value) == SQLITE_TEXT, let start = sqlite3_value_text(value) else {
-            throw SQLFault.unexpectedColumn(column)
-        }
+        guard sqlite3_value_type(value) == SQLITE_TEXT else { throw SQLFault.unexpectedColumn(column) }
+        return try text(of: value, column)
+    }
+
+    /// Of a value that is a text.
+    private func text(of value: OpaquePointer?, _ column: Int) throws -> UnsafeBufferPointer<UInt8> {
+        guard let start = sqlite3_value_text(value) else { throw SQLFault.unexpectedColumn(column) }
         return UnsafeBufferPointer(start: start, count: Int(sqlite3_value_bytes(value)))
     }
 

@@ -4,10 +4,9 @@ extension PagePlan {
     /// The batch for the targets in `sends`, in their order: one body for each template, and one header set for each template
     /// and topic.
     func batch(_ message: AcceptedMessage, of slice: SliceID) -> PushBatch {
-        let members = sends.lazy.compactMap { targets.member($0) }
-        let ids = PushID.Naming(slice.notification).ids(of: members)
-        var composition = BatchComposition(message, pushes: pushes, hub: slice.hub, capacity: ids.count)
-        for (member, id) in zip(members, ids) { composition.add(member, id) }
+        let ids = PushID.Naming(slice.notification).ids(count: sends.count) { name in targets.forEachMember(sends, name) }
+        var composition = BatchComposition(message, pushes: pushes, hub: slice.hub, ids: ids)
+        targets.forEachMember(sends) { composition.add($0) }
         return composition.batch
     }
 }
@@ -27,20 +26,24 @@ private struct BatchComposition {
     /// Where body and headers of the target before are, which mostly are those of the next.
     private var latest: (member: AudienceMember, body: Int, headers: Int)?
     private let isTemplate: Bool
+    /// Of the pushes, in their order.
+    private let ids: [PushID]
 
-    init(_ message: AcceptedMessage, pushes: [TemplateID: RenderedPush], hub: HubID, capacity: Int) {
+    init(_ message: AcceptedMessage, pushes: [TemplateID: RenderedPush], hub: HubID, ids: [PushID]) {
         self.message = message
         self.pushes = pushes
         isTemplate = message.format == .template
         batch = PushBatch(hub: hub, bodies: [], headers: [], targets: [])
-        batch.targets.reserveCapacity(capacity)
+        batch.targets.reserveCapacity(ids.count)
+        self.ids = ids
     }
 
-    mutating func add(_ member: AudienceMember, _ id: PushID) {
+    mutating func add(_ member: AudienceMember) {
         let place = place(of: member)
         batch.targets.append(
             PushBatch.Target(
-                handle: member.handle, environment: member.environment, body: place.body, headers: place.headers, pushID: id))
+                handle: member.handle, environment: member.environment, body: place.body, headers: place.headers,
+                pushID: ids[batch.targets.count]))
     }
 
     private mutating func place(of member: AudienceMember) -> (body: Int, headers: Int) {

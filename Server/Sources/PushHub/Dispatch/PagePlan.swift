@@ -60,15 +60,10 @@ struct PagePlan: Hashable {
 
     /// Settles whom the push service would refuse for sure, so that it is not asked.
     private mutating func refuse(_ message: AcceptedMessage) {
-        let isTooLarge = message.isTooLarge
-        for index in targets.indices where !targets.isSettled(index) {
-            // A handle first: who has none gets nothing, of any size.
-            if targets.isMalformed(index) {
-                targets.settle(index, .badToken)
-            } else if isTooLarge {
-                targets.settle(index, .tooLarge)
-            }
-        }
+        // A handle first: who has none gets nothing, of any size.
+        targets.settleMalformed()
+        guard message.isTooLarge else { return }
+        for index in targets.indices where !targets.isSettled(index) { targets.settle(index, .tooLarge) }
     }
 
     /// Settles whom no push can be made for; the others share one push for each template.

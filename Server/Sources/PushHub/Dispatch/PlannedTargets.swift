@@ -32,10 +32,26 @@ struct PlannedTargets: Hashable {
         }
     }
 
-    /// Whether the target is a text of a direct send that is no handle of its platform; records have true ones.
-    func isMalformed(_ index: Int) -> Bool {
-        if case .walk(let candidates) = source, !candidates.isDirect(index) { return false }
-        return member(index)?.isMalformed == true
+    /// Visits the members at these places, in that order. The source is looked at once and not for each.
+    func forEachMember(_ indices: [Int], _ body: (AudienceMember) -> Void) {
+        switch source {
+        case .walk(let candidates): for index in indices { body(candidates.member(index)) }
+        case .retries(let due): for index in indices { if let member = due[index].member { body(member) } }
+        }
+    }
+
+    /// Settles as `badToken` whose text of a direct send is no handle of its platform; records have true ones.
+    mutating func settleMalformed() {
+        switch source {
+        case .walk(let candidates):
+            for index in outcomes.indices where outcomes[index] == nil && candidates.isDirect(index) {
+                if candidates.member(index).isMalformed { outcomes[index] = .badToken }
+            }
+        case .retries(let due):
+            for index in outcomes.indices where outcomes[index] == nil && due[index].member?.isMalformed == true {
+                outcomes[index] = .badToken
+            }
+        }
     }
 
     mutating func settle(_ index: Int, _ outcome: TargetOutcome) { outcomes[index] = outcome }

@@ -43,18 +43,23 @@ extension PushID {
         init(_ notification: NotificationID) { start = Array(notification.text.utf8) + [0] }
 
         /// The ids of the members, in their order.
-        func ids(of members: some Sequence<AudienceMember>) -> [PushID] {
+        func ids(of members: [AudienceMember]) -> [PushID] {
+            ids(count: members.count) { name in for member in members { name(member) } }
+        }
+
+        /// The ids of the members that `visit` hands out, in that order; `count` of them.
+        func ids(count: Int, _ visit: ((AudienceMember) -> Void) -> Void) -> [PushID] {
             var ids: [PushID] = []
-            ids.reserveCapacity(members.underestimatedCount)
+            ids.reserveCapacity(count)
             var lanes = SHA1Lanes(start: start)
-            for member in members {
+            visit { member in
                 let isTaken = member.withRecordBytes { name in
                     if lanes.add(name) { return true }
                     // Full, or of another length than those that wait.
                     lanes.drain { ids.append(PushID(digest: $0)) }
                     return lanes.add(name)
                 }
-                guard isTaken != true else { continue }
+                guard isTaken != true else { return }
                 lanes.drain { ids.append(PushID(digest: $0)) }
                 ids.append(id(of: member.record?.text ?? Self.target(member.handle)))
             }

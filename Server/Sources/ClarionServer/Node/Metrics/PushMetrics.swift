@@ -8,6 +8,9 @@ final class PushMetrics: HubObserver {
     private struct Levels {
         var inFlight = 0
         var inHand: [SliceWeight: Int] = [:]
+        /// Those that every batch writes to, once they have been looked up.
+        var inFlightGauge: Gauge?
+        var outcomes: [OutcomeClass: Counter] = [:]
     }
 
     private let factory: any MetricsFactory
@@ -35,8 +38,15 @@ final class PushMetrics: HubObserver {
             if case .accepted = outcome { accepted += 1 } else { counts[OutcomeClass(outcome), default: 0] += 1 }
         }
         if accepted > 0 { counts[OutcomeClass(.accepted)] = accepted }
-        for (kind, count) in counts {
-            self.count(.pushOutcomes, [(.result, kind.result), (.reason, kind.reason)], by: count)
+        for (kind, count) in counts { counter(of: kind).increment(by: count) }
+    }
+
+    private func counter(of kind: OutcomeClass) -> Counter {
+        levels.withLock { levels in
+            if let known = levels.outcomes[kind] { return known }
+            let counter = counter(.pushOutcomes, [(.result, kind.result), (.reason, kind.reason)])
+            levels.outcomes[kind] = counter
+            return counter
         }
     }
 
@@ -45,7 +55,11 @@ final class PushMetrics: HubObserver {
     }
 
     private func count(_ name: MetricName, _ labels: [(MetricLabel, String)] = [], by amount: Int = 1) {
-        Counter(label: name.rawValue, dimensions: labels.map { ($0.0.rawValue, $0.1) }, factory: factory).increment(by: amount)
+        counter(name, labels).increment(by: amount)
+    }
+
+    private func counter(_ name: MetricName, _ labels: [(MetricLabel, String)]) -> Counter {
+        Counter(label: name.rawValue, dimensions: labels.map { ($0.0.rawValue, $0.1) }, factory: factory)
     }
 
     // Gauges are written under the lock, so that the last value written is the current one.
@@ -53,7 +67,9 @@ final class PushMetrics: HubObserver {
     private func moveInFlight(by step: Int) {
         levels.withLock { levels in
             levels.inFlight += step
-            Gauge(label: MetricName.pushesInFlight.rawValue, factory: factory).record(levels.inFlight)
+            let gauge = levels.inFlightGauge ?? Gauge(label: MetricName.pushesInFlight.rawValue, factory: factory)
+            levels.inFlightGauge = gauge
+            gauge.record(levels.inFlight)
         }
     }
 
