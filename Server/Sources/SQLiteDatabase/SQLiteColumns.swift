@@ -1,3 +1,4 @@
+import GRDB
 import GRDBSQLite
 import SQLStorage
 
@@ -27,15 +28,18 @@ struct SQLiteColumns: SQLColumns {
         bytes.append(contentsOf: try self.bytes(of: value, column))
     }
 
+    /// Whether the engine takes no lock of its own for the connection, which is what `value` relies on.
+    var isWithoutLock: Bool { sqlite3_db_mutex(sqlite3_db_handle(statement)) == nil }
+
     /// Valid until the statement moves. Each of the calls that read a column by its number looks the column up again and notes
     /// that it did. A value without their protection is as good as one with it, since the library opens its connections for
     /// several threads without a lock of the engine's and keeps each on one thread at a time.
     private func value(_ column: Int) -> OpaquePointer? { sqlite3_column_value(statement, Int32(column)) }
 
     private func bytes(of value: OpaquePointer?, _ column: Int) throws -> UnsafeBufferPointer<UInt8> {
-        guard sqlite3_value_type(value) == SQLITE_TEXT, let start = sqlite3_value_text(value) else {
-            throw SQLFault.unexpectedColumn(column)
-        }
+        guard sqlite3_value_type(value) == SQLITE_TEXT else { throw SQLFault.unexpectedColumn(column) }
+        // A text is always somewhere, an empty one too, unless there was no memory to put it there.
+        guard let start = sqlite3_value_text(value) else { throw DatabaseError(resultCode: .SQLITE_NOMEM) }
         return UnsafeBufferPointer(start: start, count: Int(sqlite3_value_bytes(value)))
     }
 
