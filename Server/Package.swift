@@ -230,7 +230,7 @@ let package = Package(
             [
                 "AppBackend", "SQLiteDatabase", "SQLStorage", "StorageConformance", "ClarionTesting", "EngineTesting",
                 "NotificationTemplates", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions",
-                .grdb, .logging, .nioConcurrencyHelpers, .richPushModel,
+                .grdb, .grdbSQLite, .logging, .nioConcurrencyHelpers, .richPushModel,
             ]),
         target(
             "ServerObservability",

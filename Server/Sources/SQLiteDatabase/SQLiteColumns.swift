@@ -1,3 +1,4 @@
+import GRDB
 import GRDBSQLite
 import SQLStorage
 
@@ -27,13 +28,16 @@ struct SQLiteColumns: SQLColumns {
             let value = value(first + place)
             switch sqlite3_value_type(value) {
             case SQLITE_NULL: break
-            case SQLITE_TEXT: bytes.append(contentsOf: try text(of: value, first + place))
+            case SQLITE_TEXT: bytes.append(contentsOf: try text(of: value))
             default: throw SQLFault.unexpectedColumn(first + place)
             }
             ends[place] = bytes.count
         }
         return ends
     }
+
+    /// Whether the engine takes no lock of its own for the connection, which is what `value` relies on.
+    var isWithoutLock: Bool { sqlite3_db_mutex(sqlite3_db_handle(statement)) == nil }
 
     /// Valid until the statement moves. Each of the calls that read a column by its number looks the column up again and notes
     /// that it did. A value without their protection is as good as one with it, since the library opens its connections for
@@ -42,12 +46,12 @@ struct SQLiteColumns: SQLColumns {
 
     private func bytes(of value: OpaquePointer?, _ column: Int) throws -> UnsafeBufferPointer<UInt8> {
         guard sqlite3_value_type(value) == SQLITE_TEXT else { throw SQLFault.unexpectedColumn(column) }
-        return try text(of: value, column)
+        return try text(of: value)
     }
 
-    /// Of a value that is a text.
-    private func text(of value: OpaquePointer?, _ column: Int) throws -> UnsafeBufferPointer<UInt8> {
-        guard let start = sqlite3_value_text(value) else { throw SQLFault.unexpectedColumn(column) }
+    /// Of a value that is a text. A text is always somewhere, an empty one too, unless there was no memory to put it there.
+    private func text(of value: OpaquePointer?) throws -> UnsafeBufferPointer<UInt8> {
+        guard let start = sqlite3_value_text(value) else { throw DatabaseError(resultCode: .SQLITE_NOMEM) }
         return UnsafeBufferPointer(start: start, count: Int(sqlite3_value_bytes(value)))
     }
 

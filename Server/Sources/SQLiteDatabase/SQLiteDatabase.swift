@@ -24,9 +24,13 @@ public final class SQLiteDatabase: SQLDatabase {
     public var lastWriteFault: String? { health.lastFault }
 
     /// Opens the file, creating it (mode 0600) if absent. Throws `SQLFault.lockedByAnotherProcess` when another server has
-    /// it, `unavailable` when it cannot be opened.
-    public init(path: String, access: Access, logger: Logger = Logger(label: "clarion.database")) throws {
+    /// it, `unavailable` when it cannot be opened, and what `beforeOpening` throws, which runs once a server has the lock.
+    public init(
+        path: String, access: Access, logger: Logger = Logger(label: "clarion.database"),
+        beforeOpening: () throws -> Void = {}
+    ) throws {
         lock = access == .server ? try LockFile(path: path + ".lock") : nil
+        try beforeOpening()
         try PrivateFile.create(at: path)
         pool = try FaultMapping.mapped { try Self.open(path) }
         health = WriteHealth(logger: logger)
@@ -34,9 +38,13 @@ public final class SQLiteDatabase: SQLDatabase {
     }
 
     /// Ends all connections and gives the lock back. What is called afterwards fails with `unavailable`.
-    public func close() throws {
+    public func close() throws { try close {} }
+
+    /// The same, with something to be done to the closed file before another server can have it.
+    public func close(then body: () throws -> Void) throws {
         defer { lock?.release() }
         try FaultMapping.mapped { try pool.close() }
+        try body()
     }
 
     public func read<Result: Sendable>(

@@ -1,4 +1,6 @@
 import Foundation
+import SQLStorage
+import SQLiteDatabase
 import ServiceErrors
 import Testing
 
@@ -51,6 +53,32 @@ struct RetiredDatabaseFileTests {
             let refusal = await detail { _ = try await NodeStorage.open(settings, access: .server, clock: .system) }
             #expect(refusal.contains("have moved to PostgreSQL") && refusal.contains("set database-url"))
             #expect(text(folder + "/clarion.sqlite") == nil)
+        }
+    }
+
+    @Test("is put away while its lock is held, and a server looks for it when it has the lock: none starts in between")
+    func lock() async throws {
+        try await inFolder { folder in
+            let path = folder + "/clarion.sqlite"
+            let old = try SQLiteDatabase(path: path, access: .server)
+            try old.close {
+                #expect(throws: SQLFault.lockedByAnotherProcess(path: path + ".lock")) {
+                    try SQLiteDatabase(path: path, access: .server)
+                }
+                try RetiredDatabaseFile(path: path).put()
+            }
+            var second: (any Error)?
+            #expect(throws: ServiceError.self) {
+                try SQLiteDatabase(path: path, access: .server) {
+                    do { try SQLiteDatabase(path: path, access: .server).close() } catch { second = error }
+                    try RetiredDatabaseFile(path: path).requireNotRetired()
+                }
+            }
+            #expect(second is SQLFault, "it looks when it has the lock")
+            #expect(!FileManager.default.fileExists(atPath: path))
+            // Who was refused has not kept the lock.
+            try FileManager.default.moveItem(atPath: path + ".moved", toPath: path)
+            try SQLiteDatabase(path: path, access: .server).close()
         }
     }
 }

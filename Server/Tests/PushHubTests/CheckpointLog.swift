@@ -7,11 +7,19 @@ import Synchronization
 final class CheckpointLog: SliceQueue {
     private let refused: Set<Int64>
     private let faults: [Int64: ServiceErrorCode]
+    private let conflicting: Set<Int64>
+    private let holdUp: (@Sendable (Int64) async -> Void)?
     private let written = Mutex<[[Int64]]>([])
 
-    init(refusing refused: Set<Int64> = [], failing faults: [Int64: ServiceErrorCode] = [:]) {
+    /// `conflicting` cannot be written with others; `holdUp` runs before a slice is written alone.
+    init(
+        refusing refused: Set<Int64> = [], failing faults: [Int64: ServiceErrorCode] = [:], conflicting: Set<Int64> = [],
+        holdUp: (@Sendable (Int64) async -> Void)? = nil
+    ) {
         self.refused = refused
         self.faults = faults
+        self.conflicting = conflicting
+        self.holdUp = holdUp
     }
 
     var groups: [[Int64]] { written.withLock { $0 } }
@@ -22,6 +30,8 @@ final class CheckpointLog: SliceQueue {
 
     func checkpoints(_ checkpoints: [SliceCheckpoint]) async throws -> [CheckpointAnswer] {
         let slices = checkpoints.map(\.lease.id.number)
+        if slices.count > 1, !conflicting.isDisjoint(with: slices) { throw CheckpointsInConflict() }
+        if slices.count == 1 { await holdUp?(slices[0]) }
         for case let code? in slices.map({ faults[$0] }) { throw ServiceError(code) }
         written.withLock { $0.append(slices) }
         return slices.map { refused.contains($0) ? .refused : .stored(ended: nil) }

@@ -99,11 +99,34 @@ struct GatheredCheckpointsTests {
         #expect(answers[1] == .success(.stored(ended: nil)) && answers[3] == .success(.stored(ended: nil)))
         #expect(answers[2] == .failure(ServiceError(.internal)))
 
-        let away = CheckpointLog(failing: [1: .storageUnavailable])
+        let away = CheckpointLog(failing: [1: .storageUnavailable, 2: .storageUnavailable])
         let other = GatheredCheckpoints(away, patience: Self.forEver)
         for _ in 0..<2 { other.enter(.large) }
         let refusals = await store([checkpoint(1), checkpoint(2)], in: other)
         #expect(refusals.values.allSatisfy { $0 == .failure(ServiceError(.storageUnavailable)) } && away.groups.isEmpty)
+
+        let broken = CheckpointLog(failing: [1: .outcomeUnknown])
+        let third = GatheredCheckpoints(broken, patience: Self.forEver)
+        for _ in 0..<2 { third.enter(.large) }
+        let unknown = await store([checkpoint(1), checkpoint(2)], in: third)
+        #expect(
+            unknown.values.allSatisfy { $0 == .failure(ServiceError(.outcomeUnknown)) }, "nobody knows: none is written again")
+        #expect(broken.groups.isEmpty)
+    }
+
+    @Test("one that others are in the way of neither keeps the rest from being written nor is waited for by them")
+    func conflict() async throws {
+        let gate = Gate(isOpen: false)
+        let queue = CheckpointLog(failing: [2: .storageUnavailable], conflicting: [2]) { if $0 == 2 { await gate.pass() } }
+        let gathered = GatheredCheckpoints(queue, patience: Self.forEver)
+        for _ in 0..<3 { gathered.enter(.large) }
+        async let stuck = answer(checkpoint(2), in: gathered)
+        let answers = await store([checkpoint(1), checkpoint(3)], in: gathered)
+        #expect(answers == [1: .success(.stored(ended: nil)), 3: .success(.stored(ended: nil))])
+        #expect(Set(queue.groups) == [[1], [3]])
+        gate.open()
+        #expect(await stuck == .failure(ServiceError(.storageUnavailable)), "its own error, and nobody else's")
+        #expect(gate.arrivals == 1, "once; what comes of it is its caller's business")
     }
 
     @Test("whatever order many rounds of slices come in, each is answered and written once")

@@ -66,14 +66,12 @@ public struct DatabaseAdministration: Sendable {
         guard FileManager.default.fileExists(atPath: path) else { throw ServiceError(.notFound, "there is no \(path)") }
         var fileSettings = settings
         fileSettings.database = nil
-        let old = try NodeDatabase.open(fileSettings, .server)
+        let old = try NodeDatabase.openFile(fileSettings, .server)
         let counts: [(table: String, rows: Int)]
         do {
             try await NodeDatabase.prepare(old, fileSettings, .server, .system)
-            counts = try await move(old, to: place, progress) {
-                try old.close()
-                try file.put()
-            }
+            // Its lock is kept until it has its other name, so that no server starts on it in between.
+            counts = try await move(old, to: place, progress) { try old.close { try file.put() } }
         } catch {
             try? old.close()
             throw error

@@ -91,15 +91,13 @@ final class NodeContents: Sendable {
         }
     }
 
-    /// Counts the files in a bucket once, beside everything else: a start does not wait for it, nor does the first file after it. A bucket
-    /// that is away is counted when it is back.
-    func firstCount(of containers: (any ContainerStore)?, logger: Logger) async {
+    /// Counts the files in a bucket until the task is cancelled, beside everything else: a start does not wait for it, and a request for
+    /// some seconds at most. A bucket that is away is counted when it is back.
+    func keepCounting(_ containers: (any ContainerStore)?, logger: Logger) async {
         guard let files = containers as? S3ContainerStore else { return }
-        while !Task.isCancelled {
-            do { return try await files.count() } catch {
-                logger.debug("The files in the bucket cannot be counted yet", metadata: ["error_type": "\(type(of: error))"])
-            }
-            do { try await clock.sleep(for: .seconds(30)) } catch { return }
+        await files.keepCounting { error in
+            let reason = (error as? ServiceError)?.description ?? "\(type(of: error))"
+            logger.warning("The files in the bucket could not be counted", metadata: ["error": "\(reason)"])
         }
     }
 

@@ -6,22 +6,32 @@ import ServiceErrors
 
 /// Which database the settings mean, and what an operator is told of it.
 enum NodeDatabase {
-    /// How long a start waits for PostgreSQL, which may be starting at the same moment.
-    private static let patience: Duration = .seconds(20)
-
     static func open(_ settings: Settings, _ access: NodeStorage.Access) throws -> any SQLDatabase {
+        guard let place = settings.database else { return try openFile(settings, access) }
         try NodeStorage.makeDirectory(settings.dataDirectory)
-        do {
-            if let place = settings.database {
-                return try PostgresDatabase(
-                    place.url, limits: PostgresLimits(connections: place.connections), pooler: place.pooler)
-            }
-            let path = settings.dataDirectory + "/clarion.sqlite"
-            try RetiredDatabaseFile(path: path).requireNotRetired()
-            return try SQLiteDatabase(path: path, access: access == .server ? .server : .command)
-        } catch let fault as SQLFault {
-            throw ServiceError(.storageUnavailable, sentence(fault, settings))
+        return try explained(settings) {
+            try PostgresDatabase(place.url, limits: PostgresLimits(connections: place.connections), pooler: place.pooler)
         }
+    }
+
+    /// Opens the database file of the data directory, whether the settings name a database elsewhere or not.
+    static func openFile(_ settings: Settings, _ access: NodeStorage.Access) throws -> SQLiteDatabase {
+        try NodeStorage.makeDirectory(settings.dataDirectory)
+        return try explained(settings) {
+            let path = settings.dataDirectory + "/clarion.sqlite"
+            // Only who has the lock knows that nobody is putting the file away at this moment.
+            return try SQLiteDatabase(path: path, access: access == .server ? .server : .command) {
+                try RetiredDatabaseFile(path: path).requireNotRetired()
+            }
+        }
+    }
+
+    /// How a step of a start waits for a database that others may be starting; a file in the data directory is not waited for.
+    static func patiently<Value>(
+        _ settings: Settings, _ clock: any ServiceClock, _ step: () async throws -> Value
+    ) async throws -> Value {
+        guard settings.database != nil else { return try await step() }
+        return try await StartPatience(clock: clock, place: place(settings))(step)
     }
 
     /// Brings the schema to what this program needs, as far as the access allows.
@@ -30,21 +40,10 @@ enum NodeDatabase {
     ) async throws {
         try await explained(settings) {
             switch access {
-            case .server: try await migrate(database, waits: settings.database != nil, clock)
+            case .server:
+                try await patiently(settings, clock) { _ = try await SchemaTakeover(database: database, clock: clock).run() }
             // Beside a running server of another version a change of the schema would break that server.
             case .command: try await SchemaMigrator().requireCurrent(database, at: clock.now)
-            }
-        }
-    }
-
-    private static func migrate(_ database: any SQLDatabase, waits: Bool, _ clock: any ServiceClock) async throws {
-        let end = clock.uptime + patience
-        while true {
-            do {
-                try await SchemaTakeover(database: database, clock: clock).run()
-                return
-            } catch SQLFault.unavailable where waits && clock.uptime < end {
-                try await clock.sleep(for: .seconds(1))
             }
         }
     }
@@ -56,8 +55,18 @@ enum NodeDatabase {
         }
     }
 
+    private static func explained<Value>(_ settings: Settings, _ work: () throws -> Value) throws -> Value {
+        do { return try work() } catch let fault as SQLFault {
+            throw ServiceError(.storageUnavailable, sentence(fault, settings))
+        }
+    }
+
+    private static func place(_ settings: Settings) -> String {
+        settings.database.map { "at \($0.url)" } ?? "in \(settings.dataDirectory)"
+    }
+
     private static func sentence(_ fault: SQLFault, _ settings: Settings) -> String {
-        let place = settings.database.map { "at \($0.url)" } ?? "in \(settings.dataDirectory)"
+        let place = place(settings)
         return switch fault {
         case .lockedByAnotherProcess:
             "another server uses \(settings.dataDirectory); stop it, or give this one another data-directory"

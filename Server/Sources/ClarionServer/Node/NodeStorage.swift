@@ -70,9 +70,12 @@ struct NodeStorage: Sendable {
         hubs = HubRegistry(
             store: SQLHubStore(database), box: box, clock: clock, kept: [name],
             checkCredential: { try HubCredentialCheck.check($0) })
-        hub = try await hubs.ensure(name)
-        // Tells at once, and not at the first request, that the master key is another one.
-        _ = try await (hubs.rules(of: name), hubs.rules(of: nil))
+        hub = try await NodeDatabase.patiently(settings, clock) { [hubs] in
+            let hub = try await hubs.ensure(name)
+            // Tells at once, and not at the first request, that the master key is another one.
+            _ = try await (hubs.rules(of: name), hubs.rules(of: nil))
+            return hub
+        }
         // What another process is just uploading must not be taken for leftovers.
         let isAlone = isServer && settings.database == nil
         contents = try NodeContents(settings, isAlone: isAlone, clock: clock)
@@ -85,7 +88,7 @@ struct NodeStorage: Sendable {
         guard settings.database != nil else { return clock }
         let shared = NodeClock(clock)
         let store = SQLNodeStore(database)
-        try await shared.measure { try await store.time() }
+        try await NodeDatabase.patiently(settings, clock) { try await shared.measure { try await store.time() } }
         return shared
     }
 

@@ -60,7 +60,7 @@ extension ServerNode {
         services.append(ClosureService { await cancelWhenGracefulShutdown { await metrics.run() } })
         services.append(
             Self.ending {
-                await cancelWhenGracefulShutdown { await storage.contents.firstCount(of: storage.containers, logger: logger) }
+                await cancelWhenGracefulShutdown { await storage.contents.keepCounting(storage.containers, logger: logger) }
             })
         services += listeners(onListening: onListening)
         // Told first, because the others wait for each other: a slow download must not make the dispatcher go on until the

@@ -12,7 +12,8 @@ extension HubJobDocument {
         id = String(job.number)
         progress = job.percentage
         status = Status(job.state)
-        failure = job.failure
+        // It may be known before the job's files are brought to their end.
+        failure = job.state == .failed ? job.failure : nil
         outputProperties = [
             Property(key: Property.outputFilePath, value: job.outputFile),
             Property(key: Property.failedFilePath, value: job.failedFile),

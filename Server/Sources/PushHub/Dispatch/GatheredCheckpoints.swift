@@ -59,7 +59,9 @@ final class GatheredCheckpoints: SliceQueue {
                 await wait(for: wakes)
                 return try await write(checkpoint)
             }
-            do { return try await follow(checkpoint) } catch is TooLate { continue }
+            do { return try await follow(checkpoint) } catch is TooLate { continue } catch is Apart {
+                return try await queue.checkpoint(checkpoint)
+            }
         }
     }
 
@@ -115,21 +117,19 @@ final class GatheredCheckpoints: SliceQueue {
             let answers = try await queue.checkpoints([own] + followers.map(\.checkpoint))
             for (follower, answer) in zip(followers, answers.dropFirst()) { follower.continuation.resume(returning: answer) }
             return answers[0]
-        } catch let error as ServiceError where [.storageUnavailable, .outcomeUnknown].contains(error.code) {
+        } catch let error as ServiceError where error.code == .outcomeUnknown {
             for follower in followers { follower.continuation.resume(throwing: error) }
             throw error
         } catch {
-            // One of them may be at fault; the others are not to suffer for it.
-            for follower in followers {
-                do {
-                    follower.continuation.resume(returning: try await queue.checkpoint(follower.checkpoint))
-                } catch {
-                    follower.continuation.resume(throwing: error)
-                }
-            }
+            // Nothing was written, and one of them may be at fault: each writes its own, once and beside the others, so that none has
+            // another's error or waits for another's repetitions.
+            for follower in followers { follower.continuation.resume(throwing: Apart()) }
             return try await queue.checkpoint(own)
         }
     }
+
+    /// Written together they could not be.
+    private struct Apart: Error {}
 }
 
 extension GatheredCheckpoints {

@@ -39,7 +39,7 @@ public struct HubJob: Hashable, Sendable {
     /// The files to import, in order; none for exports.
     public var inputs: [BlobReference]
     public var progress: JobProgress
-    /// Why the job failed.
+    /// Why the job failed; of one that is not over, why it is going to end as failed.
     public var failure: String?
     public var createdAt: Timestamp
     public var updatedAt: Timestamp

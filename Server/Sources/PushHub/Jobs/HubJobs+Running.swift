@@ -36,9 +36,8 @@ extension HubJobs {
 
     private func perform(_ lease: JobLease) async {
         do {
-            guard let hub = try await hub(lease.job.hub) else {
-                return try await fail(lease, "the hub was removed")
-            }
+            if let reason = lease.job.failure { return try await end(lease, lease.job.progress, reason) }
+            guard let hub = try await hub(lease.job.hub) else { throw JobFault(reason: "the hub was removed") }
             let isOver =
                 switch lease.job.kind {
                 case .export: try await ExportRun(self, lease).run()
@@ -46,7 +45,7 @@ extension HubJobs {
                 }
             if isOver { logger.info("A job is over", metadata: ["job": "\(lease.job.number)"]) }
         } catch let error as JobFault {
-            try? await fail(lease, error.reason)
+            await fail(lease, error.reason)
         } catch is CancellationError {
             try? await store.release(lease, until: clock.now, at: clock.now)
         } catch {
@@ -54,27 +53,44 @@ extension HubJobs {
         }
     }
 
-    private func fail(_ lease: JobLease, _ reason: String) async throws {
+    /// Writes down that and why the job has failed, and ends it. From the first on nobody goes on with it: who takes it after this process
+    /// has died, or has been stopped, only brings it to its end, which can be done again and again.
+    private func fail(_ lease: JobLease, _ reason: String) async {
         logger.warning("A job failed", metadata: ["job": "\(lease.job.number)", "reason": "\(reason)"])
-        var current = try await store.job(lease.job.number, in: lease.job.hub)?.progress ?? lease.job.progress
-        // Whoever has lost the lease has nothing to say about the files any more.
-        guard
-            try await store.checkpoint(lease, current, state: .running, failure: nil, until: deadline, at: clock.now)
-        else { return }
-        // What was committed before belongs into the files, if they can be written at all. Who is late writes the same bytes.
-        let files = try? await JobFiles(lease.job, containers, &current)
-        // Cutting is for who has ended the job: nobody takes it on after that, so nothing of another's can be behind the end.
-        guard
-            try await store.checkpoint(lease, current, state: .failed, failure: reason, until: clock.now, at: clock.now)
-        else { return }
-        try? await files?.finish(current)
+        do {
+            let current = try await store.job(lease.job.number, in: lease.job.hub)?.progress ?? lease.job.progress
+            // Whoever has lost the lease has nothing to say about the files any more.
+            guard
+                try await store.checkpoint(lease, current, state: .running, failure: reason, until: deadline, at: clock.now)
+            else { return }
+            try await end(lease, current, reason)
+        } catch {
+            try? await store.release(lease, until: clock.now, at: clock.now)
+        }
+    }
+
+    /// Ends a job of which it is written down that it has failed. Its progress does not change any more, so that whoever does this, late
+    /// or twice, writes and cuts the same.
+    private func end(_ lease: JobLease, _ progress: JobProgress, _ reason: String) async throws {
+        var progress = progress
+        do {
+            // What was committed before belongs into the files, if they can be written at all.
+            try await JobFiles(lease.job, containers, &progress).finish(progress)
+        } catch {
+            // One that is being stopped leaves it to the next.
+            try Task.checkCancellation()
+            logger.warning(
+                "The files of a job that failed could not be completed",
+                metadata: ["job": "\(lease.job.number)", "error": "\(error)"])
+        }
+        _ = try await store.checkpoint(lease, progress, state: .failed, failure: reason, until: clock.now, at: clock.now)
     }
 
     /// What storage cannot do now it may do later; in the end the job fails.
     private func postpone(_ lease: JobLease, _ error: any Error) async {
         let reason = (error as? ServiceError)?.description ?? "an unexpected error"
         if lease.attempts >= settings.attempts {
-            try? await fail(lease, "it was tried \(lease.attempts + 1) times: \(reason)")
+            await fail(lease, "it was tried \(lease.attempts + 1) times: \(reason)")
             return
         }
         logger.warning("A job has to wait", metadata: ["job": "\(lease.job.number)", "error": "\(error)"])

@@ -18,7 +18,7 @@ public protocol JobStore: Sendable {
     func claim(owner: String, until: Timestamp, at now: Timestamp) async throws -> JobLease?
 
     /// Writes how far a job is and extends its lease; `false` when the lease was lost, and then nothing is written. A final state
-    /// ends the lease.
+    /// ends the lease. With a `failure` and the state `running` the job is only to be brought to its end by whoever takes it.
     func checkpoint(
         _ lease: JobLease, _ progress: JobProgress, state: HubJob.State, failure: String?, until: Timestamp, at now: Timestamp
     ) async throws -> Bool

@@ -21,6 +21,8 @@ public protocol SliceQueue: Sendable {
     func checkpoint(_ checkpoint: SliceCheckpoint) async throws -> CheckpointAnswer
 
     /// Stores several checkpoints of different slices in one transaction: all of them, or none when it throws. One answer for each.
+    ///
+    /// Throws `CheckpointsInConflict` when others were in the way of that several times.
     func checkpoints(_ checkpoints: [SliceCheckpoint]) async throws -> [CheckpointAnswer]
 
     /// Frees every lease of an owner, at the start of the one process of that name; every lease for `nil`, at the start of the one
@@ -64,6 +66,13 @@ public struct LeaseRequest: Hashable, Sendable {
         self.singleLimit = singleLimit
         self.held = held
     }
+}
+
+/// Others are in the way of checkpoints that were to be written together: of one of them, perhaps. Nothing was written; each by itself
+/// may be.
+public struct CheckpointsInConflict: Error, Hashable, Sendable {
+    /// Creates the error.
+    public init() {}
 }
 
 /// What storage says to a checkpoint.

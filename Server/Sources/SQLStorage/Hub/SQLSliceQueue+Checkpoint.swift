@@ -1,5 +1,6 @@
 import PushHub
 import RichPushModel
+import Synchronization
 
 extension SQLSliceQueue {
     public func checkpoint(_ checkpoint: SliceCheckpoint) async throws -> CheckpointAnswer {
@@ -7,8 +8,17 @@ extension SQLSliceQueue {
     }
 
     public func checkpoints(_ checkpoints: [SliceCheckpoint]) async throws -> [CheckpointAnswer] {
-        try await database.writing { connection in try checkpoints.map { try Self.store($0, connection) } }
+        // Counting the tries changes nothing in what is written: a driver that repeats the closure for long is told to stop.
+        let tries = Atomic(0)
+        return try await database.writing { connection in
+            let count = tries.wrappingAdd(1, ordering: .relaxed).newValue
+            guard checkpoints.count < 2 || count <= Self.triesTogether else { throw CheckpointsInConflict() }
+            return try checkpoints.map { try Self.store($0, connection) }
+        }
     }
+
+    /// So often checkpoints are tried together that others are in the way of.
+    static let triesTogether = 3
 
     private static func store(_ checkpoint: SliceCheckpoint, _ connection: any SQLConnection) throws -> CheckpointAnswer {
         let slice = Array(key(checkpoint.lease).prefix(3))

@@ -1,7 +1,5 @@
-import AsyncHTTPClient
 import ClarionTesting
 import Foundation
-import NIOConcurrencyHelpers
 import PushHub
 import RichPushModel
 import ServiceErrors
@@ -35,10 +33,17 @@ struct S3ContainerStoreTests {
         return bytes
     }
 
+    /// The store once it knows what lies there.
+    private static func counted(_ store: S3ContainerStore) async throws -> S3ContainerStore {
+        try await store.count()
+        return store
+    }
+
     @Test("S3:", arguments: ContainerStorePromises.all)
     func promises(_ promise: StoragePromise<ContainerPlace>) async throws {
         try await S3Bench().with { contents in
-            try await promise.check(ContainerPlace { S3ContainerStore(beside: contents, maximumBytes: $0) })
+            try await promise.check(
+                ContainerPlace { try await Self.counted(S3ContainerStore(beside: contents, maximumBytes: $0)) })
         }
     }
 
@@ -48,7 +53,7 @@ struct S3ContainerStoreTests {
         var options = try bench.options()
         options.copyBytes = 5 << 20
         try await bench.with(options) { contents in
-            let store = S3ContainerStore(beside: contents, maximumBytes: 1 << 30)
+            let store = try await Self.counted(S3ContainerStore(beside: contents, maximumBytes: 1 << 30))
             let (blob, bytes) = (try Self.blob("in.txt"), S3Bench.bytes(12_345_678))
             try await Self.put(bytes, blob, in: store)
             #expect(try await Self.bytes(blob, in: store) == bytes)
@@ -69,7 +74,7 @@ struct S3ContainerStoreTests {
     func abandoned() async throws {
         let bench = try await S3Bench()
         try await bench.with { contents in
-            let store = S3ContainerStore(beside: contents, maximumBytes: 16_000_000)
+            let store = try await Self.counted(S3ContainerStore(beside: contents, maximumBytes: 16_000_000))
             do {
                 let upload = try await store.put(try Self.blob("a"), limit: .max)
                 try await upload.write(S3Bench.bytes(6_000_000))
@@ -92,82 +97,24 @@ struct S3ContainerStoreTests {
         }
     }
 
-    /// Real time, with an uptime that can be moved.
-    private struct MovedClock: ServiceClock {
-        let moved = NIOLockedValueBox(Duration.zero)
-        var now: Timestamp { SystemClock().now }
-        var uptime: Duration { SystemClock().uptime + moved.withLockedValue { $0 } }
-        func sleep(for duration: Duration) async throws { try await SystemClock().sleep(for: duration) }
-    }
-
-    @Test("what other nodes store and remove counts a minute later, what this one does counts at once")
+    @Test("what other nodes store and remove counts from the next count on, what this one does counts at once")
     func space() async throws {
-        let bench = try await S3Bench()
-        let clock = MovedClock()
-        let own = try S3ContentStore(try bench.options(), clock: clock)
-        try await bench.with { contents in
-            let (store, other) = (
-                S3ContainerStore(beside: own, maximumBytes: 30), S3ContainerStore(beside: contents, maximumBytes: 30)
-            )
+        try await S3Bench().with { contents in
+            let store = try await Self.counted(S3ContainerStore(beside: contents, maximumBytes: 30))
+            let other = try await Self.counted(S3ContainerStore(beside: contents, maximumBytes: 30))
             let small = Array("x".utf8)
             try await Self.put(small, try Self.blob("a", hub: 2), in: store)
             try await Self.put(Array(repeating: 1, count: 14), try Self.blob("a"), in: other)
             #expect(store.usedBytes == 1)
             try await Self.put(small, try Self.blob("b", hub: 2), in: store)
             #expect(store.usedBytes == 2)
-            clock.moved.withLockedValue { $0 = BucketSpace.trust }
+            try await store.count()
             await #expect(throws: ServiceError.self) { try await Self.put(small, try Self.blob("c"), in: store) }
             #expect(store.usedBytes == 16)
             #expect(try await other.remove(try Self.blob("a")))
-            clock.moved.withLockedValue { $0 = BucketSpace.trust * 2 }
+            try await store.count()
             try await Self.put(small, try Self.blob("c"), in: store)
             #expect(store.usedBytes == 3)
-        }
-        await own.shutDown()
-    }
-
-    /// Holds up who counts.
-    private struct CountGate: S3Transport {
-        let inner: any S3Transport
-        let gate: Gate
-
-        func exchange(_ request: HTTPClientRequest, within time: Duration) async throws -> HTTPClientResponse {
-            if request.url.hasSuffix("files%2F") || request.url.contains("files%2F&") { await gate.pass() }
-            return try await inner.exchange(request, within: time)
-        }
-
-        func shutDown() async {}
-    }
-
-    @Test("until the bucket was counted once nobody stores on a guess, and it is counted once for all who wait")
-    func firstCount() async throws {
-        let bench = try await S3Bench()
-        try await bench.with { contents in
-            let before = S3ContainerStore(beside: contents, maximumBytes: 30)
-            try await Self.put(Array(repeating: 1, count: 14), try Self.blob("old"), in: before)
-            try await Self.put(Array(repeating: 1, count: 1), try Self.blob("old", hub: 2), in: before)
-            let gate = Gate(isOpen: false)
-            let client = S3Client(
-                contents.client.options, transport: CountGate(inner: contents.client.transport, gate: gate), clock: .system)
-            let store = S3ContainerStore(client, maximumBytes: 30)
-            let stored = try await withThrowingTaskGroup(of: Bool.self) { group in
-                for number in 0..<8 {
-                    group.addTask {
-                        do {
-                            try await Self.put(Array(repeating: 1, count: 8), try Self.blob("new\(number)"), in: store)
-                            return true
-                        } catch let error as ServiceError where error.code == .quotaExceeded { return false }
-                    }
-                }
-                await gate.holds(1)
-                for _ in 1...1000 { await Task.yield() }
-                #expect(store.usedBytes == 0)
-                gate.open()
-                return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
-            }
-            #expect(gate.arrivals <= 2, "one count, of one page and its end")
-            #expect(stored == 0, "the hub has its share already")
-            #expect(store.usedBytes == 15)
         }
     }
 
@@ -175,7 +122,7 @@ struct S3ContainerStoreTests {
     func beside() async throws {
         let bench = try await S3Bench()
         try await bench.with { contents in
-            let store = S3ContainerStore(beside: contents, maximumBytes: 1000)
+            let store = try await Self.counted(S3ContainerStore(beside: contents, maximumBytes: 1000))
             let stored = try await ContentStorePromises.store([1, 2], in: contents)
             try await Self.put([3], try Self.blob("a"), in: store)
             #expect(try await contents.digests(after: nil, limit: 9) == [stored.digest])
@@ -192,7 +139,7 @@ struct S3ContainerStoreTests {
         var options = try bench.options(port: proxy.port)
         (options.requestDeadline, options.attemptDeadline) = (.seconds(15), .seconds(7))
         try await bench.with(options) { contents in
-            let store = S3ContainerStore(beside: contents, maximumBytes: 1000)
+            let store = try await Self.counted(S3ContainerStore(beside: contents, maximumBytes: 1000))
             let file = try await store.append(to: try Self.blob("out"), at: 0)
             try await file.write([1, 2])
             proxy.set(.answer("HTTP/1.1 503 Gone\r\nContent-Length: 0\r\n\r\n", times: 1000))

@@ -28,9 +28,11 @@ enum JobFilePlace: String, CaseIterable, CustomTestStringConvertible, Sendable {
         return name
     }
 
-    /// The files in a bucket, reached over a proxy if its port is given.
+    /// The files in a bucket, counted once, reached over a proxy if its port is given.
     static func files(in bucket: String, through port: Int? = nil) async throws -> S3ContainerStore {
-        S3ContainerStore(beside: try await contents(in: bucket, through: port), maximumBytes: 1 << 30)
+        let files = S3ContainerStore(beside: try await contents(in: bucket, through: port), maximumBytes: 1 << 30)
+        try await files.count()
+        return files
     }
 
     /// Connections are closed with the process.

@@ -113,27 +113,72 @@ struct JobStoreFaultTests {
         #expect(try await bench.file(done, "OutputFilePath").split(separator: "\n").count == 1200)
     }
 
-    @Test(
-        "who loses the lease of a job between its last look and the files leaves the files alone",
-        arguments: JobFilePlace.allCases)
-    func tooLate(place: JobFilePlace) async throws {
-        let bench = try await JobBench(place)
+    /// The job of an import of so many lines.
+    private static func submit(_ bench: JobBench, lines count: Int) async throws -> HubJobDocument {
         let container = try await bench.makeContainer()
-        let lines = (0..<1200).map { number in
+        let lines = (0..<count).map { number in
             RegistrationLines.line(
                 RegistrationDescription(.apple, handle: String(repeating: "0", count: 60) + "\(5000 + number)", tags: []))
         }
         _ = try await bench.call(.put, JobBench.target(container, "in.txt"), lines.joined(), as: .nobody)
-        let job = try await bench.submit(
+        return try await bench.submit(
             .importCreateRegistrations, output: container, file: JobBench.link(container, file: "in.txt"))
-        // It is about to fail the job, has its lease, and stalls at the files: another does the job meanwhile.
+    }
+
+    @Test(
+        "a job of which it is written down that it has failed is only brought to its end, by whoever has it then",
+        arguments: JobFilePlace.allCases)
+    func tooLate(place: JobFilePlace) async throws {
+        let bench = try await JobBench(place)
+        let job = try await Self.submit(bench, lines: 1200)
+        // It is about to fail the job, has written that down, and stalls at the files: another takes the job meanwhile.
         let containers = StallingContainerStore(base: bench.containers, isEarly: false) {
+            let waiting = try? await bench.job(job.id)
+            #expect(waiting?.status == .running && waiting?.failure == nil)
             bench.clock.advance(by: .seconds(31))
             #expect(await bench.jobs.runNext())
         }
         #expect(await bench.restarted(store: bench.jobStore, containers: containers, findsHub: false).runNext())
         let done = try await bench.job(job.id)
-        #expect(done.status == .completed && done.failure == nil)
-        #expect(try await bench.file(done, "OutputFilePath").split(separator: "\n").count == 1200)
+        #expect(done.status == .failed && done.failure == "the hub was removed")
+        #expect(try await bench.file(done, "OutputFilePath").isEmpty)
+        #expect(try await bench.deviceStore.count(in: bench.hub.id) == 0)
+    }
+
+    @Test(
+        "a job fails with whole files, wherever the process dies that ends it, and nothing stays behind their end",
+        arguments: JobFilePlace.allCases)
+    func failing(place: JobFilePlace) async throws {
+        for steps in 1...40 {
+            let bench = try await JobBench(place)
+            let job = try await Self.submit(bench, lines: 700)
+            let begun = Fuse(6)
+            let first = bench.restarted(
+                store: FuseJobStore(base: bench.jobStore, fuse: begun),
+                containers: FuseContainerStore(base: bench.containers, fuse: begun))
+            #expect(await first.runNext() && begun.isGone)
+            let number = try #require(job.id.flatMap { Int64($0) })
+            let kept = try #require(try await bench.jobStore.job(number, in: bench.hub.id))
+            #expect(!kept.progress.pendingOutput.isEmpty && !kept.state.isFinal)
+            let name = try #require(BlobName(kept.outputFile))
+            let output = BlobReference(hub: kept.hub, container: kept.output, name: name)
+            let junk = try await bench.containers.append(to: output, at: kept.progress.outputSize)
+            try await junk.write(Array(kept.progress.pendingOutput.utf8))
+            try await junk.write(Array("what nobody has committed".utf8))
+            bench.clock.advance(by: .seconds(31))
+            let fuse = Fuse(steps)
+            let dying = bench.restarted(
+                store: FuseJobStore(base: bench.jobStore, fuse: fuse),
+                containers: FuseContainerStore(base: bench.containers, fuse: fuse), findsHub: false)
+            #expect(await dying.runNext())
+            bench.clock.advance(by: .seconds(31))
+            let last = bench.restarted(store: bench.jobStore, containers: bench.containers, findsHub: false)
+            _ = await last.runNext()
+            let done = try await bench.job(job.id)
+            #expect(done.status == .failed && done.failure == "the hub was removed", "\(steps) steps")
+            #expect(try await bench.file(done, "OutputFilePath") == kept.progress.pendingOutput, "\(steps) steps")
+            if !fuse.isGone { return }
+        }
+        Issue.record("it never came to its end")
     }
 }

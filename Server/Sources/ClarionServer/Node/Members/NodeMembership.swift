@@ -41,11 +41,14 @@ struct NodeMembership: Sendable {
         }
     }
 
-    /// Says that the node is there, before it does anything, and looks after that whether it may be. Throws `not-ready` with a sentence
-    /// for the operator.
+    /// Says that the node is there, before it does anything, and looks after that whether it may be. A database that is away for a moment
+    /// is waited for. Throws `not-ready`, or `storage-unavailable` when it stays away, with a sentence for the operator.
     func enter() async throws {
-        try await announce(startedAt: clock.now)
-        guard try await isOutdated() else { return }
+        let isOutdated = try await StartPatience(clock: clock, place: "at \(database.url)")() {
+            try await announce(startedAt: clock.now)
+            return try await self.isOutdated()
+        }
+        guard isOutdated else { return }
         await leave()
         throw refusal
     }

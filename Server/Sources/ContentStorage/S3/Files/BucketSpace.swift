@@ -5,8 +5,8 @@ import ServiceErrors
 
 /// How many bytes the files of containers in a bucket have, and may have: the shares are those of `ContainerSpace`.
 ///
-/// Other nodes write there too. What they did counts from the next look at the bucket on, at most a minute later; what this node does
-/// counts at once.
+/// Other nodes write there too. What they did counts from the next look at the bucket on (`BucketCounter`); what this node does counts
+/// at once.
 final class BucketSpace: Sendable {
     private struct State {
         /// What lies in the bucket, by the number of the hub.
@@ -15,10 +15,13 @@ final class BucketSpace: Sendable {
         var underway: [Int64: Int64] = [:]
         /// What this node added since a count began that may not have seen it.
         var added: [Int64: Int64] = [:]
-        var countedAt: Duration?
+        var isCounted = false
         var isCounting = false
-        /// Who waits for the first count.
-        var waiting: [CheckedContinuation<Void, any Error>] = []
+        /// Why the last count failed; `nil` while another is under way.
+        var fault: (any Error)?
+        /// Who waits for the first count, by the order of coming.
+        var waiting: [UInt64: AsyncStream<Void>.Continuation] = [:]
+        var arrivals: UInt64 = 0
 
         var total: Int64 { counted.values.reduce(0, +) + underway.values.reduce(0, +) }
 
@@ -28,8 +31,8 @@ final class BucketSpace: Sendable {
         }
     }
 
-    /// How long a count is good for.
-    static let trust: Duration = .seconds(60)
+    /// How long a caller waits at most for the first count of a bucket.
+    static let patience: Duration = .seconds(5)
 
     private let limit: Int64
     private let state = NIOLockedValueBox(State())
@@ -38,69 +41,82 @@ final class BucketSpace: Sendable {
 
     var used: Int64 { state.withLockedValue { $0.total } }
 
-    /// Counts what lies in the bucket if that was long ago. Who comes while another counts goes on with the numbers that there are; until
-    /// there are any, everybody waits for one first count, so that nobody takes a large bucket for an empty one.
-    func refresh(_ client: S3Client) async throws {
-        while true {
-            switch state.withLockedValue({ Self.step(&$0, at: client.clock.uptime) }) {
-            case .goOn: return
-            case .count: return try await count(client)
-            case .wait: try await awaitCount()
-            }
+    /// Who waits for the first count now.
+    var waiters: Int { state.withLockedValue { $0.waiting.count } }
+
+    /// Whether there are numbers.
+    var isCounted: Bool { state.withLockedValue { $0.isCounted } }
+
+    /// Counts what lies in the bucket. While another counts, this only waits until there are numbers.
+    func count(_ client: S3Client) async throws {
+        let isOurs = state.withLockedValue { state in
+            if state.isCounting { return false }
+            (state.isCounting, state.added, state.fault) = (true, [:], nil)
+            return true
         }
-    }
-
-    private enum Step {
-        case goOn
-        case count
-        case wait
-    }
-
-    private static func step(_ state: inout State, at uptime: Duration) -> Step {
-        if let last = state.countedAt, state.isCounting || uptime - last < trust { return .goOn }
-        if state.isCounting { return .wait }
-        state.isCounting = true
-        state.added = [:]
-        return .count
-    }
-
-    private func awaitCount() async throws {
-        try await withCheckedThrowingContinuation { continuation in
-            let isOver = state.withLockedValue { state in
-                if state.isCounting { state.waiting.append(continuation) }
-                return !state.isCounting
-            }
-            if isOver { continuation.resume() }
-        }
-    }
-
-    /// A count that its caller gave up is begun anew by who waits for it.
-    private func end(_ fault: (any Error)?) {
-        let waiting = state.withLockedValue { state in
-            state.isCounting = false
-            defer { state.waiting = [] }
-            return state.waiting
-        }
-        for continuation in waiting {
-            if let fault, !(fault is CancellationError) { continuation.resume(throwing: fault) } else { continuation.resume() }
-        }
-    }
-
-    private func count(_ client: S3Client) async throws {
+        guard isOurs else { return try await awaitNumbers(client.clock) }
         do {
             var found: [Int64: Int64] = [:]
             try await client.forEachFile(S3FileKeys.files) { file in
                 found[file.blob.hub.number, default: 0] += file.bytes
                 return true
             }
-            state.withLockedValue { [found] state in
+            end { [found] state in
                 state.counted = found.merging(state.added, uniquingKeysWith: +)
-                state.countedAt = client.clock.uptime
+                state.isCounted = true
             }
-            end(nil)
         } catch {
-            end(error)
+            // What was given up says nothing of the bucket: whoever waits goes on waiting for the next.
+            end { $0.fault = error is CancellationError ? nil : error }
             throw error
+        }
+    }
+
+    private func end(_ change: (inout State) -> Void) {
+        let waiting = state.withLockedValue { state in
+            state.isCounting = false
+            change(&state)
+            guard state.isCounted || state.fault != nil else { return [UInt64: AsyncStream<Void>.Continuation]() }
+            defer { state.waiting = [:] }
+            return state.waiting
+        }
+        for continuation in waiting.values { continuation.finish() }
+    }
+
+    /// Returns at once when the bucket was counted before, so that nobody takes a large bucket for an empty one. Otherwise waits for the
+    /// first count, but not for long, and not after the caller's task was cancelled; throws why it failed, or that it goes on.
+    func awaitNumbers(_ clock: any ServiceClock) async throws {
+        guard let (number, ended) = try arrive() else { return }
+        defer { state.withLockedValue { _ = $0.waiting.removeValue(forKey: number) } }
+        let isOver = try await withThrowingTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                for await _ in ended {}
+                return true
+            }
+            group.addTask {
+                try await clock.sleep(for: Self.patience)
+                return false
+            }
+            defer { group.cancelAll() }
+            return try await group.next() ?? false
+        }
+        try Task.checkCancellation()
+        let (isCounted, fault) = state.withLockedValue { ($0.isCounted, isOver ? $0.fault : nil) }
+        guard !isCounted else { return }
+        throw fault
+            ?? ServiceError(
+                .storageUnavailable, "the files in the bucket are still being counted, which a start begins with", retryAfter: 5)
+    }
+
+    /// Where to wait; `nil` when there are numbers.
+    private func arrive() throws -> (UInt64, AsyncStream<Void>)? {
+        try state.withLockedValue { state in
+            if state.isCounted { return nil }
+            if let fault = state.fault { throw fault }
+            let (stream, continuation) = AsyncStream<Void>.makeStream()
+            state.arrivals += 1
+            state.waiting[state.arrivals] = continuation
+            return (state.arrivals, stream)
         }
     }
 

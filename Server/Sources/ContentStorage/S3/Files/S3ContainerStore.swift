@@ -31,19 +31,25 @@ public final class S3ContainerStore: ContainerStore {
     /// The bytes of all files, those of this node's uploads under way included, as far as this node knows.
     public var usedBytes: Int64 { space.used }
 
-    /// Counts what lies in the bucket, unless that was done a moment ago. The first file that is put waits for the first count, which
-    /// takes a request for each thousand objects: who calls this before spares it that.
-    public func count() async throws { try await explained { try await space.refresh(client) } }
+    /// Counts what lies in the bucket, now and then until the task is cancelled. Before the first count nothing can be stored: a call that
+    /// would waits for it for some seconds at most. `failed` is told of each count that came to nothing; the next follows.
+    public func keepCounting(failed: (any Error) -> Void) async {
+        await BucketCounter(space: space, client: client).run { fault in failed((fault as? S3Fault)?.serviceError ?? fault) }
+    }
+
+    /// Counts once.
+    func count() async throws { try await explained { try await space.count(client) } }
 
     public func put(_ blob: BlobReference, limit: Int64) async throws -> any BlobUpload {
+        // Before a slot is taken: who waits keeps none from others.
+        try await explained { try await space.awaitNumbers(client.clock) }
         guard let slot = uploads.take() else { throw ServiceError(.overloaded, "too many uploads are running", retryAfter: 5) }
-        try await explained { try await space.refresh(client) }
         return S3BlobUpload(blob, client, space, limit: limit, slot: slot)
     }
 
     public func append(to blob: BlobReference, at offset: Int64) async throws -> any BlobAppending {
         try await explained {
-            try await space.refresh(client)
+            try await space.awaitNumbers(client.clock)
             // Nothing that a late one does here can harm what another has written.
             if try await !client.file(blob).exists { try await client.put(ByteBuffer(), at: S3FileKeys.mark(blob)) }
         }
