@@ -22,14 +22,6 @@ struct DispatchSlots: Hashable, Sendable {
     var freeForLarge: Int { max(min(largeLimit - count(.large), free), 0) }
     var freeForSingle: Int { max(singleLimit - count(.single), 0) }
 
-    func free(for weight: SliceWeight) -> Int {
-        switch weight {
-        case .single: freeForSingle
-        case .small: freeForSmall
-        case .large: freeForLarge
-        }
-    }
-
     mutating func take(_ weight: SliceWeight) { taken[weight, default: 0] += 1 }
 
     mutating func give(_ weight: SliceWeight) { taken[weight, default: 0] -= 1 }

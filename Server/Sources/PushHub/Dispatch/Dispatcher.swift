@@ -183,8 +183,7 @@ public final class Dispatcher: Sendable {
         return await SliceWorker(
             queue: queue, transport: transport, clock: clock, settings: settings, pacing: pacing, observer: observer,
             logger: logger,
-            isStopping: { self.isStopping },
-            hasRoom: { weight in self.state.withLock { $0.slots.free(for: weight) > 0 } }
+            isStopping: { self.isStopping }
         ).work(lease, term: term)
     }
 }

@@ -26,8 +26,6 @@ extension PageDecision {
         var settings: DispatchSettings
         /// 0 to 1; spreads the waits.
         var jitter: Double
-        /// Whether pushes to targets after those of the page have left already: then all of its targets need rows, or are settled.
-        var isFollowed = false
 
         /// Whether the walk has got no answer for so long that what it tries in vain now is given up.
         var isStalledTooLong: Bool {
@@ -53,7 +51,7 @@ extension PageDecision {
             reading.expireUnsent()
             pause = nil
         }
-        let kept = plan.through == nil || context.isFollowed ? plan.targets.count : reading.tail
+        let kept = plan.through == nil ? plan.targets.count : reading.tail
         var draft = CheckpointDraft(context, trouble: trouble)
         for index in plan.targets.indices.prefix(kept) { draft.add(plan.targets[index], reading.verdicts[index]) }
         if let through = plan.through {

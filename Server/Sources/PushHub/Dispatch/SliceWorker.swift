@@ -12,14 +12,12 @@ struct SliceWorker: Sendable {
     let observer: (any HubObserver)?
     let logger: Logger
     let isStopping: @Sendable () -> Bool
-    /// Whether another slice of that kind would find a free hand on this node.
-    let hasRoom: @Sendable (SliceWeight) -> Bool
 
     /// A slice in hand.
-    struct Hold {
+    private struct Hold {
         var lease: SliceLease
         var term: LeaseTerm
-        /// A paced send gives its slice back often, so the turns have to alternate from lease to lease as well.
+        /// A paced send gives its slice back after every page, so the turns have to alternate from lease to lease as well.
         var turn: PageRequest.Turn
         /// What the templates of the send are filled to, each once while the slice is in hand.
         var templates = TemplateFilling()
@@ -27,10 +25,9 @@ struct SliceWorker: Sendable {
         var isOutOfReach = false
         /// How long the pace of the slice keeps it from going on.
         var wait = Duration.zero
-        /// How many pages were worked on.
-        var pages = 0
         /// When its turn is over.
         var turnEnd: Duration
+
     }
 
     /// Returns once the slice is out of hand again: how long its pace makes it wait, or zero.
@@ -39,7 +36,8 @@ struct SliceWorker: Sendable {
             lease: lease, term: term, turn: lease.epoch.isMultiple(of: 2) ? .walk : .retries,
             turnEnd: clock.uptime + settings.turnDuration)
         do {
-            while try await step(&hold) {}
+            var pages = 0
+            while try await step(&hold, pages: pages) { pages += 1 }
         } catch {
             logger.warning("A slice was put back after an error", metadata: metadata(hold, ["error": "\(error)"]))
             // What was sent since the last checkpoint may be sent again; the wait keeps a broken store from repeating it often.
@@ -49,64 +47,59 @@ struct SliceWorker: Sendable {
         return hold.wait
     }
 
-    /// One page, or as many portions of a paced slice as leave in one go; whether there is more to do now.
-    private func step(_ hold: inout Hold) async throws -> Bool {
+    /// One page; whether there is more to do now.
+    private func step(_ hold: inout Hold, pages: Int) async throws -> Bool {
+        // Pages of who is out of reach are given up untried, which takes no time and is not known after the turn.
+        let isLate = clock.uptime >= hold.turnEnd && !hold.isOutOfReach
+        let isTurnOver = pages > 0 && (pages >= settings.pagesPerTurn || isLate)
         // Whoever has the slice next knows of the pace what stands here.
-        if paceMakesWait(&hold) || Task.isCancelled || isStopping() || isTurnOver(hold) {
+        if paceMakesWait(&hold) || Task.isCancelled || isStopping() || isTurnOver {
             await putBack(hold, notBefore: clock.now + hold.wait)
             return false
         }
         guard let page = try await queue.page(request(hold)) else { return false }
         guard !page.state.isFinal else { return try await store(closing(hold), &hold) }
         guard try await secure(&hold) else { return false }
-        guard share(page, hold.lease) == nil else { return try await sendPortions(page, &hold) }
-        hold.pages += 1
-        let plan = plan(page, &hold)
-        hold.turn = plan.through == nil ? .walk : .retries
-        let outcomes = await send(plan, page, hold.lease)
-        return try await store(decide(page, plan, outcomes, &hold).checkpoint, &hold)
+        return try await store(try await dispatch(page, &hold), &hold)
     }
 
-    /// Pages of who is out of reach are given up untried, which takes no time and is not known after the turn.
-    func isTurnOver(_ hold: Hold) -> Bool {
-        let isLate = clock.uptime >= hold.turnEnd && !hold.isOutOfReach
-        return hold.pages > 0 && (hold.pages >= settings.pagesPerTurn || isLate)
-    }
-
-    func plan(_ page: SlicePage, _ hold: inout Hold) -> PagePlan {
-        PagePlan(
+    /// Sends what the page asks for and decides what becomes of it.
+    private func dispatch(_ page: SlicePage, _ hold: inout Hold) async throws -> SliceCheckpoint {
+        let whole = PagePlan(
             page, lease: hold.lease, now: clock.now, horizon: settings.retryHorizon, isOutOfReach: hold.isOutOfReach,
             templates: hold.templates.fill(page, of: hold.lease.id.notification))
-    }
-
-    /// Sends what a plan asks for.
-    func send(_ plan: PagePlan, _ page: SlicePage, _ lease: SliceLease) async -> [PushOutcome] {
-        guard !plan.sends.isEmpty else { return [] }
-        var batch = plan.batch(page.message, of: lease.id)
-        batch.isExpress = lease.weight == .single
-        observer?.sending(batch, of: lease.id.notification, retries: plan.through == nil ? batch.targets.count : 0)
-        let outcomes = await transport.send(batch)
-        observer?.sent(batch, of: lease.id.notification, outcomes: outcomes)
-        return outcomes
-    }
-
-    /// Decides what becomes of a page. `isFollowed`: of a later one pushes have left already.
-    func decide(
-        _ page: SlicePage, _ plan: PagePlan, _ outcomes: [PushOutcome], _ hold: inout Hold, isFollowed: Bool = false
-    ) -> PageDecision {
+        let plan = paced(whole, page, hold)
+        var outcomes: [PushOutcome] = []
+        if !plan.sends.isEmpty {
+            var batch = plan.batch(page.message, of: hold.lease.id)
+            batch.isExpress = hold.lease.weight == .single
+            let retries = plan.through == nil ? batch.targets.count : 0
+            observer?.sending(batch, of: hold.lease.id.notification, retries: retries)
+            outcomes = await transport.send(batch)
+            observer?.sent(batch, of: hold.lease.id.notification, outcomes: outcomes)
+        }
         let decision = PageDecision(
             plan, outcomes: outcomes,
             in: PageDecision.Context(
                 lease: hold.lease, message: page.message, pendingCount: page.pendingCount,
                 nextPendingAt: plan.isLimited && plan.through == nil ? clock.now : page.nextPendingAt, now: clock.now,
-                settings: settings, jitter: .random(in: 0...1), isFollowed: isFollowed))
+                settings: settings, jitter: .random(in: 0...1)))
+        hold.turn = plan.through == nil ? .walk : .retries
         if plan.through != nil, decision.answer != .nothingAsked { hold.isOutOfReach = decision.answer == .none }
         tell(decision.trouble, hold)
-        return decision
+        var checkpoint = decision.checkpoint
+        if paceMakesWait(&hold) {
+            switch checkpoint.disposition {
+            case .keep: checkpoint.disposition = .release(notBefore: clock.now + hold.wait)
+            case .release(let moment): checkpoint.disposition = .release(notBefore: max(moment, clock.now + hold.wait))
+            case .finish: break
+            }
+        }
+        return checkpoint
     }
 
     /// Makes sure that the lease outlasts what is sent next; whether it does.
-    func secure(_ hold: inout Hold) async throws -> Bool {
+    private func secure(_ hold: inout Hold) async throws -> Bool {
         guard hold.term.instruction(at: clock.uptime) == .renew else { return true }
         let asked = clock.uptime
         guard try await queue.renew(hold.lease, until: clock.now + settings.leaseDuration) else { return false }
@@ -115,7 +108,7 @@ struct SliceWorker: Sendable {
     }
 
     /// Stores a checkpoint; whether the slice is still in hand afterwards.
-    func store(_ checkpoint: SliceCheckpoint, _ hold: inout Hold) async throws -> Bool {
+    private func store(_ checkpoint: SliceCheckpoint, _ hold: inout Hold) async throws -> Bool {
         let asked = clock.uptime
         guard case .stored(let ended) = try await persistently(hold.term, { try await queue.checkpoint(checkpoint) }) else {
             logger.warning("A checkpoint was refused because the lease was lost", metadata: metadata(hold))
@@ -152,6 +145,24 @@ struct SliceWorker: Sendable {
 }
 
 extension SliceWorker {
+    /// Whether nothing of the slice may leave now, and says in the hold for how long.
+    private func paceMakesWait(_ hold: inout Hold) -> Bool {
+        hold.wait = pacing.wait(of: hold.lease.id, at: clock.uptime)
+        return hold.wait > .zero
+    }
+
+    /// As much of the plan as may leave now. That is something: the slice does not have to wait, and is nobody else's.
+    private func paced(_ plan: PagePlan, _ page: SlicePage, _ hold: Hold) -> PagePlan {
+        let wanted = plan.sends.count
+        guard let rate = share(page, hold.lease), wanted > 0 else { return plan }
+        return plan.limited(toPushes: pacing.take(wanted, of: hold.lease.id, rate: rate, at: clock.uptime))
+    }
+
+    /// A node of an older version knows of no shares; a large slice that it has planned is one of sixteen at most.
+    private func share(_ page: SlicePage, _ lease: SliceLease) -> Int? {
+        lease.pushesPerSecond ?? page.pushesPerSecond.map { lease.weight == .large ? max($0 / SlicePlan.split, 1) : $0 }
+    }
+
     /// Tries again when nothing was written, until the slice may be another's: throwing away the outcomes of a batch means sending
     /// it twice.
     private func persistently<Result>(_ term: LeaseTerm, _ body: () async throws -> Result) async throws -> Result {
