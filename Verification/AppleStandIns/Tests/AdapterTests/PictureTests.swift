@@ -96,7 +96,7 @@ extension AppleFace {
             let entry = phone.backend.store(7, bytes: png(6_003, 4_000))
             #expect(await client.open(id(7)).state == .ready)
             let model = InboxModel(client: client)
-            for side in [CGFloat.nan, 0, -1, -.infinity] { #expect(await model.thumbnail(of: entry, side: side) == nil) }
+            for side in [CGFloat.nan, 0, -1, -CGFloat.infinity] { #expect(await model.thumbnail(of: entry, side: side) == nil) }
             for side in [CGFloat.infinity, .greatestFiniteMagnitude] {
                 #expect(await model.thumbnail(of: entry, side: side)?.size.width == 3_464)
             }
