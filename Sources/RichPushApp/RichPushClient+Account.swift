@@ -7,7 +7,8 @@
         /// The name of the signed-in user; `nil` when nobody is, or before the first unlock.
         public var user: String? { get async { await engine.session?.user } }
 
-        /// Signs in and registers this installation. Whoever was signed in before is signed out first.
+        /// Signs in and registers this installation. Whoever was signed in before is signed out first; call `signOut` yourself to
+        /// hear what they lost by that.
         public func signIn(user: String, password: String) async throws(RichPushError) {
             // What waits for a screen was for whoever was signed in before; so is what came while they were signed out.
             router.forget()
@@ -16,15 +17,19 @@
             try await engine.signIn(user: user, password: password)
         }
 
-        /// Signs out: nothing of the user stays on the device. The server is told now or at the next occasion, also when the app
-        /// goes to the background meanwhile.
-        public func signOut() async throws(RichPushError) {
+        /// Signs out: nothing of the user stays on the device. Then, for at most `DeviceLimits.signOutDeadline`, the server gets what
+        /// still waited for it and is told of the sign-out, also when the app goes to the background meanwhile; the sign-out is told at
+        /// the next occasion otherwise.
+        ///
+        /// Returns what the server has not got and nobody has any more. If an answer is among it, tell the user.
+        @discardableResult
+        public func signOut() async throws(RichPushError) -> SignOutResult {
             let assertion = BackgroundAssertion("Sign out")
             defer { assertion.end() }
             router.forget()
             downloads.cancel()
             defer { router.forget() }
-            try await engine.signOut()
+            return try await engine.signOut()
         }
 
         /// The tags by which an audience may name this installation.

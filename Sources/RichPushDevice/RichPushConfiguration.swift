@@ -84,7 +84,7 @@ public struct DeviceLimits: Hashable, Sendable, Codable {
     public var openDeadline: Duration = .seconds(60)
     /// What the system needs of a background push's budget after the fetch.
     public var presentationReserve: Duration = .seconds(2)
-    /// For the part of a sign-out that talks to the server.
+    /// For the part of a sign-out that talks to the server; at most three fifths of it for what still waited to be sent.
     public var signOutDeadline: Duration = .seconds(5)
     /// For receipts that are sent beside a fetch.
     public var receiptDeadline: Duration = .seconds(4)

@@ -13,6 +13,8 @@
         @Published public private(set) var failure: RichPushError?
         @Published public private(set) var isLoading = false
         private let client: RichPushClient
+        /// Questions under way: the view's own, and those that a user asks by pulling the list down.
+        private var questions = 0 { didSet { isLoading = questions > 0 } }
 
         /// Creates the model; nothing happens until `load`.
         public init(client: RichPushClient) { self.client = client }
@@ -23,18 +25,27 @@
             inbox = (try? await client.inbox()) ?? Inbox()
             let events = client.events
             await refresh()
+            // However many come at once: one question is under way and one waits, which sees all that came before it.
+            let (arrivals, arrived) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+            async let asking: Void = refresh(after: arrivals)
             for await event in events {
                 let kinds: [DeviceEvent.Kind] = [.fetched, .presented, .arrived, .offered, .opened, .signedIn, .signedOut]
                 guard kinds.contains(event.kind) else { continue }
                 inbox = (try? await client.inbox()) ?? Inbox()
-                if event.kind == .arrived { await refresh() }
+                if event.kind == .arrived { arrived.yield() }
             }
+            arrived.finish()
+            await asking
+        }
+
+        private func refresh(after arrivals: AsyncStream<Void>) async {
+            for await _ in arrivals { await refresh() }
         }
 
         /// Asks the server.
         public func refresh() async {
-            isLoading = true
-            defer { isLoading = false }
+            questions += 1
+            defer { questions -= 1 }
             do throws(RichPushError) {
                 inbox = try await client.refresh()
                 failure = nil
@@ -49,13 +60,16 @@
             inbox = (try? await client.inbox()) ?? inbox
         }
 
-        /// The picture of a row, at most `side` pixels wide and high; only from the device.
+        /// The picture of a row, at most `side` pixels wide and high; only from the device. None for a side that is not above 0, and one
+        /// without end is as large as a screen shows.
         public func thumbnail(of entry: InboxEntry, side: CGFloat) async -> UIImage? {
-            guard let content = await client.downloadedContent(of: entry.id), content.mediaType.hasPrefix("image/") else {
+            // Also of what is no number: that is not above anything.
+            guard side > 0, let content = await client.downloadedContent(of: entry.id), content.mediaType.hasPrefix("image/")
+            else {
                 return nil
             }
             var limits = PictureFile.Limits.screen
-            limits.side = Int(side.rounded(.up))
+            if let side = Int(exactly: side.rounded(.up)) { limits.side = side }
             return await PictureFile(content.file).image(within: limits)
         }
     }

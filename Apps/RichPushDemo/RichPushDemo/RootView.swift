@@ -9,13 +9,18 @@ struct RootView: View {
     let client: RichPushClient
     @ObservedObject var router: Router
     @State private var user: String?
+    /// What the last sign-out could not send any more.
+    @State private var lost: SignOutResult?
 
     var body: some View {
         VStack {
             if let user {
                 tabs(user)
             } else {
-                SignInView(client: client) { user = $0 }
+                SignInView(client: client, lost: lost) { name in
+                    user = name
+                    lost = nil
+                }
             }
         }
         .task { user = await client.user }
@@ -29,14 +34,15 @@ struct RootView: View {
             SendView(client: client, user: user)
                 .tabItem { Label("Send", systemImage: "paperplane") }
                 .tag(Router.Tab.send)
-            SettingsView(client: client, user: user) { signedOut() }
+            SettingsView(client: client, user: user) { signedOut($0) }
                 .tabItem { Label("Settings", systemImage: "gear") }
                 .tag(Router.Tab.settings)
         }
     }
 
-    private func signedOut() {
+    private func signedOut(_ result: SignOutResult) {
         router.reset()
+        lost = result
         user = nil
     }
 }

@@ -7,7 +7,7 @@ import SwiftUI
 struct SettingsView: View {
     let client: RichPushClient
     let user: String
-    let signedOut: @MainActor () -> Void
+    let signedOut: @MainActor (SignOutResult) -> Void
     @State private var tags = ""
     @State private var permission: NoticePermission?
     @State private var fingerprint: String?
@@ -85,8 +85,7 @@ struct SettingsView: View {
 
     private func signOut() async {
         do throws(RichPushError) {
-            try await client.signOut()
-            signedOut()
+            signedOut(try await client.signOut())
         } catch {
             failure = error.sentence
         }

@@ -6,6 +6,8 @@ import SwiftUI
 /// User and password, once. The phone keeps a credential of its own afterwards.
 struct SignInView: View {
     let client: RichPushClient
+    /// What the user who signed out before may want to know.
+    var lost: SignOutResult?
     let done: @MainActor (String) -> Void
     @State private var user = ""
     @State private var password = ""
@@ -22,6 +24,13 @@ struct SignInView: View {
                     SecureField("Password", text: $password).textContentType(.password).accessibilityIdentifier("password")
                 }
                 if let failure { Label(failure, systemImage: "exclamationmark.triangle").accessibilityIdentifier("failure") }
+                if let lost, lost.lostReplies > 0 {
+                    Label(
+                        "Answers that did not reach anybody: \(lost.lostReplies.description)",
+                        systemImage: "exclamationmark.bubble"
+                    )
+                    .accessibilityIdentifier("lost-replies")
+                }
                 Button("Log in and register") { Task { await signIn() } }
                     .disabled(user.isEmpty || password.isEmpty || isBusy)
                     .accessibilityIdentifier("login")

@@ -1,3 +1,4 @@
+import ClarionTesting
 import Foundation
 import NIOConcurrencyHelpers
 import RichPushDevice
@@ -13,6 +14,8 @@ struct FakeServer: HTTPTransport {
     }
 
     let state = NIOLockedValueBox(State())
+    /// Where questions for the inbox wait while a test closes it.
+    let inboxGate = Gate()
 
     func store(_ number: Int32, _ bytes: Data, sha256: String, kind: ContentKind = .image, mediaType: String = "image/png") {
         let id = RichID(number: number)!
@@ -32,10 +35,9 @@ struct FakeServer: HTTPTransport {
     func send(
         _ request: TransportRequest, maximumBytes: Int, deadline: Duration
     ) async throws(TransportError) -> TransportResponse {
-        state.withLockedValue { state in
-            state.requests.append(request)
-            return Self.answer(request, &state)
-        }
+        state.withLockedValue { $0.requests.append(request) }
+        if request.method == "GET", request.url.path == APIRoute.notifications { await inboxGate.pass() }
+        return state.withLockedValue { Self.answer(request, &$0) }
     }
 
     func download(

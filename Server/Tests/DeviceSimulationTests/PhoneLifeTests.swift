@@ -95,6 +95,28 @@ struct PhoneLifeTests {
         #expect(await phone.snapshot.alert?.richID == RichID(number: 7))
     }
 
+    @Test("a hundred notifications over the app ask the server once more while it is being asked, and the last of them is seen")
+    func burst() async throws {
+        let fixture = try PhoneFixture { $0.app.offersInForeground = false }
+        let phone = fixture.phone
+        try await fixture.signIn()
+        let before = fixture.server.count("GET", APIRoute.notifications)
+        fixture.server.inboxGate.close()
+        for number: Int32 in 1...100 {
+            fixture.store(number)
+            await fixture.alert(number)
+        }
+        #expect(await phone.seen(100))
+        // All that is left under way is the one question.
+        #expect(await eventually { await phone.handing == 1 })
+        #expect(fixture.server.count("GET", APIRoute.notifications) == before + 1)
+        fixture.server.inboxGate.open()
+        #expect(await eventually { await phone.isQuiet })
+        #expect(fixture.server.count("GET", APIRoute.notifications) == before + 2)
+        let inbox = await phone.snapshot.inbox
+        #expect(inbox.first?.id == RichID(number: 100) && inbox.count == 100)
+    }
+
     @Test("a notification centre that is broken on the disk is empty, and one whose picture is gone has its words")
     func damagedNotices() async throws {
         try await fixture.signIn()
@@ -109,6 +131,62 @@ struct PhoneLifeTests {
         #expect(words.richID == RichID(number: 7) && !words.hasAttachment && words.mediaType == nil)
         try Data("[{".utf8).write(to: fixture.folder.appendingPathComponent("notifications.json"))
         #expect(try await fixture.restarted().snapshot.notifications.isEmpty)
+    }
+
+    @Test(
+        "a name in the notification centre's file that its shelf gives to nothing is no attachment, and takes nothing along",
+        arguments: ["", ".", "..", "../group", "picture.png", "..\0.png", "LINK"])
+    func strangeName(name: String) async throws {
+        try await fixture.signIn()
+        fixture.store(7)
+        try await phone.perform(.home)
+        await fixture.alert(7)
+        #expect(await fixture.reached(.shown))
+        let file = fixture.folder.appendingPathComponent("notifications.json")
+        var kept = try #require(try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [[String: Any]])
+        #expect((kept[0]["file"] as? String)?.hasSuffix(".png") == true)
+        kept[0]["file"] = name
+        let picture = fixture.folder.appendingPathComponent("system/picture.png")
+        if name == "LINK" {
+            let link = "\(UUID().uuidString).png"
+            kept[0]["file"] = link
+            try FileManager.default.createSymbolicLink(
+                at: fixture.folder.appendingPathComponent("system/\(link)"), withDestinationURL: file)
+        } else {
+            try Data("x".utf8).write(to: picture)
+        }
+        try JSONSerialization.data(withJSONObject: kept).write(to: file)
+        let after = try fixture.restarted()
+        let notice = try #require(await after.snapshot.notifications.first)
+        #expect(!notice.hasAttachment && notice.mediaType == nil)
+        #expect(await after.media(for: RichID(number: 7)!, attachmentOf: notice.id) == nil)
+        try await after.perform(.clearNotifications)
+        #expect(files(in: ".").contains("system") && !files(in: "group/records").isEmpty)
+        await after.stop()
+    }
+
+    @Test("what a person was sent lies where its owner alone can read it")
+    func fileModes() async throws {
+        let fixture = try PhoneFixture { $0.folder.appendPathComponent("inner") }
+        let folder = fixture.folder.appendingPathComponent("inner")
+        try await fixture.signIn()
+        fixture.store(7)
+        try await fixture.phone.perform(.home)
+        await fixture.alert(7)
+        #expect(await fixture.reached(.shown))
+        for path in ["", "system", "group/records", "group/content", "keychain/app", "keychain/group"] {
+            #expect(try mode(of: folder.appendingPathComponent(path)) == 0o700, "\(path)")
+        }
+        #expect(try mode(of: folder.appendingPathComponent("notifications.json")) == 0o600)
+        // Written over, also when a phone died while it wrote.
+        let draft = folder.appendingPathComponent("notifications.json.new")
+        try Data("[".utf8).write(to: draft)
+        try await fixture.phone.perform(.dismissNotification(id: #require(await fixture.phone.snapshot.notifications.first).id))
+        #expect(!FileManager.default.fileExists(atPath: draft.path))
+    }
+
+    private func mode(of file: URL) throws -> Int? {
+        try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
     }
 
     @Test("a push whose keys the app does not understand says so in its first step")

@@ -152,5 +152,33 @@ struct SeedStoryTests {
             (try? url.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile) == true
         }
         #expect(Set(left.map(\.lastPathComponent)) == ["installation-id", "served-user", "system.json"])
+        #expect(snapshot.undelivered == nil)
+    }
+
+    @Test("signing out says what the server did not get, to the user and in the story, until somebody signs in")
+    func lostAnswer() async throws {
+        let fixture = try PhoneFixture { $0.app.offersReply = true }
+        let phone = fixture.phone
+        try await fixture.signIn()
+        fixture.store(7)
+        try await phone.perform(.home)
+        await fixture.alert(7)
+        #expect(await fixture.reached(.shown))
+        try await phone.perform(.setNetwork(offline: true))
+        let notice = try #require(await phone.snapshot.notifications.first)
+        try await phone.perform(.replyNotification(id: notice.id, text: "On my way"))
+        try await phone.perform(.openApp)
+        try await phone.perform(.signOut)
+        let words = try #require(await phone.snapshot.undelivered)
+        #expect(words.hasPrefix("An answer of yours did not reach the server. It is gone from this phone."))
+        let step = try #require(fixture.steps(.failed).last { $0.detail["replies"] != nil })
+        #expect(step.detail["replies"] == "1" && !words.contains("On my way"))
+        let all = FileManager.default.enumerator(at: fixture.folder, includingPropertiesForKeys: nil)
+        let left = (all?.allObjects as? [URL] ?? []).compactMap { try? Data(contentsOf: $0) }
+        #expect(left.allSatisfy { $0.range(of: Data("On my way".utf8)) == nil })
+        try await phone.perform(.setNetwork(offline: false))
+        try await phone.perform(.signIn(user: "alice", password: "alice"))
+        #expect(await phone.snapshot.undelivered == nil)
+        #expect(fixture.server.count("POST", "/replies") == 0)
     }
 }

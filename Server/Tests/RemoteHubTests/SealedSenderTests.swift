@@ -19,18 +19,20 @@ struct SealedSenderTests {
             var uploads: [Data] = []
             var sends: [SendRequest] = []
             var conflicts = 0
+            var keys: [SealingDirectory.Key]
+            /// The keys as they are after the next conflict.
+            var later: [SealingDirectory.Key]?
         }
 
-        let keys: [SealingDirectory.Key]
-        let state = NIOLockedValueBox(State())
+        let state: NIOLockedValueBox<State>
 
-        init(_ keys: [SealingDirectory.Key], conflicts: Int = 0) {
-            self.keys = keys
-            state.withLockedValue { $0.conflicts = conflicts }
+        init(_ keys: [SealingDirectory.Key], conflicts: Int = 0, later: [SealingDirectory.Key]? = nil) {
+            state = NIOLockedValueBox(State(conflicts: conflicts, keys: keys, later: later))
         }
 
         func sealingDirectory(of users: [UserName]?) async throws -> SealingDirectory {
-            try SealingDirectory(number: #require(RichID(number: state.withLockedValue { $0.number })), keys: keys)
+            let (number, keys) = state.withLockedValue { ($0.number, $0.keys) }
+            return try SealingDirectory(number: #require(RichID(number: number)), keys: keys)
         }
 
         func upload(sealed bytes: Data) async throws -> String {
@@ -46,6 +48,7 @@ struct SealedSenderTests {
                 guard state.conflicts > 0 else { return false }
                 state.conflicts -= 1
                 state.number += 1
+                state.keys = state.later ?? state.keys
                 return true
             }
             if isTaken { throw Problem(type: "about:blank", title: "Conflict", status: 409, detail: nil, code: "conflict") }
@@ -114,6 +117,24 @@ struct SealedSenderTests {
         await #expect(throws: SealedSendError.overtaken) {
             try await SealedSender(KeepingBackend([device.entry], conflicts: 99)).send(message())
         }
+    }
+
+    @Test(
+        "when another send takes the number, who signed in or out meanwhile is seen: the new keys open it, and new gaps are told")
+    func changedMeanwhile() async throws {
+        let (before, after, carol) = (try Device(1), try Device(2), try Device(3, of: "carol"))
+        let users = try ["alice", "carol", "dave"].map { try #require(UserName($0)) }
+        let backend = KeepingBackend([before.entry, carol.entry], conflicts: 1, later: [after.entry])
+        var gaps: [String] = []
+        _ = try await SealedSender(backend).send(message(), to: users, onGap: { gaps.append($0.user) })
+        #expect(gaps == ["dave", "carol"])
+        let state = backend.state.withLockedValue { $0 }
+        #expect(state.uploads.count == 3 && state.sends.count == 2)
+        #expect(try after.open(try #require(state.uploads.last), 8).message == Self.secret)
+        #expect(throws: SealingError.self) { try before.open(try #require(state.uploads.last), 8) }
+        let gone = KeepingBackend([before.entry], conflicts: 1, later: [])
+        await #expect(throws: SealedSendError.noKeys) { try await SealedSender(gone).send(message()) }
+        #expect(gone.state.withLockedValue { $0.sends.count } == 1)
     }
 
     @Test("without a key, with too many or with one that is none nothing is uploaded")

@@ -69,6 +69,15 @@ struct PhoneToolRouteTests {
         #expect(await tools.drafts.count == 1)
     }
 
+    @Test("who cannot open what was sealed is named beside the backend's own answer")
+    func warnings() async throws {
+        let draft = #"{"sender":"alice","users":["bob","carol"],"kind":"text","message":"Hi"}"#
+        #expect(
+            try await post("/phone/notifications", draft).text
+                == #"{"id":"7","readableBy":"nobody","trackingId":"t","warnings":["carol has no phone"]}"#)
+        #expect(try await post("/phone/notifications", draft.replacing(#","carol""#, with: "")).text.contains(#""warnings":[]"#))
+    }
+
     @Test("faults are those of one phone, and none is known that there is not")
     func faults() async throws {
         let put = try await harness.call(

@@ -27,10 +27,11 @@ actor ScriptedTools: PhoneTools {
         return answer
     }
 
-    func send(_ draft: SealedDraft) throws -> SendAnswer {
+    func send(_ draft: SealedDraft) throws -> SealedDraftAnswer {
         drafts.append(draft)
         guard let id = RichID(number: 7) else { throw ServiceError(.notFound) }
-        return SendAnswer(id: id, trackingID: "t", readableBy: "nobody")
+        let answer = SendAnswer(id: id, trackingID: "t", readableBy: "nobody")
+        return SealedDraftAnswer(answer, warnings: draft.users.contains("carol") ? ["carol has no phone"] : [])
     }
 
     func faults(of phone: String) -> PhoneFaults { faults[phone] ?? PhoneFaults() }

@@ -8,7 +8,8 @@ import RichPushModel
 
 extension RichPushEngine {
     /// Signs a user in: registers this installation with the password and keeps the narrow credential that comes back. Whoever
-    /// was signed in before is signed out first.
+    /// was signed in before is signed out first; what they lost by that says an event `undelivered`, so an app that wants to tell them
+    /// calls `signOut` itself.
     ///
     /// Throws `wrongPassword`, `badUserName`, `busy`, and whatever the network and the server give.
     @discardableResult

@@ -37,11 +37,14 @@ enum FileAccess {
         }
     }
 
+    /// Makes a folder that its owner alone reads: on other systems than a phone there are other users.
     static func makeFolder(_ folder: URL) throws(StorageError) {
         do {
             try FileManager.default.createDirectory(
                 at: folder, withIntermediateDirectories: true,
-                attributes: [.protectionKey: FileProtectionType.completeUntilFirstUserAuthentication])
+                attributes: [
+                    .protectionKey: FileProtectionType.completeUntilFirstUserAuthentication, .posixPermissions: 0o700,
+                ])
         } catch {
             throw .failed
         }

@@ -20,7 +20,7 @@ extension OutboxDelivery {
         return refused.map(\.1)
     }
 
-    private func deliver(
+    func deliver(
         _ reply: Reply, to id: RichID, as authorization: Authorization, within deadline: Deadline
     ) async throws(RichPushError) -> Bool {
         let isTaken = try await deliver(

@@ -24,8 +24,7 @@ struct OutboxDelivery: Sendable {
         }
         for item in items {
             guard case .read(let id) = item.work else { continue }
-            let call = try BackendCall.json("PATCH", APIRoute.notification(id), ["read": true])
-            _ = try await deliver(call, as: authorization, within: deadline)
+            _ = try await deliver(Self.readMark(id), as: authorization, within: deadline)
             try forget([item], of: session)
         }
         if let failure { throw failure }
@@ -39,13 +38,22 @@ struct OutboxDelivery: Sendable {
         }
         for start in stride(from: 0, to: receipts.count, by: Self.batchSize) {
             let batch = receipts[start..<min(start + Self.batchSize, receipts.count)]
-            let isTaken = try await deliver(batch.map(\.receipt), as: authorization, within: deadline)
-            if !isTaken, batch.count > 1 {
-                // One bad receipt shall not take the others with it.
-                for single in batch { _ = try await deliver([single.receipt], as: authorization, within: deadline) }
-            }
+            try await deliverEach(batch.map(\.receipt), as: authorization, within: deadline)
             try forget(batch.map(\.item), of: session)
         }
+    }
+
+    static func readMark(_ id: RichID) throws(RichPushError) -> BackendCall {
+        try BackendCall.json("PATCH", APIRoute.notification(id), ["read": true])
+    }
+
+    /// Sends a batch; when the server refuses it, one by one, because one bad receipt shall not take the others with it.
+    func deliverEach(
+        _ receipts: [Receipt], as authorization: Authorization, within deadline: Deadline
+    ) async throws(RichPushError) {
+        let isTaken = try await deliver(receipts, as: authorization, within: deadline)
+        guard !isTaken, receipts.count > 1 else { return }
+        for single in receipts { _ = try await deliver([single], as: authorization, within: deadline) }
     }
 
     private func deliver(

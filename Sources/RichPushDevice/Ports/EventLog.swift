@@ -10,6 +10,8 @@ public struct DeviceEvent: Hashable, Sendable, Codable {
     /// What.
     public enum Kind: String, Sendable, Codable, CaseIterable {
         case signedIn, signedOut, registered, registrationFailed
+        /// A user signed out, and the server did not get everything that waited for it: `replies` and `notes` count what is lost.
+        case undelivered
         /// A push is not for this session.
         case ignored
         /// A push for something that is being handled or was shown already.

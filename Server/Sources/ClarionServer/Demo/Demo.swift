@@ -35,7 +35,7 @@ struct Demo: Sendable {
                 apns: apns, phones: Dictionary(uniqueKeysWithValues: phones.enumerated().map { (String($0 + 1), $1) }))
             let tools = try DemoTools(
                 apns: apns, port: apnsPort, folder: folder, phones: phones, faults: faults,
-                sender: DemoSender(client: client, port: port), clock: clock, logger: logger)
+                sender: DemoSender(port: port), clock: clock, logger: logger)
             let page = PhonePageRoutes(phones: phones, tools: tools, clock: clock)
             var options = NodeOptions(
                 signIn: .nameIsPassword, clock: clock, backendObserver: story, metrics: metrics,

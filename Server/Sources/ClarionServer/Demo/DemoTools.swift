@@ -92,7 +92,7 @@ struct DemoTools: PhoneTools {
         return HandPushAnswer(outcome, id: name)
     }
 
-    func send(_ draft: SealedDraft) async throws -> SendAnswer { try await sender.send(draft) }
+    func send(_ draft: SealedDraft) async throws -> SealedDraftAnswer { try await sender.send(draft) }
 
     func faults(of phone: String) async -> PhoneFaults { faults[phone] }
 

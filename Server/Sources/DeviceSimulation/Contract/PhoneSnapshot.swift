@@ -25,6 +25,8 @@ public struct PhoneSnapshot: Hashable, Sendable, Codable {
     /// The signed-in user, by the name as the server stored it.
     public var user: String?
     public var signIn: Progress
+    /// What the last sign-out could not send any more, in words for the user, until somebody signs in or the app ends.
+    public var undelivered: String?
     public var sending: Progress
     /// The number on the app's icon; 0 shows none.
     public var badge: Int

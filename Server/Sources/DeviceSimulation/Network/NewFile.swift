@@ -14,7 +14,7 @@ import RichPushDevice
     import Glibc
 #endif
 
-/// A file that did not exist before, written piece by piece.
+/// A file that did not exist before and that its owner alone may read, written piece by piece.
 struct NewFile {
     private let descriptor: CInt
 
@@ -24,18 +24,41 @@ struct NewFile {
         guard descriptor >= 0 else { throw .fileNotWritable }
     }
 
-    func append(_ buffer: ByteBuffer) throws(TransportError) {
-        let isWritten = buffer.withUnsafeReadableBytes { bytes in
-            var rest = bytes[...]
-            while !rest.isEmpty {
-                let count = write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else { return false }
-                rest = rest.dropFirst(count)
-            }
-            return true
+    /// A whole one. What could be written of it is removed when the rest cannot be.
+    static func write(_ data: Data, to file: URL) throws(TransportError) {
+        let new = try NewFile(file)
+        let isWritten = data.withUnsafeBytes(new.write)
+        new.close()
+        guard isWritten else {
+            try? FileManager.default.removeItem(at: file)
+            throw .fileNotWritable
         }
-        guard isWritten else { throw .fileNotWritable }
+    }
+
+    func append(_ buffer: ByteBuffer) throws(TransportError) {
+        guard buffer.withUnsafeReadableBytes(write) else { throw .fileNotWritable }
+    }
+
+    /// Whether all of it could be written.
+    private func write(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = Self.write(descriptor, UnsafeRawBufferPointer(rebasing: rest))
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+
+    private static func write(_ descriptor: CInt, _ bytes: UnsafeRawBufferPointer) -> Int {
+        #if canImport(Darwin)
+            Darwin.write(descriptor, bytes.baseAddress, bytes.count)
+        #elseif canImport(Musl)
+            Musl.write(descriptor, bytes.baseAddress, bytes.count)
+        #else
+            Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+        #endif
     }
 
     func close() {

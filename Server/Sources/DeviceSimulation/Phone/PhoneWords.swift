@@ -2,6 +2,18 @@ import RichPushDevice
 
 /// What the app tells its user when something went wrong.
 enum PhoneWords {
+    /// What a sign-out lost; `nil` when that was nothing.
+    static func sentence(for result: SignOutResult) -> String? {
+        var sentences: [String] = []
+        if result.lostReplies > 0 {
+            let count = result.lostReplies == 1 ? "An answer" : "\(result.lostReplies) answers"
+            let rest = result.lostReplies == 1 ? "It is" : "They are"
+            sentences.append("\(count) of yours did not reach the server. \(rest) gone from this phone.")
+        }
+        if result.lostNotes > 0 { sentences.append("What you read here last may still count as unread elsewhere.") }
+        return sentences.isEmpty ? nil : sentences.joined(separator: " ")
+    }
+
     static func sentence(for error: RichPushError) -> String {
         switch error {
         case .notSignedIn: "Sign in first."

@@ -31,15 +31,24 @@ extension SimulatedPhone {
         if place == .asAppSays { await updateInbox() }
     }
 
-    /// The app's inbox behind what it asks or shows: at once what the extension left for it, then what the server says.
+    /// The app's inbox behind what it asks or shows: at once what the extension left for it, then what the server says. However many
+    /// come at once, one question is under way and one waits, which sees all that came before it.
     private func updateInbox() async {
         await readApp()
+        needsInbox = true
+        guard !isUpdatingInbox else { return }
+        isUpdatingInbox = true
         handing += 1
         Task {
-            defer { handing -= 1 }
-            guard let engine else { return }
-            _ = try? await engine.refresh()
-            await readApp()
+            defer {
+                isUpdatingInbox = false
+                handing -= 1
+            }
+            while needsInbox, let engine {
+                needsInbox = false
+                _ = try? await engine.refresh()
+                await readApp()
+            }
         }
     }
 

@@ -67,6 +67,7 @@ extension SimulatedPhone {
         do throws(RichPushError) {
             try await engine.signIn(user: user, password: password)
             view.signIn = .init()
+            view.undelivered = nil
             await readApp()
             _ = await engine.requestPermission(provisional: false)
             _ = try? await engine.refresh()
@@ -80,7 +81,7 @@ extension SimulatedPhone {
     func signOut() async throws(PhoneActionError) {
         let engine = try visibleApp()
         do throws(RichPushError) {
-            try await engine.signOut()
+            view.undelivered = PhoneWords.sentence(for: try await engine.signOut())
         } catch {
             throw .notPossible(PhoneWords.sentence(for: error))
         }

@@ -62,6 +62,7 @@ extension SimulatedPhone {
         view.content = nil
         opened = nil
         view.signIn = .init()
+        view.undelivered = nil
         view.sending = .init()
         if appScreen == .content { appScreen = .main }
         publish()

@@ -50,6 +50,9 @@ public actor SimulatedPhone {
     var offers: [ContentOffer] = []
     /// Contents that were shown as loading and whose end has not come.
     var loading: Set<RichID> = []
+    /// Whether the app asks for its inbox because something came over it, and whether more came since it asked.
+    var isUpdatingInbox = false
+    var needsInbox = false
     /// Background pushes that are on their way through the app.
     var handing = 0
     /// Notifications and questions that nobody has counted yet, and who waits for some.
@@ -73,7 +76,10 @@ public actor SimulatedPhone {
         self.service = service
         self.clock = clock
         self.identifiers = identifiers
-        try FileManager.default.createDirectory(at: configuration.folder, withIntermediateDirectories: true)
+        // Others on this machine have no business with what a person was sent. A folder that was there before stays as it was, and
+        // those in it that hold such things are closed one by one.
+        try FileManager.default.createDirectory(
+            at: configuration.folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         let network = NetworkSwitch(folder: configuration.folder)
         self.network = network
         self.transport = SwitchedTransport(connection: { network.connection }, transport: transport, clock: clock)
@@ -83,7 +89,7 @@ public actor SimulatedPhone {
             phone: configuration.identity.id, clock: clock, log: configuration.eventLog.map { StoryFile($0) })
         shelf = try AttachmentShelf(folder: configuration.folder.appendingPathComponent("system"))
         noticeFile = NoticeFile(
-            file: configuration.folder.appendingPathComponent("notifications.json"), shelf: shelf.folder)
+            file: configuration.folder.appendingPathComponent("notifications.json"), shelf: shelf)
         let list = noticeFile.read()
         self.list = list
         shelf.removeAll(but: list.entries.compactMap(\.file))

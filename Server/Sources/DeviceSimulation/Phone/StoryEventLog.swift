@@ -34,6 +34,7 @@ struct StoryEventLog: EventLog {
         case .opened: (.opened, "The user opened it")
         case .dismissed: (.dismissed, "The user dismissed it")
         case .receiptsSent: (.receipt, "The server has the receipt")
+        case .undelivered: (.failed, "The user signed out, and this did not reach the server before")
         case .ignored: (.held, "The app ignored the push")
         case .repeated: (.held, "A repeat: nothing is shown twice")
         case .storageFailed: (.failed, "Something could not be kept on the phone")

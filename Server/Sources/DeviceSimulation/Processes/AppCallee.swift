@@ -22,7 +22,7 @@ enum AppCallee {
         case .session: return json(await engine.session)
         case .start: await engine.start()
         case .didUnlock: await engine.didUnlock()
-        case .signOut: try await engine.signOut()
+        case .signOut: return json(try await engine.signOut())
         case .inbox: return json(try await engine.inbox())
         case .refresh: return json(try await engine.refresh())
         case .didRegister(let token): await engine.didRegister(token: token)

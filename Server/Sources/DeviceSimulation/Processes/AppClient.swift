@@ -143,7 +143,7 @@ extension AppClient: AppRole {
         try await value(Session.self, of: .signIn(user: user, password: password))
     }
 
-    func signOut() async throws(RichPushError) { _ = try await value(Nothing.self, of: .signOut) }
+    func signOut() async throws(RichPushError) -> SignOutResult { try await value(SignOutResult.self, of: .signOut) }
 
     func requestPermission(provisional: Bool) async -> NoticePermission {
         await value(of: .requestPermission(provisional: provisional), or: .denied)
@@ -183,7 +183,9 @@ extension AppClient: AppRole {
 
     func upload(_ content: Data, mediaType: String, fileName: String?) async throws(RichPushError) -> ContentAnswer {
         let file = folder.appendingPathComponent("upload-\(UUID().uuidString)")
-        guard (try? content.write(to: file)) != nil else { throw .storage(.failed) }
+        // The app removes it, unless it ends before.
+        defer { try? FileManager.default.removeItem(at: file) }
+        do throws(TransportError) { try NewFile.write(content, to: file) } catch { throw .storage(.failed) }
         return try await value(ContentAnswer.self, of: .upload(file, mediaType: mediaType, fileName: fileName))
     }
 }

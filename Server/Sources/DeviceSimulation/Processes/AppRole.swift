@@ -18,7 +18,7 @@ protocol AppRole: AnyObject, Sendable {
 
     @discardableResult
     func signIn(user: String, password: String) async throws(RichPushError) -> Session
-    func signOut() async throws(RichPushError)
+    func signOut() async throws(RichPushError) -> SignOutResult
     func requestPermission(provisional: Bool) async -> NoticePermission
     func setTags(_ tags: [String]) async throws(RichPushError)
 

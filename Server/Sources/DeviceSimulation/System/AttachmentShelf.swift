@@ -26,7 +26,18 @@ struct AttachmentShelf: Sendable {
     /// Uses a folder.
     init(folder: URL) throws {
         self.folder = folder
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    }
+
+    /// The file that was taken in under this name; `nil` when there is none, and for every name that this shelf gives to nothing.
+    func file(named name: String) -> URL? {
+        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 2, UUID(uuidString: String(parts[0])) != nil, Self.limits[parts[1].lowercased()] != nil else {
+            return nil
+        }
+        let file = folder.appendingPathComponent(name)
+        return Self.size(of: file) == nil ? nil : file
     }
 
     /// Removes what belongs to no notification: a phone that died left it.

@@ -5,6 +5,13 @@ import RichPushModel
 #else
     import Foundation
 #endif
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
 
 /// The notification centre on the phone's disk: what was delivered is still there after the phone was switched off, or died.
 struct NoticeFile: Sendable {
@@ -17,7 +24,7 @@ struct NoticeFile: Sendable {
     }
 
     let file: URL
-    let shelf: URL
+    let shelf: AttachmentShelf
 
     /// What was kept, newest first. A file that is missing or broken is an empty notification centre, and an attachment that is no
     /// longer there is none.
@@ -30,9 +37,8 @@ struct NoticeFile: Sendable {
 
     private func entry(_ kept: Kept) -> NoticeList.Entry {
         var notice = kept.notice
-        // A name is one of the shelf's own; anything else does not come from there.
-        let place = kept.file.flatMap { $0.contains("/") ? nil : shelf.appendingPathComponent($0) }
-        let file = place.flatMap { FileManager.default.fileExists(atPath: $0.path) ? $0 : nil }
+        // What goes later takes its file along, so a name that the shelf does not give must lead nowhere.
+        let file = kept.file.flatMap(shelf.file)
         if file == nil {
             notice.hasAttachment = false
             notice.mediaType = nil
@@ -41,8 +47,11 @@ struct NoticeFile: Sendable {
         return NoticeList.Entry(notice: notice, category: kept.category, kind: kept.kind, file: file)
     }
 
-    /// An empty notification centre leaves nothing.
+    /// An empty notification centre leaves nothing. The others are for their owner's eyes, and whole: a phone that dies in the middle
+    /// has the one before.
     func write(_ list: NoticeList) {
+        let draft = file.appendingPathExtension("new")
+        try? FileManager.default.removeItem(at: draft)
         guard !list.entries.isEmpty else {
             try? FileManager.default.removeItem(at: file)
             return
@@ -50,6 +59,7 @@ struct NoticeFile: Sendable {
         let kept = list.entries.map {
             Kept(notice: $0.notice, category: $0.category, kind: $0.kind, file: $0.file?.lastPathComponent)
         }
-        try? JSONEncoder().encode(kept).write(to: file, options: .atomic)
+        guard let data = try? JSONEncoder().encode(kept), (try? NewFile.write(data, to: draft)) != nil else { return }
+        rename(draft.path, file.path)
     }
 }

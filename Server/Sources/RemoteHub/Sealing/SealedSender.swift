@@ -33,7 +33,7 @@ public struct SealedSender: Sendable {
     ///   - pinned: the only keys to seal for, whatever the backend says: then it need not be trusted with them. Those of other
     ///     users than the named ones are left out.
     ///   - onGap: told before anything is uploaded of each user with installations that will not be able to open it. When it
-    ///     throws, nothing is sent.
+    ///     throws, nothing is sent. When another send was faster, who can open it is looked up anew, and what is new of it told.
     ///   - idempotencyKey: repeating the call with the same key after an error sends once.
     ///
     /// Throws `SealedSendError`, `SealingError`, and what the backend throws.
@@ -42,13 +42,16 @@ public struct SealedSender: Sendable {
         idempotencyKey: String = UUID().uuidString, onGap: (SealedSendGap) throws -> Void = { _ in }
     ) async throws -> SendAnswer {
         let sealer = try Sealer(words: message.words, content: message.content, thumb: message.thumb)
-        var directory = try await backend.sealingDirectory(of: users)
-        let recipients = try Self.recipients(try Self.chosen(pinned, of: users, in: directory))
-        for gap in SealedSendGap.all(users: users, known: directory.keys, pinned: pinned) { try onGap(gap) }
-        var envelope = try sealer.envelope(for: directory.number, to: recipients)
+        var told: Set<SealedSendGap> = []
         var content: String?
-        if let sealed = sealer.content { content = try await backend.upload(sealed: sealed) }
         for _ in 0..<Self.attempts {
+            let directory = try await backend.sealingDirectory(of: users)
+            let recipients = try Self.recipients(try Self.chosen(pinned, of: users, in: directory))
+            for gap in SealedSendGap.all(users: users, known: directory.keys, pinned: pinned) where told.insert(gap).inserted {
+                try onGap(gap)
+            }
+            let envelope = try sealer.envelope(for: directory.number, to: recipients)
+            if content == nil, let sealed = sealer.content { content = try await backend.upload(sealed: sealed) }
             let uploaded = try await backend.upload(sealed: envelope)
             var request = SendRequest(message: "")
             request.kind = .sealed
@@ -60,8 +63,8 @@ public struct SealedSender: Sendable {
             do {
                 return try await backend.send(request, idempotencyKey: idempotencyKey)
             } catch let problem as Problem where problem.code == "conflict" {
-                directory = try await backend.sealingDirectory(of: users)
-                envelope = try sealer.envelope(for: directory.number, to: recipients)
+                // Whoever signed in since has another key, and whoever signed out has none.
+                continue
             }
         }
         throw SealedSendError.overtaken

@@ -70,6 +70,7 @@ function signIn(phone) {
         autocomplete: "off", maxlength: "256", "data-testid": "sign-in-password",
       }))),
     h("p", { class: "form-error", role: "alert", "data-testid": "sign-in-error" }, error),
+    h("p", { class: "form-error", role: "status", "data-testid": "undelivered" }, snapshot.undelivered),
     h("button", { class: "primary", type: "submit", disabled: busy || !ready, "data-testid": "sign-in-button" },
       busy ? spinner("Signing in") : "Sign in"),
     h("p", { class: "sign-in-note" }, "In this demo any name signs in when the password is the same name."));

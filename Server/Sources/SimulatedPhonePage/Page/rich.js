@@ -242,7 +242,8 @@ async function deliver(each, from, to) {
     if (CARRIES_FILE.has(each.kind) && !file) return done("failed", "Choose a file first.");
     const answer = each.sealed ? await sendSealed(each, file, from, to) : await sendOpen(each, file, from, to);
     const result = answer.ok ? await answer.json() : null;
-    done(result ? "accepted" : "failed", result ? `Accepted as #${result.id}` : (await problemOf(answer)) || `Refused with ${answer.status}`);
+    if (result) return done("accepted", `Accepted as #${result.id}`, result.warnings);
+    done("failed", (await problemOf(answer)) || `Refused with ${answer.status}`);
   } catch {
     done("failed", "The backend does not answer.");
   }
@@ -262,10 +263,19 @@ function sendOpen(each, file, from, to) {
   return fetch("/api/v1/notifications", { method: "POST", credentials: "omit", headers, body });
 }
 
+/** Whom an audience names, if it does nothing but that: keys are wrapped for users, not for whoever has a tag or has not. */
+function usersOf(to) {
+  const named = to.split("||").map((each) => /^\s*username:([A-Za-z0-9_@.-]+)\s*$/.exec(each)?.[1]);
+  return named.every(Boolean) ? [...new Set(named)] : null;
+}
+
+const SEALED_AUDIENCE = "What is sealed names its users, as username:alice || username:bob, and no other tag.";
+
 async function sendSealed(each, file, from, to) {
   const { kind, title, subtitle, message, style } = each;
-  const users = [...to.matchAll(/username:([A-Za-z0-9_@.-]+)/g)].map(([, user]) => user);
-  const sealed = { sender: from, users: [...new Set(users)], kind, message: message.trim() };
+  const users = usersOf(to);
+  if (!users) return new Response(JSON.stringify({ detail: SEALED_AUDIENCE }), { status: 400 });
+  const sealed = { sender: from, users, kind, message: message.trim() };
   const optional = { title: title.trim(), subtitle: subtitle.trim(), style, altText: words(each) };
   for (const [name, value] of Object.entries(optional)) if (value) sealed[name] = value;
   if (kind === "url") sealed.link = each.link.trim();
@@ -292,9 +302,11 @@ function command(each, from, to) {
 
 function sealedCommand(each, name, from, to) {
   const flag = { img: "picture", sound: "sound", video: "video", file: "file" }[each.kind];
-  const users = [...to.matchAll(/username:([A-Za-z0-9_@.-]+)/g)].map(([, user]) => user).join(",");
+  const users = usersOf(to);
+  // Without names it would go to the sender's own devices.
+  if (!users) return `# ${SEALED_AUDIENCE}`;
   const options = [
-    ["server", location.origin], ["user", from], ["to", users], ["message", each.message.trim()], ["title", each.title.trim()],
+    ["server", location.origin], ["user", from], ["to", users.join(",")], ["message", each.message.trim()], ["title", each.title.trim()],
     ["subtitle", each.subtitle.trim()], ["style", each.style], [flag, flag && name], ["link", each.kind === "url" && each.link.trim()],
     ["coupon", each.kind === "coupon" && each.code.trim()], ["headline", each.kind === "coupon" && each.headline.trim()],
   ].filter(([option, value]) => option && value);

@@ -15,11 +15,11 @@ let last = 0;
  */
 export function remember({ title, to, again, edit, copies }) {
   last += 1;
-  const entry = { number: last, at: Date.now(), title, to, again, edit, copies, state: "sending", words: "Sending…" };
+  const entry = { number: last, at: Date.now(), title, to, again, edit, copies, state: "sending", words: "Sending…", warnings: [] };
   entries = [entry, ...entries].slice(0, KEPT);
   changed();
-  return (state, words) => {
-    Object.assign(entry, { state, words });
+  return (state, words, warnings = []) => {
+    Object.assign(entry, { state, words, warnings });
     changed();
   };
 }
@@ -35,7 +35,8 @@ function line(entry) {
   return h("li", { class: "sent-line", key: entry.number, "data-testid": "sent-line", "data-state": entry.state, "data-number": String(entry.number) },
     h("div", { class: "sent-words" },
       h("b", null, entry.title), h("span", null, `${exactTime(entry.at)} · to ${entry.to}`),
-      h("span", { class: `sent-state ${entry.state}`, role: "status" }, entry.words)),
+      h("span", { class: `sent-state ${entry.state}`, role: "status" }, entry.words),
+      entry.warnings.map((words) => h("span", { class: "sent-warning", role: "status", key: words, "data-testid": "sent-warning" }, words))),
     h("div", { class: "sent-actions" },
       tool("Send again", "refresh", entry.again, "sent-again"), tool("Edit", "compose", entry.edit, "sent-edit"),
       entry.copies.map(([name, make]) => h("button", {

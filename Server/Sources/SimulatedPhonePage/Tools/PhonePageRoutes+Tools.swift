@@ -11,7 +11,7 @@ import ServiceErrors
 /// - `GET /phone/{phone}/target`: where a push to it goes;
 /// - `POST /phone/{phone}/pushes`: sends one by hand; `POST /phone/{phone}/pushes/review` says what is wrong with it and sends
 ///   nothing;
-/// - `POST /phone/notifications`: seals a notification and sends it;
+/// - `POST /phone/notifications`: seals a notification and sends it; the answer warns of users who cannot open it;
 /// - `GET` and `PUT /phone/{phone}/faults`: what goes wrong for it; `DELETE /phone/{phone}/token`: its device token is dead.
 extension PhonePageRoutes {
     /// A body that is far too large is read too, so that APNs can refuse it.

@@ -12,8 +12,9 @@ public protocol PhoneTools: Sendable {
     /// Sends a push through the local APNs and returns what that answered, a refusal included. Throws `ServiceError`.
     func send(_ push: HandPush, to phone: String) async throws -> HandPushAnswer
 
-    /// Seals a notification here, as its sender, and sends it through the app backend. Throws `ServiceError`.
-    func send(_ draft: SealedDraft) async throws -> SendAnswer
+    /// Seals a notification here, as its sender, and sends it through the app backend; returns who cannot open it, too. Throws
+    /// `ServiceError`.
+    func send(_ draft: SealedDraft) async throws -> SealedDraftAnswer
 
     /// What goes wrong for this phone now.
     func faults(of phone: String) async -> PhoneFaults

@@ -38,6 +38,7 @@ struct PhonePrinter: Sendable {
         if let alert = snapshot.alert, alert != before?.alert {
             Terminal.sayUnbuffered("    THE APP ASKS \(alert.richID) \(alert.title ?? ""): \(alert.message ?? "")  ok | more")
         }
+        if let words = snapshot.undelivered, words != before?.undelivered { Terminal.sayUnbuffered("    THE APP SAYS \(words)") }
         if let content = snapshot.content, content != before?.content { print(content) }
     }
 

@@ -161,6 +161,23 @@ def sealed_opens_on_the_phone_alone(page, user):
     page.press("content-back")
 
 
+def sealing_says_who_cannot_open_it(page, user):
+    page.press("rich-template-sealed")
+    page.choose("rich-to", "expression")
+    page.type("rich-expression", "username:alice || username:zoe")
+    sends(page, "rich-send", "accepted", "the sealed notification for two")
+    if not any("zoe is not signed in" in words for words in page.texts("sent-warning")):
+        raise Failure(f"nothing is said of who cannot open it: {last_words(page)}")
+    page.shot("sealed-warning")
+    page.quiet()
+    # A tag that a seal cannot follow would go to others than were meant.
+    page.type("rich-expression", "username:alice && !beta")
+    sends(page, "rich-send", "failed", "what is sealed for an expression")
+    if "names its users" not in last_words(page):
+        raise Failure(f"the refusal is not explained: {last_words(page)}")
+    page.choose("rich-to", "username:alice")
+
+
 def a_dropped_picture_is_the_content(page, user):
     page.press("rich-template-picture")
     page.drop("square.png", encoded=PNG, media_type="image/png")
@@ -210,5 +227,6 @@ def later_can_be_taken_back(page, user):
 STEPS = [
     a_push_by_hand_arrives, to_another_phone, mistakes_are_told_in_words_with_their_place, broken_json_is_found,
     a_dropped_file_keeps_its_bundle, again_and_as_other_forms, rich_of_every_kind, sealed_opens_on_the_phone_alone,
+    sealing_says_who_cannot_open_it,
     a_dropped_picture_is_the_content, later_can_be_taken_back,
 ]

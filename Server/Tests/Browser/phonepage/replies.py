@@ -1,7 +1,7 @@
 """Answering in a notification."""
 
 from .composing import home
-from .page import send_from_elsewhere
+from .page import Failure, send_from_elsewhere
 
 
 def an_answer_reaches_the_sender(page, user):
@@ -24,4 +24,30 @@ def an_answer_reaches_the_sender(page, user):
     page.turn_to(1)
 
 
-STEPS = [an_answer_reaches_the_sender]
+def signing_out_says_what_did_not_reach_the_server(page, user):
+    page.turn_to(1)
+    home(page)
+    send_from_elsewhere(page, "bob", {"message": "And tomorrow?", "title": "Bob", "audience": "username:alice"})
+    page.press("control-centre")
+    page.wait("the question", lambda: "And tomorrow?" in "".join(page.texts("notice")[:1]))
+    page.switch("switch-offline", True)
+    page.press("notice-expand")
+    page.press("notice-reply")
+    page.type("reply-text", "Not tomorrow")
+    page.press("reply-send")
+    page.gone("expanded-notice")
+    page.press("control-centre")
+    page.press("control-open")
+    page.quiet()
+    page.press("sign-out")
+    page.wait("the loss in words", lambda: page.find("undelivered")
+              and "An answer of yours did not reach the server" in page.find("undelivered").text)
+    page.shot("undelivered")
+    page.switch("switch-offline", False)
+    page.press("sign-in-button")
+    page.see("main-screen")
+    if page.find("undelivered"):
+        raise Failure("the next one to sign in is told what the one before lost")
+
+
+STEPS = [an_answer_reaches_the_sender, signing_out_says_what_did_not_reach_the_server]

@@ -1,6 +1,7 @@
 import DeviceSimulation
 import Foundation
 import RichPushModel
+import ServiceErrors
 import SimulatedPhonePage
 import Testing
 
@@ -109,10 +110,12 @@ struct PhoneToolsTests {
             try await stage.signIn("bob", on: 1)
             try await stage.signIn("carol", on: 2)
             try await stage.phone(1).perform(.home)
-            var draft = SealedDraft(sender: "alice", users: ["bob"], kind: .image, message: "For bob alone")
+            var draft = SealedDraft(sender: "alice", users: ["bob", "dave"], kind: .image, message: "For bob alone")
             draft.content = Picture.random(side: 16)
             draft.fileName = "picture.gif"
-            let id = try await stage.demo.tools.send(draft).id
+            let sent = try await stage.demo.tools.send(draft)
+            let id = sent.answer.id
+            #expect(sent.warnings == ["dave is not signed in with an app that opens sealed content"])
             let home = try await stage.wait(for: "the notification", on: 1) { !$0.notifications.isEmpty }
             #expect(home.notifications.first?.body == "For bob alone")
             try await stage.phone(1).perform(.openApp)
@@ -124,6 +127,19 @@ struct PhoneToolsTests {
             let stored = try await stage.caller("alice").call("GET", APIRoute.details(id))
             #expect(stored.status == 200 && stored.body.range(of: Data("For bob alone".utf8)) == nil)
             #expect(await stage.phone(2).snapshot.notifications.isEmpty)
+        }
+    }
+
+    @Test("what is sealed for nobody is refused with the reason, and so is a name that is none")
+    func sealedForNobody() async throws {
+        try await Stage.open { stage in
+            for (users, words) in [
+                (["dave"], "no key to seal for"), ([], "name somebody"), (["d ave"], "'d ave' is not a user name"),
+            ] {
+                let draft = SealedDraft(sender: "alice", users: users, kind: .text, message: "For nobody")
+                let error = await #expect(throws: ServiceError.self) { try await stage.demo.tools.send(draft) }
+                #expect(error?.detail?.contains(words) == true, "\(error?.detail ?? "none")")
+            }
         }
     }
 

@@ -88,6 +88,22 @@ extension AppleFace {
             #expect(UIApplication.shared.fakeOpenTasks.isEmpty)
         }
 
+        @Test("that signs out says how many answers the server did not get, and nothing of them stays")
+        func lostAnswers() async throws {
+            let delegate = try await phone.signedIn()
+            phone.backend.store(7)
+            _ = try await delegate.client.refresh()
+            phone.backend.setOffline(true)
+            let answer = NoticeResponse(identifier: "rich-7", richID: id(7), action: .reply("On my way"))
+            await delegate.client.engine.didRespond(answer)
+            let result = try await delegate.client.signOut()
+            #expect(result.lostReplies == 1)
+            #expect(phone.log.all.last { $0.kind == .undelivered }?.detail["replies"] == "1")
+            let files = FileManager.default.enumerator(at: phone.folder, includingPropertiesForKeys: nil)
+            let left = (files?.allObjects as? [URL] ?? []).compactMap { try? Data(contentsOf: $0) }
+            #expect(left.allSatisfy { $0.range(of: Data("On my way".utf8)) == nil })
+        }
+
         @Test("what waited for the screens of one user is not shown to the next")
         func nextUser() async throws {
             let delegate = try await phone.signedIn()

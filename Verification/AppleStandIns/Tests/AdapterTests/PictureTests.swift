@@ -90,6 +90,19 @@ extension AppleFace {
             #expect(sides == [3_464, 168, 1_732])
         }
 
+        @Test("are not decoded for a side that is no number, and for one without end as large as a screen shows")
+        func strangeSides() async throws {
+            let client = try await phone.signedIn().client
+            let entry = phone.backend.store(7, bytes: png(6_003, 4_000))
+            #expect(await client.open(id(7)).state == .ready)
+            let model = InboxModel(client: client)
+            for side in [CGFloat.nan, 0, -1, -CGFloat.infinity] { #expect(await model.thumbnail(of: entry, side: side) == nil) }
+            for side in [CGFloat.infinity, .greatestFiniteMagnitude] {
+                #expect(await model.thumbnail(of: entry, side: side)?.size.width == 3_464)
+            }
+            #expect(FakeDecodings.shared.ofWidth(6_003).count == 2)
+        }
+
         @Test("make room for themselves before they are decoded")
         func room() async throws {
             let about = PictureFile(try file(png(200, 301)))

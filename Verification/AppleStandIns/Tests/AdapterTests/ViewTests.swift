@@ -141,6 +141,32 @@ extension AppleFace {
             loading.cancel()
         }
 
+        @Test("ask the server once more however many notifications came while it was being asked, and show the last of them")
+        func burst() async throws {
+            let client = try await phone.signedIn().client
+            let model = InboxModel(client: client)
+            let before = phone.backend.count("GET", "/notifications")
+            let loading = Task { await model.load() }
+            #expect(await soon { !model.isLoading && phone.backend.count("GET", "/notifications") == before + 1 })
+            let gate = Gate()
+            phone.backend.state.with { $0.gates["/notifications$"] = gate }
+            for number in 1...100 {
+                phone.backend.store(Int32(number), message: "Number \(number)")
+                let notice = ForegroundNotice(
+                    identifier: "remote-\(number)", richID: id(Int32(number)), subject: nil, content: NoticeContent(body: "New"))
+                _ = await client.engine.willPresent(notice)
+                if number == 1 { #expect(await soon { await gate.isWaitedAt }) }
+            }
+            await settle()
+            #expect(phone.backend.count("GET", "/notifications") == before + 2 && model.isLoading)
+            await gate.open()
+            #expect(await soon { model.inbox.entries.first?.message == "Number 100" && !model.isLoading })
+            await settle()
+            #expect(phone.backend.count("GET", "/notifications") == before + 3)
+            loading.cancel()
+            await loading.value
+        }
+
         @Test("show an empty inbox and a failed one as what they are")
         func emptyInbox() async throws {
             let client = try await phone.signedIn().client
