@@ -86,7 +86,8 @@
         /// What they are now.
         public var current: [String] { get async { await engine.currentTags.map(\.description) } }
 
-        /// Replaces them. Throws `badTag`, and `refused` for tags that only the server may set.
+        /// Replaces them. Throws `badTag`, and `refused` for tags that only the server may set. Of tags that a server refuses which
+        /// could not be reached at first, the event `tagsRefused` tells.
         public func set(_ tags: [String]) async throws(RichPushError) { try await engine.setTags(tags) }
     }
 #endif

@@ -10,6 +10,8 @@ public struct DeviceEvent: Hashable, Sendable, Codable {
     /// What.
     public enum Kind: String, Sendable, Codable, CaseIterable {
         case signedIn, signedOut, registered, registrationFailed
+        /// The server takes the installation without its tags only; `kept` of those that it took before are left.
+        case tagsRefused
         /// A push is not for this session.
         case ignored
         /// A push for something that is being handled or was shown already.
