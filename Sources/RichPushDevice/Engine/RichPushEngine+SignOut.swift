@@ -55,12 +55,16 @@ extension RichPushEngine {
         try device.secrets.setSecret(String(decoding: data, as: UTF8.self), for: .revocation)
     }
 
+    /// Whether the server still has to hear that nobody is signed in here.
+    var mayBeBound: Bool { ((try? device.secrets.secret(.revocation)) ?? nil) != nil || !unconfirmed().isEmpty }
+
     /// Tells the server of a sign-out that it may not have heard of, without making anybody wait.
     func startRevocation() {
-        guard revoking == nil, isLoaded, session == nil else { return }
+        guard revoking == nil, isLoaded, session == nil, !isChangingSession else { return }
         let deadline = Deadline(device.clock, after: configuration.limits.callDeadline)
         revoking = Task {
             await revoke(within: deadline)
+            await revokeUnconfirmed(within: deadline)
             revoking = nil
         }
     }
@@ -77,7 +81,8 @@ extension RichPushEngine {
         do throws(RichPushError) {
             _ = try await client.call(call, as: .installation(revocation.credential), within: deadline)
         } catch {
-            // A credential that is no longer taken, or nothing there: the server knows already.
+            // A credential that is no longer taken, or nothing there: the server knows already, for with a credential it ends the
+            // device that had it.
             if error.isTransient { return }
         }
         guard (try? device.secrets.secret(.revocation)) == text else { return }

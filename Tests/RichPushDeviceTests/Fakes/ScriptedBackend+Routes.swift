@@ -26,7 +26,7 @@ extension ScriptedBackend {
         _ request: TransportRequest, _ authorization: String, _ state: inout State
     ) -> TransportResponse {
         if request.method == "DELETE" {
-            guard bearer(authorization, state) else { return problem(401) }
+            guard bearer(authorization, state) || user(authorization, state) != nil else { return problem(401) }
             state.credentials = []
             return TransportResponse(status: 204)
         }
