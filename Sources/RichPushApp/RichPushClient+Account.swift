@@ -17,7 +17,7 @@
         }
 
         /// Signs out: nothing of the user stays on the device. The server is told now or at the next occasion, also when the app
-        /// goes to the background meanwhile.
+        /// goes to the background meanwhile. Throws `storage` when something could not be read or removed.
         public func signOut() async throws(RichPushError) {
             let assertion = BackgroundAssertion("Sign out")
             defer { assertion.end() }

@@ -20,9 +20,10 @@ extension RichPushEngine {
     /// Signs out: nothing of the user stays on the device, at once and without a network; then the server is told, for at most
     /// a few seconds now and otherwise at the next occasion.
     ///
-    /// Throws only when something could not be removed from the device.
+    /// Throws only when something could not be removed from the device, also because who is signed in cannot be read: then
+    /// nothing has changed.
     public func signOut() async throws(RichPushError) {
-        load()
+        if let failure = load() { throw .storage(failure) }
         guard !isChangingSession else { throw .busy }
         guard let session else { return }
         isChangingSession = true
