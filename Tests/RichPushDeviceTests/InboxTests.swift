@@ -35,6 +35,56 @@ struct InboxTests {
         #expect(!device.files.contains { (try? Data(contentsOf: URL(fileURLWithPath: $0))) == Samples.png(1) })
     }
 
+    @Test("loses nothing that arrived between two looks, whose answers would come in the other order")
+    func overlapping() async throws {
+        let engine = try await device.signedIn()
+        device.backend.store(1)
+        let backend = device.backend
+        let (slow, count) = (Gate(), Locked(0))
+        backend.state.with { $0.gates["notifications$"] = slow }
+        let old = ScriptedBackend.json(InboxPage(notifications: [Samples.entry(1, bytes: Samples.png(1))], unread: 1), 200)
+        // The first question is answered as things were when it was asked.
+        backend.script { request in
+            guard request.method == "GET", request.url.path == APIRoute.notifications else { return nil }
+            return count.with { count in
+                count += 1
+                return count == 1 ? .success(old) : nil
+            }
+        }
+        let first = Task { try? await engine.refresh().entries.map(\.id) }
+        #expect(await eventually { backend.count("GET", "/notifications") == 1 })
+        backend.store(2)
+        #expect(await engine.handleBackgroundPush(Samples.silent(2), budget: .seconds(30)) == .newData)
+        backend.state.with { $0.gates = [:] }
+        let others = (0..<3).map { _ in Task { try? await engine.refresh().entries.map(\.id) } }
+        await settle()
+        #expect(backend.count("GET", "/notifications") == 1)
+        await slow.open()
+        _ = await first.value
+        for other in others { #expect(await other.value == [id(2), id(1)]) }
+        #expect(backend.count("GET", "/notifications") == 2)
+        #expect(try await engine.inbox().entries.map(\.id) == [id(2), id(1)])
+        #expect(await device.notifications.removed.isEmpty)
+        #expect(await engine.isDownloaded(id(2)))
+    }
+
+    @Test("can be looked at again after a sign-out ended a look under way")
+    func endedLook() async throws {
+        let engine = try await device.signedIn()
+        let stuck = Gate()
+        device.backend.state.with { $0.gates["notifications$"] = stuck }
+        let looks = [Task { try? await engine.refresh() }, Task { try? await engine.refresh() }]
+        #expect(await eventually { device.backend.count("GET", "/notifications") == 1 })
+        try await engine.signOut()
+        device.backend.state.with { $0.gates = [:] }
+        try await engine.signIn(user: "bob", password: "hidden")
+        device.backend.store(3)
+        #expect(try await engine.refresh().entries.map(\.id) == [id(3)])
+        await stuck.open()
+        for look in looks { _ = await look.value }
+        #expect(try await engine.refresh().entries.map(\.id) == [id(3)])
+    }
+
     @Test("keeps receipts while offline, over a restart, and sends each once")
     func receiptsSurvive() async throws {
         let first = try await device.signedIn()

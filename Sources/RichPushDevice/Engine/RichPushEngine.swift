@@ -27,6 +27,9 @@ public actor RichPushEngine {
     var registration: Task<Void, Never>?
     /// Why there is no new credential; nothing when there is one.
     var renewal: Task<RichPushError?, Never>?
+    /// The look at the inbox that is under way, and the one that begins after it for whoever has asked meanwhile.
+    var refreshing: Task<Result<Inbox, RichPushError>, Never>?
+    var nextRefresh: Task<Result<Inbox, RichPushError>, Never>?
     var flushing: Task<Void, Never>?
     /// Something was noted while a flush was under way.
     var needsFlush = false
@@ -119,11 +122,15 @@ public actor RichPushEngine {
         for task in pushes.values { task.cancel() }
         registration?.cancel()
         renewal?.cancel()
+        refreshing?.cancel()
+        nextRefresh?.cancel()
         flushing?.cancel()
         fetches = [:]
         pushes = [:]
         registration = nil
         renewal = nil
+        refreshing = nil
+        nextRefresh = nil
         flushing = nil
     }
 }
