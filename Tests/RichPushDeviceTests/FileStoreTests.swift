@@ -138,6 +138,21 @@ struct FileStoreTests {
         #expect([1, 2, 3, 4, 5].filter { cache.contains(key($0)) } == [4, 5])
     }
 
+    @Test("content can be read on a full disk, and not when its session ended meanwhile")
+    func fullDisk() throws {
+        var cache = try cache()
+        try adopt(1, 20, cache, at: 0)
+        cache.writing = { _, _, _ throws(StorageError) in throw .failed }
+        let content = try #require(try cache.content(key(1), now: now + .seconds(10)))
+        #expect(try Data(contentsOf: content.file).count == 20)
+        let root = cache.root
+        cache.writing = { _, _, _ throws(StorageError) in
+            try? FileManager.default.removeItem(at: root)
+            throw .sessionEnded
+        }
+        #expect(try cache.content(key(1), now: now + .seconds(10)) == nil)
+    }
+
     @Test("content that was not used for a month goes")
     func age() throws {
         let cache = try cache()
