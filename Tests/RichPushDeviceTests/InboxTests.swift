@@ -120,6 +120,47 @@ struct InboxTests {
         #expect(device.backend.count("POST", "/receipts") == count)
     }
 
+    /// Answers that say nothing of what was asked for: of what stands before the server, and of a server that wants it again.
+    static let passing = [404, 410, 408, 425].map { TransportResponse(status: $0, body: Data("<html>default backend".utf8)) }
+
+    @Test("keeps what waits for the server when something else answers in its place, and loses none of it", arguments: passing)
+    func rollout(_ answer: TransportResponse) async throws {
+        let engine = try await device.signedIn()
+        device.backend.store(7)
+        _ = try await engine.refresh()
+        device.backend.script { _ in .success(answer) }
+        await engine.didRespond(NoticeResponse(identifier: "rich-7", richID: id(7), action: .reply("Yes")))
+        #expect(await device.notifications.presented.isEmpty)
+        guard case .missing = await engine.open(id(7)).state else {
+            Issue.record("it can be opened again")
+            return
+        }
+        #expect(try await engine.inbox().entries.map(\.id) == [id(7)])
+        let replies = Locked<[Data?]>([])
+        device.backend.script { request in
+            guard request.url.path.hasSuffix("/replies") else { return nil }
+            replies.with { $0.append(request.body) }
+            return .success(TransportResponse(status: 204))
+        }
+        _ = try await engine.refresh()
+        #expect(replies.with { $0.count } == 1)
+        #expect(device.backend.state.with { $0.reads } == [id(7)])
+        #expect(device.receipts(.action) == [id(7)])
+        #expect(await engine.open(id(7)).state == .ready)
+    }
+
+    @Test("believes that something is gone for good in the server's own words only", arguments: ["unknown-route", "not-found"])
+    func gone(code: String) async throws {
+        let engine = try await device.signedIn()
+        device.backend.store(7)
+        _ = try await engine.refresh()
+        let problem = Problem(type: "about:blank", title: "No", status: 404, detail: nil, code: code)
+        device.backend.script { $0.url.path.hasSuffix("/7") ? .success(ScriptedBackend.json(problem, 404)) : nil }
+        let state = await engine.open(id(7)).state
+        #expect(state == .failed(code == "not-found" ? .recalled : .refused(problem)))
+        #expect(try await engine.inbox().entries.isEmpty == (code == "not-found"))
+    }
+
     @Test("sends at most a hundred receipts at once")
     func batches() async throws {
         let engine = try await device.signedIn()
