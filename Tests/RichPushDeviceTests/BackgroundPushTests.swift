@@ -170,7 +170,7 @@ struct BackgroundPushTests {
         let session = try #require(await engine.session)
         let store = try device.ports().store
         let now = device.clock.now
-        #expect(try store.claim(RecordKey(.claims, "7", of: session.id), until: now + .seconds(30), now: now))
+        #expect(try store.claim(RecordKey(.claims, "7", of: session.id), until: now + .seconds(30), now: now) != nil)
         device.backend.store(7)
         #expect(await engine.handleBackgroundPush(Samples.visible(7), budget: .seconds(30)) == .noData)
         #expect(await engine.handleBackgroundPush(Samples.silent(7), budget: .seconds(30)) == .failed)
