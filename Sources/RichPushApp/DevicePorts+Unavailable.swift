@@ -24,8 +24,8 @@
         func records(
             _ collection: RecordKey.Collection, of session: SessionID, limit: Int
         ) throws(StorageError) -> [Data] { throw .failed }
-        func claim(_ key: RecordKey, until expiry: Timestamp, now: Timestamp) throws(StorageError) -> Bool { throw .failed }
-        func releaseClaim(_ key: RecordKey) throws(StorageError) { throw .failed }
+        func claim(_ key: RecordKey, until expiry: Timestamp, now: Timestamp) throws(StorageError) -> HeldClaim? { throw .failed }
+        func release(_ claim: HeldClaim) throws(StorageError) { throw .failed }
     }
 
     private struct NoCache: ContentCache {

@@ -21,7 +21,8 @@
         /// still waited for it and is told of the sign-out, also when the app goes to the background meanwhile; the sign-out is told at
         /// the next occasion otherwise.
         ///
-        /// Returns what the server has not got and nobody has any more. If an answer is among it, tell the user.
+        /// Returns what the server has not got and nobody has any more. If an answer is among it, tell the user. Throws `storage` when
+        /// something could not be read or removed.
         @discardableResult
         public func signOut() async throws(RichPushError) -> SignOutResult {
             let assertion = BackgroundAssertion("Sign out")
@@ -91,7 +92,8 @@
         /// What they are now.
         public var current: [String] { get async { await engine.currentTags.map(\.description) } }
 
-        /// Replaces them. Throws `badTag`, and `refused` for tags that only the server may set.
+        /// Replaces them. Throws `badTag`, and `refused` for tags that only the server may set. Of tags that a server refuses which
+        /// could not be reached at first, the event `tagsRefused` tells.
         public func set(_ tags: [String]) async throws(RichPushError) { try await engine.setTags(tags) }
     }
 #endif

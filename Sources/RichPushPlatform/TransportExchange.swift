@@ -14,6 +14,8 @@
         var body = Data()
         /// What the exchange itself decided, before the system reports the end that it caused.
         var failure: TransportError?
+        /// A refusal was longer than anybody reads and was ended: what it says is lost, that it is one is not.
+        private var isCut = false
 
         init(maximumBytes: Int64, file: URL?) {
             self.maximumBytes = maximumBytes
@@ -28,8 +30,13 @@
             return false
         }
 
-        /// Takes the news that a download has reached so many bytes; `false` as above.
-        mutating func reached(_ count: Int64) -> Bool {
+        /// Takes the news that a download has reached so many bytes; `false` as above. The caller's bound is for the content: what
+        /// comes with another status than 200 says why there is none, however small the content would be.
+        mutating func reached(_ count: Int64, status: Int?) -> Bool {
+            if let status, status != 200 {
+                isCut = count > Self.refusalLimit
+                return !isCut
+            }
             guard count > maximumBytes else { return true }
             failure = .tooLarge
             return false
@@ -54,7 +61,7 @@
         /// How it ends.
         func outcome(_ error: (any Error)?, headers: [AnyHashable: Any]) -> Result<TransportResponse, TransportError> {
             if let failure { return .failure(failure) }
-            if let error { return .failure(Self.failure(error)) }
+            if let error, !isCut { return .failure(Self.failure(error)) }
             guard status > 0 else { return .failure(.unreachable) }
             var named: [String: String] = [:]
             for (name, value) in headers { named["\(name)".lowercased()] = "\(value)" }

@@ -73,6 +73,14 @@ public struct OpenedSeal: Sendable {
     let envelope: URL
     let thumbOffset: Int
 
+    /// How many bytes the sealed content has, if the sender told the truth about what is inside; absent when there is none. To be
+    /// held against what lies on the server before that is fetched.
+    public var storedByteCount: Int64? {
+        // Far more than any content; the bound keeps the sum from overflowing.
+        guard let count = words.content?.byteCount, (0...(1 << 50)).contains(count) else { return nil }
+        return Int64(SealedStream.contentMark.count) + SealedStream.sealedCount(of: count)
+    }
+
     /// Writes the small picture. What lies at `target` is complete and genuine only when this does not throw.
     public func writeThumb(to target: URL) throws(SealingError) {
         guard words.thumb != nil else { throw .broken }

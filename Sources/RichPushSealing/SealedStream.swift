@@ -17,6 +17,12 @@ enum SealedStream {
     private static let piece = 64 << 10
     private static let tag = 16
 
+    /// How many bytes so many are when they are sealed, without the mark.
+    static func sealedCount(of count: Int64) -> Int64 {
+        let pieces = max(1, (count + Int64(piece) - 1) / Int64(piece))
+        return count + pieces * Int64(tag)
+    }
+
     /// Seals bytes under a key that is used for nothing else.
     static func sealed(_ bytes: Data, with key: SymmetricKey) throws(SealingError) -> Data {
         var sealed = Data(capacity: bytes.count + (bytes.count / piece + 1) * tag)

@@ -44,7 +44,7 @@ struct BackgroundPushTests {
     @Test("is answered on every failure of the server", arguments: [400, 401, 403, 404, 410, 429, 500, 503, 200, 302])
     func everyStatus(status: Int) async throws {
         let engine = try await device.signedIn()
-        device.backend.script { $0.url.path.hasSuffix("/details") ? .success(TransportResponse(status: status)) : nil }
+        device.backend.script { $0.url.path.hasSuffix("/details") ? .success(ScriptedBackend.problem(status)) : nil }
         let result = await engine.handleBackgroundPush(Samples.silent(7), budget: .seconds(30))
         #expect(result == ([404, 410].contains(status) ? .noData : .failed))
     }
@@ -170,7 +170,7 @@ struct BackgroundPushTests {
         let session = try #require(await engine.session)
         let store = try device.ports().store
         let now = device.clock.now
-        #expect(try store.claim(RecordKey(.claims, "7", of: session.id), until: now + .seconds(30), now: now))
+        #expect(try store.claim(RecordKey(.claims, "7", of: session.id), until: now + .seconds(30), now: now) != nil)
         device.backend.store(7)
         #expect(await engine.handleBackgroundPush(Samples.visible(7), budget: .seconds(30)) == .noData)
         #expect(await engine.handleBackgroundPush(Samples.silent(7), budget: .seconds(30)) == .failed)

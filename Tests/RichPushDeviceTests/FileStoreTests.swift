@@ -42,22 +42,36 @@ struct FileStoreTests {
     func claims() throws {
         let (first, second) = (try store(), try FileSharedStore(folder: folder.appendingPathComponent("records")))
         let key = RecordKey(.claims, "7", of: session)
-        #expect(try first.claim(key, until: now + .seconds(10), now: now))
-        #expect(try !second.claim(key, until: now + .seconds(10), now: now + .seconds(9)))
-        #expect(try second.claim(key, until: now + .seconds(30), now: now + .seconds(10)))
-        #expect(try !first.claim(key, until: now + .seconds(30), now: now + .seconds(11)))
-        try second.releaseClaim(key)
-        #expect(try first.claim(key, until: now + .seconds(30), now: now + .seconds(12)))
+        #expect(try first.claim(key, until: now + .seconds(10), now: now) != nil)
+        #expect(try second.claim(key, until: now + .seconds(10), now: now + .seconds(9)) == nil)
+        let taken = try #require(try second.claim(key, until: now + .seconds(30), now: now + .seconds(10)))
+        #expect(try first.claim(key, until: now + .seconds(30), now: now + .seconds(11)) == nil)
+        try second.release(taken)
+        #expect(try first.claim(key, until: now + .seconds(30), now: now + .seconds(12)) != nil)
+    }
+
+    @Test("a claim that expired and was taken over is not given back by who held it before")
+    func overtaken() throws {
+        let (app, other) = (try store(), try FileSharedStore(folder: folder.appendingPathComponent("records")))
+        let key = RecordKey(.claims, "7", of: session)
+        let before = try #require(try app.claim(key, until: now + .seconds(10), now: now))
+        let held = try #require(try other.claim(key, until: now + .seconds(40), now: now + .seconds(10)))
+        try app.release(before)
+        #expect(try app.claim(key, until: now + .seconds(40), now: now + .seconds(11)) == nil)
+        try other.release(held)
+        #expect(try app.claim(key, until: now + .seconds(40), now: now + .seconds(12)) != nil)
+        try other.release(held)
+        #expect(try other.claim(key, until: now + .seconds(40), now: now + .seconds(13)) == nil)
     }
 
     @Test("of many that want a claim at once, new or expired, exactly one gets it", arguments: [false, true])
     func race(isExpired: Bool) async throws {
         let store = try store()
         let key = RecordKey(.claims, "7", of: session)
-        if isExpired { #expect(try store.claim(key, until: now, now: now - .seconds(1))) }
+        if isExpired { #expect(try store.claim(key, until: now, now: now - .seconds(1)) != nil) }
         let now = now
         let winners = await withTaskGroup(of: Bool.self) { group in
-            for _ in 0..<64 { group.addTask { (try? store.claim(key, until: now + .seconds(9), now: now)) ?? false } }
+            for _ in 0..<64 { group.addTask { ((try? store.claim(key, until: now + .seconds(9), now: now)) ?? nil) != nil } }
             return await group.reduce(into: 0) { if $1 { $0 += 1 } }
         }
         #expect(winners == 1)
@@ -68,15 +82,15 @@ struct FileStoreTests {
     func brokenTakeOver() async throws {
         let store = try store()
         let key = RecordKey(.claims, "7", of: session)
-        #expect(try store.claim(key, until: now, now: now - .seconds(1)))
+        #expect(try store.claim(key, until: now, now: now - .seconds(1)) != nil)
         let folder = store.folder(.claims, session)
         let old = try JSONDecoder().decode(FileSharedStore.Claim.self, from: Data(contentsOf: store.file(key)))
         let turn = folder.appendingPathComponent("turn-" + Hexadecimal.digest(old.token))
         try JSONEncoder().encode(FileSharedStore.Claim(token: "ended", expiry: now + .seconds(10))).write(to: turn)
-        #expect(try !store.claim(key, until: now + .seconds(30), now: now + .seconds(9)))
+        #expect(try store.claim(key, until: now + .seconds(30), now: now + .seconds(9)) == nil)
         let later = now + .seconds(10)
         let winners = await withTaskGroup(of: Bool.self) { group in
-            for _ in 0..<64 { group.addTask { (try? store.claim(key, until: later + .seconds(9), now: later)) ?? false } }
+            for _ in 0..<64 { group.addTask { ((try? store.claim(key, until: later + .seconds(9), now: later)) ?? nil) != nil } }
             return await group.reduce(into: 0) { if $1 { $0 += 1 } }
         }
         #expect(winners == 1)
@@ -87,12 +101,13 @@ struct FileStoreTests {
     func abandonedClaims() throws {
         let store = try store()
         for number in 1...40 {
-            #expect(try store.claim(RecordKey(.claims, "\(number)", of: session), until: now + .seconds(30), now: now))
+            let key = RecordKey(.claims, "\(number)", of: session)
+            #expect(try store.claim(key, until: now + .seconds(30), now: now) != nil)
         }
         let key = RecordKey(.claims, "last", of: session)
-        #expect(try store.claim(key, until: now + .seconds(7_300), now: now + .seconds(7_200)))
+        #expect(try store.claim(key, until: now + .seconds(7_300), now: now + .seconds(7_200)) != nil)
         #expect(FileAccess.files(in: store.folder(.claims, session)) == [store.file(key)])
-        #expect(try store.claim(key, until: now + .seconds(30), now: now))
+        #expect(try store.claim(key, until: now + .seconds(30), now: now) != nil)
     }
 
     @Test("records of content that never came go after an hour")
@@ -136,6 +151,21 @@ struct FileStoreTests {
         #expect([1, 2, 3, 4].filter { cache.contains(key($0)) } == [1, 3, 4])
         try adopt(5, 80, cache, at: 12)
         #expect([1, 2, 3, 4, 5].filter { cache.contains(key($0)) } == [4, 5])
+    }
+
+    @Test("content can be read on a full disk, and not when its session ended meanwhile")
+    func fullDisk() throws {
+        var cache = try cache()
+        try adopt(1, 20, cache, at: 0)
+        cache.writing = { _, _, _ throws(StorageError) in throw .failed }
+        let content = try #require(try cache.content(key(1), now: now + .seconds(10)))
+        #expect(try Data(contentsOf: content.file).count == 20)
+        let root = cache.root
+        cache.writing = { _, _, _ throws(StorageError) in
+            try? FileManager.default.removeItem(at: root)
+            throw .sessionEnded
+        }
+        #expect(try cache.content(key(1), now: now + .seconds(10)) == nil)
     }
 
     @Test("content that was not used for a month goes")

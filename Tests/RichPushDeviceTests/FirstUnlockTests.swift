@@ -41,6 +41,17 @@ struct FirstUnlockTests {
         #expect(device.receipts(.action) == [id(7)])
     }
 
+    @Test("a sign-out says that it removed nothing, and works after the unlock")
+    func signOut() async throws {
+        let engine = try await restarted()
+        await #expect(throws: RichPushError.storage(.locked)) { try await engine.signOut() }
+        #expect(device.secrets.with { $0[.credential] } != nil)
+        lock(false)
+        try await engine.signOut()
+        #expect(device.secrets.with { $0[.credential] } == nil)
+        #expect(device.files.isEmpty)
+    }
+
     @Test("a tap is kept until something can be read, also when the app only learns of the unlock by coming to the front")
     func stillLocked() async throws {
         let engine = try await restarted()

@@ -35,6 +35,56 @@ struct InboxTests {
         #expect(!device.files.contains { (try? Data(contentsOf: URL(fileURLWithPath: $0))) == Samples.png(1) })
     }
 
+    @Test("loses nothing that arrived between two looks, whose answers would come in the other order")
+    func overlapping() async throws {
+        let engine = try await device.signedIn()
+        device.backend.store(1)
+        let backend = device.backend
+        let (slow, count) = (Gate(), Locked(0))
+        backend.state.with { $0.gates["notifications$"] = slow }
+        let old = ScriptedBackend.json(InboxPage(notifications: [Samples.entry(1, bytes: Samples.png(1))], unread: 1), 200)
+        // The first question is answered as things were when it was asked.
+        backend.script { request in
+            guard request.method == "GET", request.url.path == APIRoute.notifications else { return nil }
+            return count.with { count in
+                count += 1
+                return count == 1 ? .success(old) : nil
+            }
+        }
+        let first = Task { try? await engine.refresh().entries.map(\.id) }
+        #expect(await eventually { backend.count("GET", "/notifications") == 1 })
+        backend.store(2)
+        #expect(await engine.handleBackgroundPush(Samples.silent(2), budget: .seconds(30)) == .newData)
+        backend.state.with { $0.gates = [:] }
+        let others = (0..<3).map { _ in Task { try? await engine.refresh().entries.map(\.id) } }
+        await settle()
+        #expect(backend.count("GET", "/notifications") == 1)
+        await slow.open()
+        _ = await first.value
+        for other in others { #expect(await other.value == [id(2), id(1)]) }
+        #expect(backend.count("GET", "/notifications") == 2)
+        #expect(try await engine.inbox().entries.map(\.id) == [id(2), id(1)])
+        #expect(await device.notifications.removed.isEmpty)
+        #expect(await engine.isDownloaded(id(2)))
+    }
+
+    @Test("can be looked at again after a sign-out ended a look under way")
+    func endedLook() async throws {
+        let engine = try await device.signedIn()
+        let stuck = Gate()
+        device.backend.state.with { $0.gates["notifications$"] = stuck }
+        let looks = [Task { try? await engine.refresh() }, Task { try? await engine.refresh() }]
+        #expect(await eventually { device.backend.count("GET", "/notifications") == 1 })
+        try await engine.signOut()
+        device.backend.state.with { $0.gates = [:] }
+        try await engine.signIn(user: "bob", password: "hidden")
+        device.backend.store(3)
+        #expect(try await engine.refresh().entries.map(\.id) == [id(3)])
+        await stuck.open()
+        for look in looks { _ = await look.value }
+        #expect(try await engine.refresh().entries.map(\.id) == [id(3)])
+    }
+
     @Test("keeps receipts while offline, over a restart, and sends each once")
     func receiptsSurvive() async throws {
         let first = try await device.signedIn()
@@ -68,6 +118,47 @@ struct InboxTests {
         let count = device.backend.count("POST", "/receipts")
         _ = try await engine.refresh()
         #expect(device.backend.count("POST", "/receipts") == count)
+    }
+
+    /// Answers that say nothing of what was asked for: of what stands before the server, and of a server that wants it again.
+    static let passing = [404, 410, 408, 425].map { TransportResponse(status: $0, body: Data("<html>default backend".utf8)) }
+
+    @Test("keeps what waits for the server when something else answers in its place, and loses none of it", arguments: passing)
+    func rollout(_ answer: TransportResponse) async throws {
+        let engine = try await device.signedIn()
+        device.backend.store(7)
+        _ = try await engine.refresh()
+        device.backend.script { _ in .success(answer) }
+        await engine.didRespond(NoticeResponse(identifier: "rich-7", richID: id(7), action: .reply("Yes")))
+        #expect(await device.notifications.presented.isEmpty)
+        guard case .missing = await engine.open(id(7)).state else {
+            Issue.record("it can be opened again")
+            return
+        }
+        #expect(try await engine.inbox().entries.map(\.id) == [id(7)])
+        let replies = Locked<[Data?]>([])
+        device.backend.script { request in
+            guard request.url.path.hasSuffix("/replies") else { return nil }
+            replies.with { $0.append(request.body) }
+            return .success(TransportResponse(status: 204))
+        }
+        _ = try await engine.refresh()
+        #expect(replies.with { $0.count } == 1)
+        #expect(device.backend.state.with { $0.reads } == [id(7)])
+        #expect(device.receipts(.action) == [id(7)])
+        #expect(await engine.open(id(7)).state == .ready)
+    }
+
+    @Test("believes that something is gone for good in the server's own words only", arguments: ["unknown-route", "not-found"])
+    func gone(code: String) async throws {
+        let engine = try await device.signedIn()
+        device.backend.store(7)
+        _ = try await engine.refresh()
+        let problem = Problem(type: "about:blank", title: "No", status: 404, detail: nil, code: code)
+        device.backend.script { $0.url.path.hasSuffix("/7") ? .success(ScriptedBackend.json(problem, 404)) : nil }
+        let state = await engine.open(id(7)).state
+        #expect(state == .failed(code == "not-found" ? .recalled : .refused(problem)))
+        #expect(try await engine.inbox().entries.isEmpty == (code == "not-found"))
     }
 
     @Test("sends at most a hundred receipts at once")

@@ -99,6 +99,68 @@ struct RegistrationTests {
         #expect(await engine.serverEnvironments == nil)
     }
 
+    /// Lets the server refuse tags that begin so.
+    private func protect(_ prefix: String) {
+        device.backend.script { request in
+            let update = request.body.flatMap { try? JSONDecoder().decode(InstallationUpdate.self, from: $0) }
+            guard request.method == "PUT", update?.tags.contains(where: { $0.text.hasPrefix(prefix) }) == true else { return nil }
+            return .success(ScriptedBackend.problem(403))
+        }
+    }
+
+    private var refusals: [[String: String]] { device.log.all.filter { $0.kind == .tagsRefused }.map(\.detail) }
+
+    @Test("goes on with the tags that were taken last when others, chosen without a network, are refused")
+    func refusedTags() async throws {
+        let engine = try await device.signedIn()
+        try await engine.setTags(["news"])
+        device.backend.setOffline(true)
+        try await engine.setTags(["vip:gold"])
+        #expect(await eventually { device.clock.sleeperCount == 1 && failures == 1 })
+        device.backend.setOffline(false)
+        protect("vip:")
+        device.clock.advance(by: .seconds(2))
+        #expect(await eventually { await engine.registration == nil && !refusals.isEmpty })
+        #expect(refusals == [["reason": "forbidden", "kept": "1"]])
+        #expect(await engine.currentTags.map(\.text) == ["news"])
+        await engine.didRegister(token: "0123")
+        #expect(await eventually { told?.handle == "0123" })
+        #expect(told?.tags.map(\.text) == ["news"])
+    }
+
+    @Test("tells a new token without the tags that the server has protected since, and renews a credential without them")
+    func protectedSince() async throws {
+        let engine = try await device.signedIn()
+        try await engine.setTags(["vip:gold", "news"])
+        protect("vip:")
+        await engine.didRegister(token: "0123")
+        #expect(await eventually { await engine.registration == nil && device.log.kinds.contains(.tagsRefused) })
+        #expect(told?.handle == "0123" && told?.tags == [])
+        #expect(await engine.currentTags.isEmpty)
+        let count = puts
+        _ = try await engine.refresh()
+        #expect(await eventually { await engine.registration == nil })
+        #expect(puts == count)
+        device.backend.script(nil)
+        try await engine.setTags(["vip:gold"])
+        protect("vip:")
+        device.backend.state.with { $0.credentials = [] }
+        _ = try await engine.refresh()
+        #expect(await engine.session?.isRejected == false)
+        #expect(await engine.currentTags.isEmpty)
+    }
+
+    @Test("that is refused for something else than its tags keeps them")
+    func refusedOtherwise() async throws {
+        let engine = try await device.signedIn()
+        try await engine.setTags(["news"])
+        device.backend.script { $0.method == "PUT" ? .success(ScriptedBackend.problem(400)) : nil }
+        await engine.didRegister(token: "0123")
+        #expect(await eventually { failures == 1 })
+        #expect(await engine.currentTags.map(\.text) == ["news"])
+        #expect(refusals.isEmpty)
+    }
+
     @Test("uses the narrow credential after the sign-in")
     func credential() async throws {
         let engine = try await device.signedIn()

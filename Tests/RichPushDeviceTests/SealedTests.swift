@@ -160,6 +160,25 @@ struct SealedTests {
         #expect(await app.open(id(8)).state == .ready)
     }
 
+    @Test("with more outside than it says is inside is not fetched: not by the extension, not in the background, not by a tap")
+    func oversized() async throws {
+        let app = try await device.signedIn()
+        let small = SealingPart(bytes: Samples.png(3, count: 1_000), format: .png)
+        try device.backend.storeSealed(7, words, content: small)
+        device.backend.state.with { state in
+            guard let sealed = state.stored[id(7)]?.bytes else { return }
+            let padded = sealed + Data(count: 3_000_000)
+            state.stored[id(7)]?.bytes = padded
+            state.stored[id(7)]?.entry.content = Samples.descriptor(padded, MediaFormat.sealed.rawValue)
+        }
+        #expect(try await enrich().attachment == nil)
+        #expect(await app.handleBackgroundPush(Samples.silent(7, kind: .sealed), budget: .seconds(30)) == .failed)
+        #expect(await app.open(id(7)).state == .failed(.sealBroken))
+        await #expect(throws: RichPushError.sealBroken) { try await app.downloadLink(for: id(7)) }
+        let fetched = device.backend.requests.filter { $0.url.path.hasSuffix("/notifications/7") && $0.url.query == nil }
+        #expect(fetched.isEmpty)
+    }
+
     @Test("is refused when the sender declared a type that the bytes are not")
     func lyingSender() async throws {
         let app = try await device.signedIn()

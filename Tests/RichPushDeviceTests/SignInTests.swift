@@ -106,6 +106,74 @@ struct SignInTests {
         #expect(device.backend.state.with { $0.credentials } == ["credential-2"])
     }
 
+    /// An app in which a sign-in reached the server and its answer did not come back.
+    private func lostAnswer(_ failure: TransportError = .timedOut) async throws -> RichPushEngine {
+        let engine = try await device.launch()
+        let backend = device.backend
+        backend.script { request in
+            guard request.method == "PUT" else { return nil }
+            _ = backend.state.with { ScriptedBackend.route(request, &$0) }
+            return .failure(failure)
+        }
+        await #expect(throws: RichPushError.self) { try await engine.signIn(user: "alice", password: "secret") }
+        backend.script(nil)
+        #expect(await engine.session == nil)
+        return engine
+    }
+
+    private var credentials: Set<String> { device.backend.state.with { $0.credentials } }
+    private var unconfirmed: String? { device.secrets.with { $0[.unconfirmedSignIn] } }
+
+    @Test(
+        "in whose answer was lost is undone at the next occasion: nothing is sent to a phone on which nobody is signed in",
+        arguments: [TransportError.timedOut, .unreachable])
+    func lost(failure: TransportError) async throws {
+        let engine = try await lostAnswer(failure)
+        #expect(credentials == ["credential-1"])
+        await #expect(throws: RichPushError.notSignedIn) { try await engine.refresh() }
+        #expect(await eventually { unconfirmed == nil })
+        #expect(credentials.isEmpty)
+    }
+
+    @Test("in whose answer was lost is undone in the background too, and over a launch")
+    func lostOverLaunch() async throws {
+        await (try await lostAnswer()).stop()
+        device.backend.setOffline(true)
+        let engine = try await device.launch()
+        #expect(await engine.handleBackgroundRefresh(budget: .seconds(25)) == false)
+        device.backend.setOffline(false)
+        #expect(await engine.handleBackgroundRefresh(budget: .seconds(25)))
+        #expect(credentials.isEmpty && unconfirmed == nil)
+    }
+
+    @Test("in again after a lost answer is not undone, neither while the server is asked nor afterwards")
+    func lostAndAgain() async throws {
+        let engine = try await lostAnswer()
+        let gate = Gate()
+        device.backend.state.with { $0.gates["installations"] = gate }
+        let again = Task { try await engine.signIn(user: "alice", password: "secret") }
+        #expect(await eventually { await gate.isWaitedAt })
+        await #expect(throws: RichPushError.notSignedIn) { try await engine.refresh() }
+        await settle()
+        #expect(device.backend.count("DELETE", "") == 0)
+        await gate.open()
+        _ = try await again.value
+        #expect(unconfirmed == nil && credentials == ["credential-2"])
+        _ = try await device.launch().refresh()
+        #expect(credentials == ["credential-2"])
+    }
+
+    @Test("in with a wrong password after a lost answer leaves that one to be undone, for a week and no longer")
+    func lostThenWrong() async throws {
+        let engine = try await lostAnswer()
+        await #expect(throws: RichPushError.wrongPassword) { try await engine.signIn(user: "alice", password: "no") }
+        #expect(unconfirmed?.contains("secret") == true && unconfirmed?.contains("\"no\"") == false)
+        device.clock.advance(by: .seconds(7 * 86_400))
+        _ = try await device.launch()
+        #expect(await eventually { unconfirmed == nil })
+        #expect(credentials == ["credential-1"])
+    }
+
     @Test("out is bounded: a stuck server does not hold it up")
     func stuckServer() async throws {
         let engine = try await device.signedIn()

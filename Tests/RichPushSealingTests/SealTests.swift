@@ -60,6 +60,7 @@ struct SealTests {
             let seal = try device.open(envelope)
             #expect(seal.words.message == "Only for you" && seal.words.title == "From Åsa" && seal.words.kind == .image)
             #expect(seal.words.content?.byteCount == Int64(count) && seal.words.content?.fileName == "summer.png")
+            #expect(seal.storedByteCount == Int64(sealed.count))
             #expect(try device.content(seal, of: sealed) == picture)
             let thumb = device.folder.appendingPathComponent("thumb")
             try seal.writeThumb(to: thumb)

@@ -161,8 +161,44 @@ import Testing
         try await test.backend.setPassword("another password", ofUser: "ann")
         let update = InstallationUpdate(handle: Sample.handle(1))
         let phone = try #require(InstallationID("phone"))
-        let credential = try #require(try await test.backend.putInstallation(id: phone, update: update, for: ann).credential)
-        #expect(await code { _ = try await test.backend.authenticate(.bearer(credential), from: .local) } == .unauthenticated)
+        #expect(
+            await code { _ = try await test.backend.putInstallation(id: phone, update: update, for: ann) } == .unauthenticated)
+        #expect(test.hub.devices.isEmpty)
+    }
+
+    @Test("a password change signs the user's devices out, which could not do that any more, and nobody else's")
+    func passwordChangeSignsOut() async throws {
+        let test = try await TestBackend()
+        let (ann, bob) = (try await test.user("ann"), try await test.user("bob"))
+        let (phone, _) = try await test.install(ann, "a", handle: 1)
+        try await test.register(ann, handle: 2, id: "tutorial")
+        let (other, _) = try await test.install(bob, "b", handle: 3)
+        test.hub.failDevices(times: 1)
+        #expect(await code { try await test.backend.setPassword("another password", ofUser: "ann") } == .storageUnavailable)
+        try await test.backend.setPassword("another password", ofUser: "ann")
+        #expect(Set(test.hub.devices.keys.map(\.text)) == ["b"])
+        #expect(try await test.backend.devices(ofUser: "ann").devices.isEmpty)
+        let id = try #require(phone.installation)
+        #expect(await code { try await test.backend.deleteInstallation(id: id, for: phone) } == .unauthenticated)
+        let sent = try await test.send(bob, to: "$InstallationId:{b}")
+        #expect(try await test.inbox(other) == [sent])
+    }
+
+    @Test("who signs in with the new password while the devices are signed out stays")
+    func signInDuringPasswordChange() async throws {
+        let test = try await TestBackend()
+        let ann = try await test.user("ann")
+        _ = try await test.install(ann, "phone", handle: 1)
+        test.hub.duringNextRemoval {
+            guard
+                let again = try? await test.backend.authenticate(
+                    .basic(user: "ann", password: "another password"), from: TestBackend.source)
+            else { return }
+            _ = try? await test.install(again, "phone", handle: 1)
+        }
+        try await test.backend.setPassword("another password", ofUser: "ann")
+        #expect(test.hub.devices.keys.map(\.text) == ["phone"])
+        #expect(try await test.backend.devices(ofUser: "ann").devices.map(\.id) == ["phone"])
     }
 
     @Test("hand-over ends the old user's credential, on the same record and on another with the same handle")
@@ -205,7 +241,24 @@ import Testing
         test.clock.advance(by: .seconds(91 * 24 * 3600))
         #expect(
             await code { _ = try await test.backend.authenticate(.bearer(credential), from: .local) } == .unauthenticated)
+        #expect(test.hub.devices.count == 1)
         try await test.upkeep.sweep()
+        #expect(test.hub.devices.isEmpty)
+        #expect(try await test.backend.devices(ofUser: "ann").devices.isEmpty)
+    }
+
+    @Test("a device that signs in while its expired credential is swept stays signed in")
+    func signInDuringSweep() async throws {
+        let test = try await TestBackend()
+        let ann = try await test.user("ann")
+        _ = try await test.install(ann, "phone", handle: 1)
+        test.clock.advance(by: .seconds(91 * 24 * 3600))
+        test.hub.duringNextRemoval { _ = try? await test.install(ann, "phone", handle: 1) }
+        try await test.upkeep.sweep()
+        #expect(test.hub.devices.count == 1)
+        #expect(try await test.backend.devices(ofUser: "ann").devices.map(\.id) == ["phone"])
+        try await test.upkeep.sweep()
+        #expect(test.hub.devices.count == 1)
     }
 
     @Test("a new credential voids the one before within five seconds")

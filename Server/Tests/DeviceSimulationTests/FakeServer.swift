@@ -75,7 +75,7 @@ struct FakeServer: HTTPTransport {
     private static func notification(_ request: TransportRequest, _ state: inout State) -> TransportResponse {
         let parts = request.url.path.split(separator: "/")
         guard parts.count > 3, let id = RichID(parts[3]), let stored = state.entries[id] else {
-            return TransportResponse(status: 404)
+            return missing
         }
         if request.method == "PATCH" { state.entries[id]?.entry.read = true }
         if parts.last == "details" { return json(stored.entry) }
@@ -94,7 +94,12 @@ struct FakeServer: HTTPTransport {
         return json(InstallationAnswer(credential: "credential", credentialExpiresAt: nil, user: String(parts[0])))
     }
 
-    private static func json(_ value: some Encodable) -> TransportResponse {
-        TransportResponse(status: 200, body: (try? JSONEncoder().encode(value)) ?? Data())
+    /// What the server says of what is not there, or another user's.
+    static var missing: TransportResponse {
+        json(Problem(type: "about:blank", title: "No", status: 404, detail: nil, code: "not-found"), status: 404)
+    }
+
+    private static func json(_ value: some Encodable, status: Int = 200) -> TransportResponse {
+        TransportResponse(status: status, body: (try? JSONEncoder().encode(value)) ?? Data())
     }
 }

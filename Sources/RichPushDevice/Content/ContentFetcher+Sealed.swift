@@ -29,7 +29,10 @@ extension ContentFetcher {
         try ContentCheck.admit(descriptor, maximumBytes: maximumBytes)
         let seal = try await seal(of: entry, in: session, as: authorization, within: deadline)
         if descriptor == seal.words.thumb { return try adopt(descriptor, of: entry.id, in: session, by: seal.writeThumb) }
-        guard descriptor == seal.words.content, let sealed = entry.content else { throw .sealBroken }
+        // What is inside decided that it is fetched: whoever may seal for this device must not pass for little with much outside.
+        guard descriptor == seal.words.content, let sealed = entry.content, sealed.byteCount == seal.storedByteCount else {
+            throw .sealBroken
+        }
         let file = try newFile(in: session)
         defer { try? FileAccess.remove(file) }
         try await client.download(
@@ -45,6 +48,16 @@ extension ContentFetcher {
         let seal = try open(cached.file, of: entry.id, in: session)
         guard let descriptor = seal.words.content else { throw .notFound }
         return try adopt(file, as: descriptor, of: entry, seal, in: session)
+    }
+
+    /// Throws `sealBroken` when what the server stores cannot be what the sender sealed, by its size. The envelope must be here;
+    /// of what is not sealed nothing is asked.
+    func requireSealedSize(of id: RichID, in session: Session) throws(RichPushError) {
+        let stored = try storing { () throws(StorageError) in try records.stored(id, of: session.id) }
+        guard let stored, stored.kind == .sealed, let sealed = stored.content, let envelope = stored.thumb else { return }
+        guard let cached = cached(envelope, of: id, in: session) else { throw .notFound }
+        let seal = try open(cached.file, of: id, in: session)
+        guard sealed.byteCount == seal.storedByteCount else { throw .sealBroken }
     }
 
     private func adopt(

@@ -64,9 +64,10 @@ extension RichPushEngine {
     private func fetchCredential(in session: Session) async throws(RichPushError) {
         let authorization = try passwordAuthorization(in: session)
         let update = await installationUpdate()
-        let answer = try await put(
-            update, installation: session.installation, as: authorization,
-            within: Deadline(device.clock, after: configuration.limits.callDeadline))
+        let deadline = Deadline(device.clock, after: configuration.limits.callDeadline)
+        let (_, answer) = try await tell(update, in: session) { update throws(RichPushError) in
+            try await self.put(update, installation: session.installation, as: authorization, within: deadline)
+        }
         guard isCurrent(session) else { throw .notSignedIn }
         guard let credential = answer.credential, !credential.isEmpty else { throw .badAnswer }
         try storing { () throws(StorageError) in try device.secrets.setSecret(credential, for: .credential) }

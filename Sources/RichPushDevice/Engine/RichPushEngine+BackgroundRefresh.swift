@@ -22,7 +22,7 @@ extension RichPushEngine {
             guard error == .notSignedIn else { return false }
             // The server may still have to hear of a sign-out, and afterwards the process stands still.
             await revoking?.value
-            return isLoaded && (try? device.secrets.secret(.revocation)) == .some(nil)
+            return isLoaded && !mayBeBound
         }
     }
 }

@@ -21,6 +21,7 @@ extension RichPushEngine {
         let deadline = Deadline(device.clock, after: configuration.limits.callDeadline)
         guard let descriptor = try await details(of: id, in: session, within: deadline).content else { throw .notFound }
         try ContentCheck.admit(descriptor, maximumBytes: configuration.limits.maximumContentBytes)
+        try fetcher.requireSealedSize(of: id, in: session)
         let ticket = try await authorized(in: session, within: deadline) { authorization throws(RichPushError) in
             try await self.client.value(
                 Ticket.self, of: BackendCall(method: "POST", path: APIRoute.ticket(id)), as: authorization, within: deadline)

@@ -21,9 +21,43 @@ extension RichPushEngine {
 
     /// Tells the server what happened here, then reads the inbox from it, which is the truth: nothing is lost when only the
     /// newest push came through. To be called whenever the app comes to the foreground.
+    ///
+    /// One call looks at a time: of two answers on their way nobody could tell which is older, and an older one lacks what has
+    /// arrived since. Whoever asks while a look is under way shares one that begins after it, so the answer is never older than
+    /// the question.
     @discardableResult
     public func refresh() async throws(RichPushError) -> Inbox {
         if waitingResponses.isEmpty { startRevocation() } else { await didUnlock() }
+        return try await sharedRefresh().value.get()
+    }
+
+    private func sharedRefresh() -> Task<Result<Inbox, RichPushError>, Never> {
+        guard let running = refreshing else {
+            let task = Task { await look() }
+            refreshing = task
+            return task
+        }
+        if let nextRefresh { return nextRefresh }
+        let task = Task {
+            _ = await running.value
+            return await look()
+        }
+        nextRefresh = task
+        return task
+    }
+
+    private func look() async -> Result<Inbox, RichPushError> {
+        guard !Task.isCancelled else { return .failure(.notSignedIn) }
+        let result: Result<Inbox, RichPushError>
+        do throws(RichPushError) { result = .success(try await readAndKeepInbox()) } catch { result = .failure(error) }
+        // A sign-out cancels it, and whoever looks afterwards is not to wait for it.
+        guard !Task.isCancelled else { return .failure(.notSignedIn) }
+        refreshing = nextRefresh
+        nextRefresh = nil
+        return result
+    }
+
+    private func readAndKeepInbox() async throws(RichPushError) -> Inbox {
         guard let session = activeSession else { throw self.session == nil ? .notSignedIn : .credentialRejected }
         if token == nil { await app.push.registerForPush() }
         startRegistration()

@@ -39,11 +39,11 @@ extension RichPushEngine {
         }
         note(.delivered, of: envelope.id, in: session)
         startFlush()
-        let claim = RecordKey(.claims, "\(envelope.id)", of: session.id)
+        let key = RecordKey(.claims, "\(envelope.id)", of: session.id)
         let expiry = device.clock.now + deadline.remaining + .seconds(5)
-        let isOurs = (try? device.store.claim(claim, until: expiry, now: device.clock.now)) ?? false
-        defer { if isOurs { try? device.store.releaseClaim(claim) } }
-        let result = await fetchAndPresent(envelope, isOurs: isOurs, in: session, within: deadline)
+        let claim = (try? device.store.claim(key, until: expiry, now: device.clock.now)) ?? nil
+        defer { if let claim { try? device.store.release(claim) } }
+        let result = await fetchAndPresent(envelope, isOurs: claim != nil, in: session, within: deadline)
         await flush(within: deadline.capped(at: configuration.limits.receiptDeadline))
         return result
     }

@@ -25,11 +25,13 @@ extension RichPushEngine {
             guard let session = activeSession, isDue(update, in: session) else { break }
             do throws(RichPushError) {
                 let deadline = Deadline(device.clock, after: configuration.limits.callDeadline)
-                let answer = try await authorized(in: session, within: deadline) { authorization throws(RichPushError) in
-                    try await self.put(update, installation: session.installation, as: authorization, within: deadline)
+                let (taken, answer) = try await tell(update, in: session) { update throws(RichPushError) in
+                    try await self.authorized(in: session, within: deadline) { authorization throws(RichPushError) in
+                        try await self.put(update, installation: session.installation, as: authorization, within: deadline)
+                    }
                 }
                 guard isCurrent(session) else { break }
-                try storing { () throws(StorageError) in try acknowledge(update, answer, in: session) }
+                try storing { () throws(StorageError) in try acknowledge(taken, answer, in: session) }
                 device.log.record(DeviceEvent(.registered))
             } catch {
                 device.log.record(DeviceEvent(.registrationFailed, nil, ["reason": error.code]))
@@ -70,8 +72,12 @@ extension RichPushEngine {
 
     /// For which of Apple's environments the server has a credential, as it said last; `nil` when it has not said.
     public var serverEnvironments: [String]? {
-        guard let session else { return nil }
-        return (try? records.read(RegistrationState.self, registrationKey(of: session)))?.environments
+        session.flatMap { acknowledged(in: $0)?.environments }
+    }
+
+    /// What the server took last of this session's installation.
+    func acknowledged(in session: Session) -> RegistrationState? {
+        (try? records.read(RegistrationState.self, registrationKey(of: session))) ?? nil
     }
 
     private func registrationKey(of session: Session) -> RecordKey { RecordKey(.state, "registration", of: session.id) }
@@ -85,7 +91,7 @@ extension RichPushEngine {
     }
 
     private func isDue(_ update: InstallationUpdate, in session: Session) -> Bool {
-        guard let state = try? records.read(RegistrationState.self, registrationKey(of: session)) else { return true }
+        guard let state = acknowledged(in: session) else { return true }
         return state.isDue(
             RegistrationState.digest(of: update), now: device.clock.now, heartbeat: configuration.limits.heartbeat)
     }
@@ -94,7 +100,8 @@ extension RichPushEngine {
         _ update: InstallationUpdate, _ answer: InstallationAnswer, in session: Session
     ) throws(StorageError) {
         let state = RegistrationState(
-            digest: RegistrationState.digest(of: update), acknowledgedAt: device.clock.now, environments: answer.environments)
+            digest: RegistrationState.digest(of: update), acknowledgedAt: device.clock.now, environments: answer.environments,
+            tags: update.tags)
         try records.write(state, registrationKey(of: session))
     }
 }

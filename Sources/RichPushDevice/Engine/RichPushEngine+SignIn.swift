@@ -17,6 +17,8 @@ extension RichPushEngine {
         guard let name = UserName(user) else { throw .badUserName }
         load()
         if session != nil { try await signOut() }
+        // What undoes an earlier attempt shall not arrive after this one.
+        if !unconfirmed().isEmpty { await revoking?.value }
         let session: Session
         do throws(RichPushError) {
             session = try await establish(name, password)
@@ -36,9 +38,7 @@ extension RichPushEngine {
         defer { isChangingSession = false }
         let installation = try storing { () throws(StorageError) in try installationID() }
         let update = await installationUpdate()
-        let answer = try await put(
-            update, installation: installation, as: .password(name, password),
-            within: Deadline(device.clock, after: configuration.limits.callDeadline))
+        let answer = try await bind(installation, update, name, password)
         guard let credential = answer.credential, !credential.isEmpty, let id = SessionID(device.identifiers.newIdentifier())
         else { throw .badAnswer }
         var session = Session(id: id, user: answer.user, installation: installation, signedInAt: device.clock.now)
@@ -54,6 +54,22 @@ extension RichPushEngine {
         return session
     }
 
+    /// Asks the server, and remembers that it was asked for as long as it may have done it unheard.
+    private func bind(
+        _ installation: InstallationID, _ update: InstallationUpdate, _ name: UserName, _ password: String
+    ) async throws(RichPushError) -> InstallationAnswer {
+        let before = unconfirmed()
+        try storing { () throws(StorageError) in try noteUnconfirmed(name, password, installation) }
+        do throws(RichPushError) {
+            return try await put(
+                update, installation: installation, as: .password(name, password),
+                within: Deadline(device.clock, after: configuration.limits.callDeadline))
+        } catch {
+            settleUnconfirmed(before, after: error)
+            throw error
+        }
+    }
+
     /// What a sign-in leaves on the device; all or nothing.
     private func keep(
         _ session: Session, credential: String, password: String, told: (InstallationUpdate, InstallationAnswer)
@@ -66,6 +82,7 @@ extension RichPushEngine {
             try device.secrets.removeSecret(.revocation)
             try device.store.begin(session)
             try acknowledge(told.0, told.1, in: session)
+            try device.secrets.removeSecret(.unconfirmedSignIn)
         } catch {
             try? forgetEverything()
             throw error

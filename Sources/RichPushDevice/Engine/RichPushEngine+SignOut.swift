@@ -23,7 +23,8 @@ extension RichPushEngine {
     /// keeping it would be keeping something of the user.
     ///
     /// Returns what the server has not got: an answer among it is worth a word to the user. An event `undelivered` says the same.
-    /// Throws `busy`, and `storage` when something could not be removed from the device.
+    /// Throws `busy`, and `storage` when something could not be removed from the device, also because who is signed in cannot be
+    /// read: then nothing has changed.
     @discardableResult
     public func signOut() async throws(RichPushError) -> SignOutResult {
         let failure = load()
@@ -102,6 +103,9 @@ extension RichPushEngine {
         try device.secrets.setSecret(String(decoding: data, as: UTF8.self), for: .revocation)
     }
 
+    /// Whether the server still has to hear that nobody is signed in here.
+    var mayBeBound: Bool { ((try? device.secrets.secret(.revocation)) ?? nil) != nil || !unconfirmed().isEmpty }
+
     /// The sign-out that the server may not have heard of.
     private func noted() -> Revocation? {
         guard let text = try? device.secrets.secret(.revocation) else { return nil }
@@ -110,10 +114,11 @@ extension RichPushEngine {
 
     /// Tells the server of a sign-out that it may not have heard of, without making anybody wait.
     func startRevocation() {
-        guard revoking == nil, isLoaded, session == nil else { return }
+        guard revoking == nil, isLoaded, session == nil, !isChangingSession else { return }
         let deadline = Deadline(device.clock, after: configuration.limits.callDeadline)
         revoking = Task {
             await revoke(within: deadline)
+            await revokeUnconfirmed(within: deadline)
             revoking = nil
         }
     }
@@ -128,7 +133,8 @@ extension RichPushEngine {
         do throws(RichPushError) {
             _ = try await client.call(call, as: .installation(revocation.credential), within: deadline)
         } catch {
-            // A credential that is no longer taken, or nothing there: the server knows already.
+            // A credential that is no longer taken, or nothing there: the server knows already, for with a credential it ends the
+            // device that had it.
             if error.isTransient { return }
         }
         guard (try? device.secrets.secret(.revocation)) == text else { return }

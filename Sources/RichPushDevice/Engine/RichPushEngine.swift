@@ -27,6 +27,9 @@ public actor RichPushEngine {
     var registration: Task<Void, Never>?
     /// Why there is no new credential; nothing when there is one.
     var renewal: Task<RichPushError?, Never>?
+    /// The look at the inbox that is under way, and the one that begins after it for whoever has asked meanwhile.
+    var refreshing: Task<Result<Inbox, RichPushError>, Never>?
+    var nextRefresh: Task<Result<Inbox, RichPushError>, Never>?
     var flushing: Task<Void, Never>?
     /// Something was noted while a flush was under way.
     var needsFlush = false
@@ -89,9 +92,7 @@ public actor RichPushEngine {
 
     /// Reads who is signed in. Before the first unlock nothing is readable: then nobody is, for now, and nothing is deleted.
     /// What a sign-out left behind when the process ended in the middle of it is removed; so is what a backup brought to another
-    /// device, where the secrets did not come along (iOS client reference 5).
-    ///
-    /// Returns why it could not be read.
+    /// device, where the secrets did not come along (iOS client reference 5). Returns why it could not be read.
     @discardableResult
     func load() -> StorageError? {
         guard !isLoaded else { return nil }
@@ -121,11 +122,15 @@ public actor RichPushEngine {
         for task in pushes.values { task.cancel() }
         registration?.cancel()
         renewal?.cancel()
+        refreshing?.cancel()
+        nextRefresh?.cancel()
         flushing?.cancel()
         fetches = [:]
         pushes = [:]
         registration = nil
         renewal = nil
+        refreshing = nil
+        nextRefresh = nil
         flushing = nil
     }
 }

@@ -30,16 +30,12 @@ extension EnrichmentEngine {
 
     /// Takes the name of the notification, so that an app that was woken for the same push leaves the fetch to this process.
     /// Nothing is waited for: the extension fetches in any case, because it is the one who shows.
-    func claim(_ id: RichID, in session: Session, within deadline: Deadline) throws(RichPushError) -> Bool {
+    func claim(_ id: RichID, in session: Session, within deadline: Deadline) throws(RichPushError) -> HeldClaim? {
         let now = device.clock.now
         return try storing { () throws(StorageError) in
             try device.store.claim(
                 RecordKey(.claims, "\(id)", of: session.id), until: now + deadline.remaining + .seconds(5), now: now)
         }
-    }
-
-    func release(_ id: RichID, in session: Session) {
-        try? device.store.releaseClaim(RecordKey(.claims, "\(id)", of: session.id))
     }
 
     /// The words of the notification are better than the push's neutral ones.

@@ -95,8 +95,8 @@ public actor EnrichmentEngine {
             }
             note(.delivered, of: envelope.id, in: session)
             let receipts = Task { await flush(session, authorization, within: deadline) }
-            let isOurs = try claim(envelope.id, in: session, within: deadline)
-            defer { if isOurs { release(envelope.id, in: session) } }
+            let claim = try claim(envelope.id, in: session, within: deadline)
+            defer { if let claim { try? device.store.release(claim) } }
             await enrich(key, envelope, in: session, as: authorization, within: deadline)
             // Afterwards the process may be suspended at any moment; but nobody waits long for a receipt.
             _ = await deadline.capped(at: .seconds(1)).run {

@@ -27,6 +27,10 @@ public struct FileContentCache: ContentCache {
 
     let root: URL
     let limits: Limits
+    /// How a record is written. A test lets it fail, as on a full disk.
+    var writing: @Sendable (Data, URL, URL) throws(StorageError) -> Void = { data, file, folder throws(StorageError) in
+        try FileAccess.write(data, to: file, whileExists: folder)
+    }
 
     /// Uses a folder, which is created when it is missing.
     public init(folder: URL, limits: Limits = Limits()) throws(StorageError) {
@@ -81,7 +85,12 @@ public struct FileContentCache: ContentCache {
         let place = file(key)
         guard var entry = try entry(beside: place), FileAccess.exists(place) else { return nil }
         entry.usedAt = now
-        try write(entry, beside: place)
+        do {
+            try write(entry, beside: place)
+        } catch {
+            // A disk may be full, and what is on it can be read all the same: it only goes sooner. But a session may have ended.
+            guard FileAccess.exists(place) else { return nil }
+        }
         return CachedContent(file: place, mediaType: entry.mediaType, byteCount: entry.byteCount)
     }
 
@@ -117,7 +126,7 @@ public struct FileContentCache: ContentCache {
 
     private func write(_ entry: Entry, beside place: URL) throws(StorageError) {
         guard let data = try? JSONEncoder().encode(entry) else { throw .failed }
-        try FileAccess.write(data, to: place.appendingPathExtension("json"), whileExists: place.deletingLastPathComponent())
+        try writing(data, place.appendingPathExtension("json"), place.deletingLastPathComponent())
     }
 
     /// Removes downloads that a crash left behind an hour ago or more, by the time in their names.

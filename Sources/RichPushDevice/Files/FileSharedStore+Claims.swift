@@ -22,7 +22,7 @@ extension FileSharedStore {
     /// How many processes in a row may have ended in the middle of the same take-over.
     private static var turnLimit: Int { 8 }
 
-    public func claim(_ key: RecordKey, until expiry: Timestamp, now: Timestamp) throws(StorageError) -> Bool {
+    public func claim(_ key: RecordKey, until expiry: Timestamp, now: Timestamp) throws(StorageError) -> HeldClaim? {
         let file = file(key)
         let folder = file.deletingLastPathComponent()
         let claim = Claim(token: UUID().uuidString, expiry: expiry)
@@ -31,9 +31,10 @@ extension FileSharedStore {
         let draft = folder.appendingPathComponent("draft-" + claim.token)
         try FileAccess.write(data, to: draft, whileExists: self.folder(key.session))
         defer { try? FileAccess.remove(draft) }
-        if link(draft, to: file) { return true }
-        guard let old = try read(file), isOver(old, now: now) else { return false }
-        return try takeOver(old, file: file, draft: draft, now: now)
+        let held = HeldClaim(key, token: claim.token)
+        if link(draft, to: file) { return held }
+        guard let old = try read(file), isOver(old, now: now) else { return nil }
+        return try takeOver(old, file: file, draft: draft, now: now) ? held : nil
     }
 
     private func takeOver(_ old: Claim, file: URL, draft: URL, now: Timestamp) throws(StorageError) -> Bool {
@@ -76,7 +77,12 @@ extension FileSharedStore {
         }
     }
 
-    public func releaseClaim(_ key: RecordKey) throws(StorageError) { try FileAccess.remove(file(key)) }
+    /// A process that was suspended beyond its expiry must not take away what another holds by then.
+    public func release(_ claim: HeldClaim) throws(StorageError) {
+        let file = file(claim.key)
+        guard try read(file)?.token == claim.token else { return }
+        try FileAccess.remove(file)
+    }
 
     /// Whether the name was free.
     private func link(_ source: URL, to name: URL) -> Bool {

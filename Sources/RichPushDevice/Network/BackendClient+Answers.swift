@@ -26,11 +26,20 @@ extension BackendClient {
         case 200..<300: return
         case 300..<400: throw .badRedirect
         case 401: throw authorization.refusal
-        case 404, 410: throw .notFound
-        case 429, 503: throw .serverBusy(retryAfter: retryAfter(response))
+        case 404, 410: throw missing(response)
+        case 408, 425, 429, 503: throw .serverBusy(retryAfter: retryAfter(response))
         case 500...: throw .serverFailed(response.status)
         default: throw .refused(problem(response))
         }
+    }
+
+    /// Things are deleted because the server has them no longer, so that is believed only in its own words: what stands before a
+    /// server, while that is exchanged for another, says 404 too.
+    private static func missing(_ response: TransportResponse) -> RichPushError {
+        guard let problem = try? JSONDecoder().decode(Problem.self, from: response.body) else {
+            return .serverFailed(response.status)
+        }
+        return ["not-found", "registration-gone"].contains(problem.code) ? .notFound : .refused(problem)
     }
 
     /// Seconds only; at most an hour is believed.

@@ -17,7 +17,7 @@ public protocol ContentCache: Sendable {
     /// Takes a checked file in and makes room for it.
     func adopt(_ file: URL, as key: ContentKey, descriptor: ContentDescriptor, now: Timestamp) throws(StorageError)
         -> CachedContent
-    /// The content, and notes that it was used; `nil` when it is not there.
+    /// The content, and notes that it was used, as far as there is room to note anything; `nil` when it is not there.
     func content(_ key: ContentKey, now: Timestamp) throws(StorageError) -> CachedContent?
     /// Whether content of this notification is there, without using it.
     func contains(_ key: ContentKey) -> Bool

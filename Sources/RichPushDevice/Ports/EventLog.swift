@@ -12,6 +12,8 @@ public struct DeviceEvent: Hashable, Sendable, Codable {
         case signedIn, signedOut, registered, registrationFailed
         /// A user signed out, and the server did not get everything that waited for it: `replies` and `notes` count what is lost.
         case undelivered
+        /// The server takes the installation without its tags only; `kept` of those that it took before are left.
+        case tagsRefused
         /// A push is not for this session.
         case ignored
         /// A push for something that is being handled or was shown already.

@@ -13,7 +13,8 @@ public protocol HTTPTransport: Sendable {
     ) async throws(TransportError) -> TransportResponse
 
     /// Sends a request and writes the body of a 200 to `file`, which does not exist yet, without ever holding it whole. The
-    /// returned body is then empty; of any other answer it holds at most 64 KB and no file is written.
+    /// returned body is then empty; of any other answer it holds at most 64 KB and no file is written. `maximumBytes` bounds the
+    /// 200 alone: a refusal is an answer however long it is.
     func download(
         _ request: TransportRequest, to file: URL, maximumBytes: Int64, deadline: Duration
     ) async throws(TransportError) -> TransportResponse

@@ -21,6 +21,8 @@ public enum SecretKey: String, Sendable, CaseIterable {
     case password
     /// A sign-out that the server has not heard of yet, with the credential that authorises it.
     case revocation
+    /// Sign-ins of which it is not known whether the server has heard them, with the passwords that undo them.
+    case unconfirmedSignIn = "unconfirmed-sign-in"
     /// The private key for which senders seal. It ends with the session, and is of no use elsewhere.
     case sealingKey = "sealing-key"
 
@@ -28,7 +30,7 @@ public enum SecretKey: String, Sendable, CaseIterable {
     public var isForAppOnly: Bool {
         switch self {
         case .installationID, .credential, .sealingKey: false
-        case .password, .revocation, .servedUser: true
+        case .password, .revocation, .unconfirmedSignIn, .servedUser: true
         }
     }
 }

@@ -26,10 +26,23 @@ public protocol SharedStore: Sendable {
     /// Every record of a collection, in no order, at most `limit`.
     func records(_ collection: RecordKey.Collection, of session: SessionID, limit: Int) throws(StorageError) -> [Data]
 
-    /// Takes a name for one process until `expiry`; `false` when another one holds it. Never waits.
-    func claim(_ key: RecordKey, until expiry: Timestamp, now: Timestamp) throws(StorageError) -> Bool
-    /// Gives a name back.
-    func releaseClaim(_ key: RecordKey) throws(StorageError)
+    /// Takes a name for one process until `expiry`; `nil` when another one holds it. Never waits.
+    func claim(_ key: RecordKey, until expiry: Timestamp, now: Timestamp) throws(StorageError) -> HeldClaim?
+    /// Gives a name back, unless it expired and another process has taken it since.
+    func release(_ claim: HeldClaim) throws(StorageError)
+}
+
+/// A name that this process holds.
+public struct HeldClaim: Hashable, Sendable {
+    public var key: RecordKey
+    /// Tells it from what another process made of the same name, before or after.
+    public var token: String
+
+    /// Describes a claim; for whoever implements `SharedStore`.
+    public init(_ key: RecordKey, token: String) {
+        self.key = key
+        self.token = token
+    }
 }
 
 /// The name of a record.

@@ -12,6 +12,8 @@ struct RegistrationState: Hashable, Sendable, Codable {
     var acknowledgedAt: Timestamp
     /// As the server answered.
     var environments: [String]?
+    /// The tags that it took; absent in what an older version wrote.
+    var tags: [Tag]?
 
     /// A hash of everything that the server should know.
     static func digest(of update: InstallationUpdate) -> String {

@@ -25,7 +25,7 @@ public enum RichPushError: Error, Hashable, Sendable, Codable {
     case recalled
     /// The server is busy; it asked for this pause.
     case serverBusy(retryAfter: Duration?)
-    /// The server failed, with this HTTP status.
+    /// The server failed, with this HTTP status; also what is between here and the server, such as a proxy that answers 404.
     case serverFailed(Int)
     /// The server refused, in its words.
     case refused(Problem)

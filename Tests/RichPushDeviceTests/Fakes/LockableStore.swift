@@ -27,9 +27,9 @@ struct LockableStore: SharedStore {
         try readable().records(collection, of: session, limit: limit)
     }
 
-    func claim(_ key: RecordKey, until expiry: Timestamp, now: Timestamp) throws(StorageError) -> Bool {
+    func claim(_ key: RecordKey, until expiry: Timestamp, now: Timestamp) throws(StorageError) -> HeldClaim? {
         try readable().claim(key, until: expiry, now: now)
     }
 
-    func releaseClaim(_ key: RecordKey) throws(StorageError) { try readable().releaseClaim(key) }
+    func release(_ claim: HeldClaim) throws(StorageError) { try readable().release(claim) }
 }

@@ -26,7 +26,7 @@ extension ScriptedBackend {
         _ request: TransportRequest, _ authorization: String, _ state: inout State
     ) -> TransportResponse {
         if request.method == "DELETE" {
-            guard bearer(authorization, state) else { return problem(401) }
+            guard bearer(authorization, state) || user(authorization, state) != nil else { return problem(401) }
             state.credentials = []
             return TransportResponse(status: 204)
         }
@@ -77,7 +77,10 @@ extension ScriptedBackend {
         TransportResponse(status: status, body: (try? JSONEncoder().encode(value)) ?? Data())
     }
 
+    /// As the server tells an error of this status.
     static func problem(_ status: Int) -> TransportResponse {
-        json(Problem(type: "about:blank", title: "No", status: status, detail: nil, code: "no"), status)
+        let codes = [400: "invalid-field", 401: "unauthenticated", 403: "forbidden", 404: "not-found", 410: "registration-gone"]
+        let problem = Problem(type: "about:blank", title: "No", status: status, detail: nil, code: codes[status] ?? "internal")
+        return json(problem, status)
     }
 }

@@ -48,22 +48,7 @@ extension RichPushBackend {
         parts.observer?.observed(.signedOut(record, user: principal.name))
     }
 
-    /// Tells the hub what the current binding of a record says, and looks again: of two changes at the same moment the one
-    /// that was bound last must win at the hub too.
-    func synchronise(_ record: RecordID) async throws {
-        for _ in 0..<Self.synchroniseLimit {
-            let binding = try await parts.stores.bindings.current(record)
-            if let binding {
-                _ = try await parts.hub.upsert(binding.device.upsert)
-            } else {
-                _ = try await parts.hub.removeDevice(record)
-            }
-            if try await parts.stores.bindings.current(record)?.number == binding?.number { return }
-        }
-        throw ServiceError(.conflict, "the registration is being changed by others; try again")
-    }
-
-    private static let synchroniseLimit = 5
+    func synchronise(_ record: RecordID) async throws { try await parts.synchronise(record) }
 
     static let gone = ServiceError(.registrationGone, "this registration belongs to another device; ask for a new id")
 

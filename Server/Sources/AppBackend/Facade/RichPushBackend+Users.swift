@@ -19,12 +19,27 @@ extension RichPushBackend {
         }
     }
 
-    /// Sets a password; every installation credential of the user is void. Throws `not-found`.
+    /// Sets a password; every installation credential of the user is void, and the devices are signed out: their phones could
+    /// not do that any more. Throws `not-found`, and what the hub throws when the password is changed and a device could not be
+    /// signed out; a repeat does the rest.
     public func setPassword(_ password: String, ofUser name: String) async throws {
         let user = try await user(name)
         guard try await parts.stores.users.setPassword(try await hash(password), of: user.id) else { throw Self.noUser }
         parts.authenticator.forget()
         bearers.forget()
+        do { try await signOutDevices(of: user.id) } catch let error as ServiceError {
+            throw ServiceError(
+                error.code, "the password is changed, but a device is not signed out yet; set it again (\(error.detail ?? ""))")
+        }
+    }
+
+    /// Those without a credential: who has signed in with the new password meanwhile stays.
+    private func signOutDevices(of user: UserID) async throws {
+        let bindings = try await parts.stores.bindings.bindings(of: user, since: parts.clock.now, limit: Self.bindingLimit)
+        for binding in bindings where binding.until == nil {
+            try await parts.signOut(
+                binding.device.record, of: user, ifStill: BindingState(binding: binding.number, credential: nil))
+        }
     }
 
     /// Sets a role; it counts within five seconds on every node. Throws `not-found`.

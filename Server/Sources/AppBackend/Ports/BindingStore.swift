@@ -10,7 +10,8 @@ public protocol BindingStore: Sendable {
     /// - A binding that says the same already stays as it is; another of the same record is closed and a new one begins.
     /// - Every other record with the platform and handle is closed, its credential deleted, with an audit entry.
     /// - More bindings or tags of one user than `BindingLimits` allows throw `quota-exceeded`, and nothing has changed.
-    /// - A credential that is to be issued takes the place of the record's; one that was presented must still be the record's.
+    /// - A credential that is to be issued takes the place of the record's, and must be of the user's password as it is now; one
+    ///   that was presented must still be the record's.
     func bind(
         _ device: BoundDevice, to user: UserID, with credential: BindingCredential, at now: Timestamp
     ) async throws -> BindingOutcome
@@ -36,7 +37,7 @@ public enum BindingOutcome: Hashable, Sendable {
     case bound(Binding, replaced: [RecordID])
     /// The record belongs to another user on another device.
     case heldByAnother
-    /// The presented credential is not the record's any more.
+    /// The presented credential is not the record's any more, or the one to be issued is of an earlier password.
     case credentialReplaced
 }
 

@@ -11,6 +11,9 @@ public protocol CredentialStore: Sendable {
     /// Moves the expiry, if the credential is still this one.
     func extend(_ credential: StoredInstallationCredential, until expiry: Timestamp) async throws
 
-    /// Deletes at most `limit` credentials that expired before `moment`; returns how many.
-    func removeExpired(before moment: Timestamp, limit: Int) async throws -> Int
+    /// Credentials that expired before `moment`, the oldest first, at most `limit`.
+    func expired(before moment: Timestamp, limit: Int) async throws -> [StoredInstallationCredential]
+
+    /// Deletes a credential, if it is still this one with this expiry.
+    func remove(_ credential: StoredInstallationCredential) async throws
 }

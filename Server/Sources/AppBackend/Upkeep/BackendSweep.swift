@@ -1,3 +1,4 @@
+import PushHub
 import RichPushModel
 
 /// Removes what its time has passed: one kind after the other, in small transactions, and so many of each at most that the rest
@@ -42,7 +43,7 @@ struct BackendSweep {
             { try await stores.retention.removeBindings(closedBefore: now - Self.bindingMargin, limit: $0) },
             { try await stores.retention.removeAuditEntries(before: now - retention.audit, limit: $0) },
             { try await stores.contents.removeExpired(before: now, limit: $0) },
-            { try await stores.credentials.removeExpired(before: now, limit: $0) },
+            { try await endExpired(before: now, limit: $0) },
             { try await stores.notifications.removeRepeatKeys(before: now - settings.repeatKeyLifetime, limit: $0) },
         ]
     }
@@ -50,6 +51,21 @@ struct BackendSweep {
     private func repeated(_ step: Step) async throws -> Bool {
         for _ in 0..<Self.mostBatches where try await step(Self.batch) == 0 { return false }
         return true
+    }
+
+    /// A device goes with its credential: it could not sign out any more, and would be sent what is for its user for ever.
+    private func endExpired(before now: Timestamp, limit: Int) async throws -> Int {
+        let expired = try await parts.stores.credentials.expired(before: now, limit: limit)
+        for credential in expired {
+            if let record = RecordID(credential.installation.text) {
+                let seen = try await parts.stores.bindings.state(of: record)
+                if seen.credential == credential.digest {
+                    try await parts.signOut(record, of: credential.user, ifStill: seen)
+                }
+            }
+            try await parts.stores.credentials.remove(credential)
+        }
+        return expired.count
     }
 
     /// The bytes go last: first the row, with the digest noted as an orphan in the same transaction, then the file, then the

@@ -38,6 +38,7 @@ struct StoryEventLog: EventLog {
         case .ignored: (.held, "The app ignored the push")
         case .repeated: (.held, "A repeat: nothing is shown twice")
         case .storageFailed: (.failed, "Something could not be kept on the phone")
+        case .tagsRefused: (.failed, "The server refused the phone's tags; it has those that were taken before")
         case .signedIn, .signedOut, .registered, .registrationFailed, .enriched, .sent, .arrived: nil
         }
     }

@@ -72,14 +72,14 @@ struct ProtectedStore: SharedStore {
         return try store.records(collection, of: session, limit: limit)
     }
 
-    func claim(_ key: RecordKey, until expiry: Timestamp, now: Timestamp) throws(StorageError) -> Bool {
+    func claim(_ key: RecordKey, until expiry: Timestamp, now: Timestamp) throws(StorageError) -> HeldClaim? {
         try data.check()
         return try store.claim(key, until: expiry, now: now)
     }
 
-    func releaseClaim(_ key: RecordKey) throws(StorageError) {
+    func release(_ claim: HeldClaim) throws(StorageError) {
         try data.check()
-        try store.releaseClaim(key)
+        try store.release(claim)
     }
 }
 

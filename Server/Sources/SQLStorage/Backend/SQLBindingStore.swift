@@ -23,6 +23,11 @@ public struct SQLBindingStore: BindingStore {
             {
                 return .credentialReplaced
             }
+            if case .issue(let issued) = credential,
+                try SQLUserStore.credentialVersion(of: user, app, connection) != issued.credentialVersion
+            {
+                return .credentialReplaced
+            }
             let outcome = try Self.bind(device, to: user, app, at: now, connection)
             if case .bound = outcome, case .issue(let issued) = credential {
                 try SQLCredentialStore.issue(issued, app, connection)

@@ -39,10 +39,27 @@ public struct SQLCredentialStore: CredentialStore {
         }
     }
 
-    public func removeExpired(before moment: Timestamp, limit: Int) async throws -> Int {
-        try await database.writing { [app] connection in
+    public func expired(before moment: Timestamp, limit: Int) async throws -> [StoredInstallationCredential] {
+        try await database.reading { [app] connection in
+            try connection.rows(
+                Self.selectExpired, [.integer(app.number), .integer(moment.milliseconds), .integer(Int64(limit))]
+            ).map { row in
+                guard let installation = InstallationID(try row.text(0)) else { throw SQLFault.unexpectedColumn(0) }
+                return StoredInstallationCredential(
+                    installation: installation, user: UserID(try row.integer(1)), digest: try row.bytes(2),
+                    credentialVersion: try row.integer(3), expiresAt: Timestamp(milliseconds: try row.integer(4)))
+            }
+        }
+    }
+
+    public func remove(_ credential: StoredInstallationCredential) async throws {
+        _ = try await database.writing { [app] connection in
             try connection.run(
-                Self.deleteExpired, [.integer(app.number), .integer(moment.milliseconds), .integer(Int64(limit))])
+                Self.delete,
+                [
+                    .integer(app.number), .text(credential.installation.text), .bytes(credential.digest),
+                    .integer(credential.expiresAt.milliseconds),
+                ])
         }
     }
 }
@@ -72,7 +89,7 @@ extension SQLCredentialStore {
         try connection.row(selectDigest, [.integer(app.number), .text(record.text)])?.bytes(0)
     }
 
-    static let all = [upsert, select, selectDigest, extend, deleteExpired, deleteOfUser, deleteOfInstallation]
+    static let all = [upsert, select, selectDigest, extend, selectExpired, delete, deleteOfUser, deleteOfInstallation]
 
     /// Also run by the stores that end a user's credentials in a transaction of their own.
     static let deleteOfUser = SQLStatement("DELETE FROM installation_credentials WHERE app_id = $1 AND user_id = $2")
@@ -97,10 +114,14 @@ extension SQLCredentialStore {
         "SELECT digest FROM installation_credentials WHERE app_id = $1 AND installation_id = $2")
     private static let extend = SQLStatement(
         "UPDATE installation_credentials SET expires_at = $1 WHERE app_id = $2 AND installation_id = $3 AND digest = $4")
-    private static let deleteExpired = SQLStatement(
+    private static let selectExpired = SQLStatement(
         """
-        DELETE FROM installation_credentials WHERE app_id = $1 AND installation_id IN (
-            SELECT installation_id FROM installation_credentials WHERE app_id = $1 AND expires_at < $2
-            ORDER BY expires_at LIMIT $3)
+        SELECT installation_id, user_id, digest, credential_version, expires_at FROM installation_credentials
+        WHERE app_id = $1 AND expires_at < $2 ORDER BY expires_at LIMIT $3
+        """)
+    private static let delete = SQLStatement(
+        """
+        DELETE FROM installation_credentials
+        WHERE app_id = $1 AND installation_id = $2 AND digest = $3 AND expires_at = $4
         """)
 }

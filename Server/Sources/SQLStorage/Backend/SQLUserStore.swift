@@ -78,6 +78,11 @@ public struct SQLUserStore: UserStore {
 }
 
 extension SQLUserStore {
+    /// Also asked by the store of bindings, in the transaction of a sign-in.
+    static func credentialVersion(of id: UserID, _ app: AppID, _ connection: any SQLConnection) throws -> Int64? {
+        try connection.row(selectByID, [.integer(app.number), .integer(id.number)])?.integer(4)
+    }
+
     static func user(_ row: SQLRow) throws -> User {
         guard let name = UserName(try row.text(1)) else { throw SQLFault.unexpectedColumn(1) }
         guard let role = UserRole(rawValue: try row.text(2)) else { throw SQLFault.unexpectedColumn(2) }

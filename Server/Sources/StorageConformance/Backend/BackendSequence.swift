@@ -176,7 +176,12 @@ public struct BackendSequence {
         let before = now - .seconds(Int64(number(0...200)))
         // Enough for all that is due: which of many goes first is nobody's promise.
         switch number(0...6) {
-        case 0: try await note("expired credentials") { try await stores.credentials.removeExpired(before: now, limit: 999) }
+        case 0:
+            try await note("expired credentials") {
+                let expired = try await stores.credentials.expired(before: now, limit: 999)
+                for credential in expired { try await stores.credentials.remove(credential) }
+                return expired.map { "\($0.installation) \($0.user.number) \($0.expiresAt)" }.sorted()
+            }
         case 1: try await note("expired contents") { try await stores.contents.removeExpired(before: before, limit: 999) }
         case 2: try await note("orphans") { try await stores.contents.orphans(after: nil, limit: 99).digests.map(\.text) }
         case 3:

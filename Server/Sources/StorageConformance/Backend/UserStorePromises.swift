@@ -128,20 +128,26 @@ public enum UserStorePromises {
     }
 
     private static let removesExpiredCredentials = StoragePromise<BackendStores>(
-        "expired credentials go some at a time, others stay"
+        "expired credentials are told some at a time, the oldest first, and go unless they were extended or replaced"
     ) { stores in
         let ada = try await Sample.user("ada", in: stores)
         for number in 0..<5 {
             try await stores.credentials.issue(
                 try Sample.credential("phone-\(number)", of: ada, digest: 1, expires: Sample.time(Int64(number))))
         }
-        #expect(try await stores.credentials.removeExpired(before: Sample.time(3), limit: 2) == 2)
-        #expect(try await stores.credentials.removeExpired(before: Sample.time(3), limit: 2) == 1)
-        #expect(try await stores.credentials.removeExpired(before: Sample.time(3), limit: 2) == 0)
+        let first = try await stores.credentials.expired(before: Sample.time(3), limit: 2)
+        #expect(first.map(\.installation.text) == ["phone-0", "phone-1"] && first.allSatisfy { $0.user == ada.id })
+        #expect(first.first == (try Sample.credential("phone-0", of: ada, digest: 1, expires: Sample.time(0))))
+        for credential in first { try await stores.credentials.remove(credential) }
+        let rest = try await stores.credentials.expired(before: Sample.time(4), limit: 9)
+        #expect(rest.map(\.installation.text) == ["phone-2", "phone-3"])
+        try await stores.credentials.extend(rest[0], until: Sample.time(99))
+        try await stores.credentials.issue(try Sample.credential("phone-3", of: ada, digest: 2, expires: Sample.time(3)))
+        for credential in rest { try await stores.credentials.remove(credential) }
         for number in 0..<5 {
             let installation = try #require(InstallationID("phone-\(number)"))
             let found = try await stores.credentials.credential(of: installation)
-            #expect((found != nil) == (number >= 3))
+            #expect((found != nil) == (number >= 2))
         }
     }
 }

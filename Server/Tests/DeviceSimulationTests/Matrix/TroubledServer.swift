@@ -46,7 +46,7 @@ struct TroubledServer: HTTPTransport {
         case .unauthorized: TransportResponse(status: 401)
         case .failing: TransportResponse(status: 500)
         case .missing where request.method == "GET" && request.url.path.hasPrefix(APIRoute.notifications + "/"):
-            TransportResponse(status: 404)
+            FakeServer.missing
         default: nil
         }
     }

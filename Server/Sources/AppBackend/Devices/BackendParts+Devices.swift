@@ -1,0 +1,35 @@
+import PushHub
+import RichPushModel
+import ServiceErrors
+
+/// What the backend and its upkeep both do with devices.
+extension BackendParts {
+    /// Tells the hub what the current binding of a record says, and looks again: of two changes at the same moment the one
+    /// that was bound last must win at the hub too.
+    func synchronise(_ record: RecordID) async throws {
+        for _ in 0..<Self.synchroniseLimit {
+            let binding = try await stores.bindings.current(record)
+            if let binding {
+                _ = try await hub.upsert(binding.device.upsert)
+            } else {
+                _ = try await hub.removeDevice(record)
+            }
+            if try await stores.bindings.current(record)?.number == binding?.number { return }
+        }
+        throw ServiceError(.conflict, "the registration is being changed by others; try again")
+    }
+
+    private static let synchroniseLimit = 5
+
+    /// Signs a device out whose credential counts no more: it could not do so itself, and must not be sent anything for a user who
+    /// leaves it. The hub comes first, as when a device signs itself out. What was bound since `seen` stays.
+    func signOut(_ record: RecordID, of user: UserID, ifStill seen: BindingState) async throws {
+        guard let binding = try await stores.bindings.current(record), binding.user == user, binding.number == seen.binding,
+            try await stores.bindings.state(of: record) == seen
+        else { return }
+        _ = try await hub.removeDevice(record)
+        _ = try await stores.bindings.unbind(record, from: user, if: .unchanged(seen), at: clock.now)
+        // Also when nothing ended: whoever was bound meanwhile has just lost their device at the hub.
+        try await synchronise(record)
+    }
+}
