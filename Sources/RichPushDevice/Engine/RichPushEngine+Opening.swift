@@ -117,7 +117,7 @@ extension RichPushEngine {
         var opened = OpenedContent(entry: entry, state: .ready)
         guard let words = try? records.words(entry.id, of: session.id) else { return opened }
         opened.isSealed = true
-        opened.link = words.link.flatMap { LinkRule.link(inList: $0, hosts: configuration.linkHosts) }
+        opened.link = words.link.flatMap { LinkRule.link(inList: $0, by: configuration) }
         opened.coupon = words.coupon
         let isWhole =
             switch entry.kind {
@@ -142,7 +142,7 @@ extension RichPushEngine {
         if entry.kind == .coupon {
             opened.coupon = try? JSONDecoder().decode(Coupon.self, from: data)
         } else {
-            opened.link = LinkRule.link(inList: String(decoding: data, as: UTF8.self), hosts: configuration.linkHosts)
+            opened.link = LinkRule.link(inList: String(decoding: data, as: UTF8.self), by: configuration)
         }
         if opened.coupon == nil, opened.link == nil { opened.state = .failed(.badAnswer) }
         return opened
