@@ -134,7 +134,12 @@ extension RichPushEngine {
         var opened = OpenedContent(entry: entry, state: .ready)
         opened.content = content
         opened.isSealed = ((try? records.words(entry.id, of: session.id)) ?? nil) != nil
-        guard entry.kind == .link || entry.kind == .coupon else { return opened }
+        guard entry.kind == .link || entry.kind == .coupon else {
+            // Without a name it can still be looked at.
+            let named = try? device.cache.handedOut(content, named: entry.content?.fileName, of: session.id)
+            opened.content = named ?? content
+            return opened
+        }
         guard content.byteCount <= 64 << 10, let data = try? Data(contentsOf: content.file) else {
             opened.state = .failed(.badAnswer)
             return opened
