@@ -5,7 +5,7 @@
     /// One request under way: what came so far, and how it ends. A value, so that it needs no thread of its own.
     struct TransportExchange {
         /// The most of an answer that is read although nobody asked for it.
-        static let refusalLimit = 64 << 10
+        static let refusalLimit: Int64 = 64 << 10
 
         let maximumBytes: Int64
         /// Where the body of a 200 goes; `nil` keeps it in memory.
@@ -14,6 +14,8 @@
         var body = Data()
         /// What the exchange itself decided, before the system reports the end that it caused.
         var failure: TransportError?
+        /// Whether the rest of a refusal was not waited for.
+        private var isCut = false
 
         init(maximumBytes: Int64, file: URL?) {
             self.maximumBytes = maximumBytes
@@ -28,16 +30,18 @@
             return false
         }
 
-        /// Takes the news that a download has reached so many bytes; `false` as above.
-        mutating func reached(_ count: Int64) -> Bool {
-            guard count > maximumBytes else { return true }
-            failure = .tooLarge
+        /// Takes the news that a download has reached so many bytes, in an answer of this status; `false` as above. The caller's
+        /// limit is for the content: a refusal has one of its own, and what is beyond that is cut off, since its status says enough.
+        mutating func reached(_ count: Int64, status: Int?) -> Bool {
+            let isRefusal = status != nil && status != 200
+            guard count > (isRefusal ? Self.refusalLimit : maximumBytes) else { return true }
+            if isRefusal { isCut = true } else { failure = .tooLarge }
             return false
         }
 
         /// Takes a finished download, which vanishes when this returns.
         mutating func finished(at location: URL, status: Int) {
-            guard failure == nil, let file else { return }
+            guard failure == nil, !isCut, let file else { return }
             guard status == 200 else {
                 body = Self.beginning(of: location)
                 return
@@ -54,7 +58,7 @@
         /// How it ends.
         func outcome(_ error: (any Error)?, headers: [AnyHashable: Any]) -> Result<TransportResponse, TransportError> {
             if let failure { return .failure(failure) }
-            if let error { return .failure(Self.failure(error)) }
+            if let error, !isCut { return .failure(Self.failure(error)) }
             guard status > 0 else { return .failure(.unreachable) }
             var named: [String: String] = [:]
             for (name, value) in headers { named["\(name)".lowercased()] = "\(value)" }
@@ -64,7 +68,7 @@
         private static func beginning(of file: URL) -> Data {
             guard let handle = try? FileHandle(forReadingFrom: file) else { return Data() }
             defer { try? handle.close() }
-            return (try? handle.read(upToCount: refusalLimit)) ?? Data()
+            return (try? handle.read(upToCount: Int(refusalLimit))) ?? Data()
         }
 
         private static func failure(_ error: any Error) -> TransportError {

@@ -50,7 +50,8 @@
             totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
         ) {
             let largest = max(totalBytesWritten, totalBytesExpectedToWrite)
-            if with(downloadTask, { $0.reached(largest) }) == false { downloadTask.cancel() }
+            let status = (downloadTask.response as? HTTPURLResponse)?.statusCode
+            if with(downloadTask, { $0.reached(largest, status: status) }) == false { downloadTask.cancel() }
         }
 
         func urlSession(

@@ -53,7 +53,7 @@ public struct AsyncHTTPTransport: HTTPTransport {
             if answer.status == .ok {
                 try await Self.write(answer.body, to: file, limit: maximumBytes)
             } else {
-                response.body = try await Self.body(of: answer, limit: Self.errorBodyLimit)
+                response.body = try await Self.beginning(of: answer, limit: Self.errorBodyLimit)
             }
             return response
         }
@@ -102,6 +102,16 @@ public struct AsyncHTTPTransport: HTTPTransport {
         for try await chunk in answer.body {
             guard data.count + chunk.readableBytes <= limit else { throw TransportError.tooLarge }
             data.append(contentsOf: chunk.readableBytesView)
+        }
+        return data
+    }
+
+    /// The status of a refusal says enough, however long its body is.
+    private static func beginning(of answer: HTTPClientResponse, limit: Int) async throws -> Data {
+        var data = Data()
+        for try await chunk in answer.body {
+            data.append(contentsOf: chunk.readableBytesView.prefix(limit - data.count))
+            if data.count == limit { break }
         }
         return data
     }
