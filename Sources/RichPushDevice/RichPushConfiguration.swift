@@ -102,8 +102,13 @@ public struct DeviceLimits: Hashable, Sendable, Codable {
     public var outboxCount = 500
     /// How many notifications the device remembers.
     public var inboxCount = 200
-    /// The largest content that a background push fetches whole while the device saves power.
+    /// The largest content that a background push fetches whole while the device saves power. The service extension fetches more for
+    /// a notification only with full power, where the user does not want less data to be used, and in `originalDeadline`.
     public var maximumSavingBytes: Int64 = 500 << 10
+    /// The largest picture that the service extension fetches over a cellular network or a hotspot.
+    public var maximumExpensiveBytes: Int64 = 2 << 20
+    /// How long a notification waits for a picture of more than `maximumSavingBytes`; without it the words are shown.
+    public var originalDeadline: Duration = .seconds(10)
     /// The least between two refreshes in the background.
     public var refreshPause: Duration = .seconds(4 * 3600)
     /// How often an unchanged installation reports itself.

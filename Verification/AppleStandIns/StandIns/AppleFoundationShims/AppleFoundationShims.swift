@@ -58,9 +58,11 @@ extension URLSessionConfiguration {
         set {}
     }
 
-    public var isDiscretionary: Bool {
-        get { false }
-        set {}
+extension URLRequest {
+    /// There is one network here; a server sees in the head of a request where it may not go.
+    public var allowsConstrainedNetworkAccess: Bool {
+        get { value(forHTTPHeaderField: "x-spares-constrained") == nil }
+        set { setValue(newValue ? nil : "yes", forHTTPHeaderField: "x-spares-constrained") }
     }
 
     public var sharedContainerIdentifier: String? {

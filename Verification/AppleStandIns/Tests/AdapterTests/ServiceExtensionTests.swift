@@ -76,6 +76,70 @@ extension AppleFace {
             phone.backend.store(7)
             let isHers = mark == "27e90420f33712e2"
             let content = UNMutableNotificationContent()
+        @Test("leaves the original before the first unlock, when nothing can be read, and deletes nothing")
+        func locked() async throws {
+            _ = try await phone.signedIn()
+            phone.backend.store(7)
+            let service = try phone.launchExtension()
+            phone.setLocked(true)
+            let shown = await deliver(7, to: service)
+            #expect(shown.title == "New" && shown.body == "As it came" && shown.category == "richPush")
+            phone.setLocked(false)
+            #expect(await deliver(7, to: service).body == "Words")
+        }
+
+        @Test("takes number, thread and sound of its own away with another's words, and neither from its user's")
+        func leavesNothing() async throws {
+            _ = try await phone.signedIn()
+            phone.backend.store(7)
+            let content = try #require(Self.request(7).content.mutableCopy() as? UNMutableNotificationContent)
+            content.badge = 3
+            content.threadIdentifier = "clinic"
+            content.sound = UNNotificationSound(fake: "clinic.caf")
+            let pushes = ["27e90420f33712e2", "ca5e2e572d08b18e"].map { mark in
+                content.userInfo["richFor"] = mark
+                return UNNotificationRequest(identifier: "remote", content: content, trigger: nil)
+            }
+            let own = await deliver(pushes[0], to: try phone.launchExtension())
+            #expect(own.badge == 3 && own.thread == "clinic" && own.sound == "clinic.caf" && !own.isNeutral)
+            let other = await deliver(pushes[1], to: try phone.launchExtension())
+            #expect(other.badge == nil && other.thread.isEmpty && other.sound == "default" && other.isNeutral)
+            #expect(other.category == "richPush")
+        }
+
+        @Test("speaks the language of its app, and the app recognises what it made neutral in any")
+        func language() async throws {
+            final class German: RichPushNotificationService, @unchecked Sendable {
+                override class var configuration: RichPushConfiguration { TestPhone.configuration }
+                override class var language: String { "de" }
+            }
+            let delegate = try await phone.signedIn()
+            FakeKeychain.shared.setOwnGroup("extension")
+            let content = try #require(Self.request(7).content.mutableCopy() as? UNMutableNotificationContent)
+            content.userInfo["richFor"] = "ca5e2e572d08b18e"
+            let shown = await deliver(
+                UNNotificationRequest(identifier: "remote", content: content, trigger: nil), to: German())
+            #expect(shown.body == "Du hast eine neue Nachricht" && shown.title.isEmpty && shown.isNeutral)
+            FakeKeychain.shared.setOwnGroup("app")
+            let asked = { @MainActor (isNeutral: Bool) in
+                await askToPresent(
+                    delegate, richID: "7", body: shown.body, subject: "ca5e2e572d08b18e", isNeutral: isNeutral
+                ).0
+            }
+            #expect(await asked(shown.isNeutral) == [.list])
+            #expect(await asked(false) == [])
+        }
+
+        @Test("fetches no large picture in low power mode")
+        func lowPower() async throws {
+            _ = try await phone.signedIn()
+            phone.backend.store(7, bytes: Samples.png(1, count: 600_000))
+            FakeSurroundings.shared.setLowPower(true)
+            #expect(await deliver(7, to: try phone.launchExtension()).attached == nil)
+            FakeSurroundings.shared.setLowPower(false)
+            #expect(await deliver(7, to: try phone.launchExtension()).attached != nil)
+        }
+
             (content.title, content.body) = ("Clinic", "Alice, your results are here")
             content.userInfo = ["aps": ["alert": "x", "mutable-content": 1], "richId": "7", "richFor": mark]
             let request = UNNotificationRequest(identifier: "remote", content: content, trigger: nil)
