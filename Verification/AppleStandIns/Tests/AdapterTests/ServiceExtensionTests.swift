@@ -59,7 +59,7 @@ extension AppleFace {
             #expect(shown.body == "You have a new message" && shown.category == "richPush" && shown.attached == nil)
         }
 
-        @Test("leaves the original before sign-in, after sign-out and before the first unlock")
+        @Test("shows neutral words before sign-in and after sign-out")
         func nobody() async throws {
             #expect(await deliver(7, to: try phone.launchExtension()).body == "You have a new message")
             let client = try await phone.signedIn().client

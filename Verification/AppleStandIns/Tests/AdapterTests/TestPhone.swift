@@ -180,14 +180,15 @@ func respond(
 
 /// Lets the system ask how to show a push over the app; as above.
 func askToPresent(
-    _ delegate: RichPushAppDelegate, richID: String?
+    _ delegate: RichPushAppDelegate, richID: String?, body: String = "You have a new message", subject: String? = nil,
+    isNeutral: Bool = false
 ) async -> (UNNotificationPresentationOptions, onMain: Bool) {
     let first = First()
     return await withCheckedContinuation { continuation in
         DispatchQueue.global().async {
             let content = UNMutableNotificationContent()
-            content.title = "New"
-            content.body = "You have a new message"
+            content.title = isNeutral ? "" : "New"
+            content.body = body
             content.userInfo["richId"] = richID
             let request = UNNotificationRequest(identifier: "remote", content: content, trigger: nil)
             delegate.userNotificationCenter(.current(), willPresent: UNNotification(fake: request)) { options in
@@ -196,3 +197,5 @@ func askToPresent(
         }
     }
 }
+            content.userInfo["richFor"] = subject
+            content.userInfo["richNeutral"] = isNeutral ? true : nil

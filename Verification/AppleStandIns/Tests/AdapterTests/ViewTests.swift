@@ -222,8 +222,8 @@ extension AppleFace {
             let ui = try #require(Self.strings(of: "RichPushUI", language))
             #expect(Set(ui.keys) == Set(Words.allCases.map(\.rawValue)))
             #expect(ui.values.allSatisfy { !$0.isEmpty })
-            let app = try #require(Self.strings(of: "RichPushApp", language))
-            #expect(Set(app.keys) == ["more", "neutral", "reply", "replyFailed"])
+            let device = try #require(Self.strings(of: "RichPushPlatform", language))
+            #expect(Set(device.keys) == ["more", "neutral", "reply", "replyFailed"])
         }
 
         @Test("have a sentence for every error")
