@@ -27,11 +27,15 @@ extension AppleFace {
 
         /// What of a content is compared here.
         private struct Shown: Hashable {
-            var title: String, body: String, category: String, attached: Data?
+            var title: String, body: String, category: String, thread: String, attached: Data?
+            var badge: Int?, sound: String?, isNeutral: Bool
 
             init(_ content: UNNotificationContent) {
                 (title, body, category) = (content.title, content.body, content.categoryIdentifier)
                 attached = content.attachments.first.flatMap { try? Data(contentsOf: $0.url) }
+                (thread, badge) = (content.threadIdentifier, content.badge?.intValue)
+                sound = content.sound.map { $0.fakeFile ?? "default" }
+                isNeutral = content.userInfo["richNeutral"] as? Bool == true
             }
         }
 
