@@ -55,6 +55,8 @@ final class TestPhone {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         FakeSurroundings.shared.setGroups([Self.group: folder])
         FakeKeychain.shared.reset(groups: [Self.group])
+        FakeSurroundings.shared.setLowPower(false)
+        FakeSurroundings.shared.noteContainer(nil)
         UNUserNotificationCenter.current().fakeReset()
         UIApplication.shared.fakeReset()
         BGTaskScheduler.shared.fakeReset(permitted: [Self.refreshTask])
