@@ -64,15 +64,22 @@ public final class FakeURLSessionConfiguration {
 
 extension URLSessionConfiguration {
     /// Real transfers in the background need Apple's system; this one transfers while the process runs.
-    public class func background(withIdentifier identifier: String) -> URLSessionConfiguration {
+    public class func background(withIdentifier identifier: String) -> FakeURLSessionConfiguration {
         FakeSurroundings.shared.noteBackgroundSession(identifier)
-        return .ephemeral
+        return FakeURLSessionConfiguration()
     }
+}
 
-    public var sessionSendsLaunchEvents: Bool {
-        get { true }
-        set {}
+extension URLSession {
+    public convenience init(
+        configuration: FakeURLSessionConfiguration, delegate: (any URLSessionDelegate)?, delegateQueue: OperationQueue?
+    ) {
+        let real = URLSessionConfiguration.ephemeral
+        real.httpCookieStorage = configuration.httpCookieStorage
+        real.urlCache = configuration.urlCache
+        self.init(configuration: real, delegate: delegate, delegateQueue: delegateQueue)
     }
+}
 
 extension URLRequest {
     /// There is one network here; a server sees in the head of a request where it may not go.

@@ -19,7 +19,7 @@ extension AppleFace {
         private static func request(_ number: Int?) -> UNNotificationRequest {
             let content = UNMutableNotificationContent()
             content.title = "New"
-            content.body = "You have a new message"
+            content.body = "As it came"
             content.userInfo = ["aps": ["alert": "x", "mutable-content": 1]]
             content.userInfo["richId"] = number
             return UNNotificationRequest(identifier: "remote", content: content, trigger: nil)
@@ -40,8 +40,12 @@ extension AppleFace {
         }
 
         private func deliver(_ number: Int?, to service: TestService) async -> Shown {
+            await deliver(Self.request(number), to: service)
+        }
+
+        private func deliver(_ request: UNNotificationRequest, to service: RichPushNotificationService) async -> Shown {
             await withCheckedContinuation { continuation in
-                service.didReceive(Self.request(number)) { continuation.resume(returning: Shown($0)) }
+                service.didReceive(request) { continuation.resume(returning: Shown($0)) }
             }
         }
 
@@ -60,7 +64,7 @@ extension AppleFace {
             _ = try await phone.signedIn()
             phone.backend.setOffline(true)
             let shown = await deliver(7, to: try phone.launchExtension())
-            #expect(shown.body == "You have a new message" && shown.category == "richPush" && shown.attached == nil)
+            #expect(shown.body == "As it came" && shown.category == "richPush" && shown.attached == nil)
         }
 
         @Test("shows neutral words before sign-in and after sign-out")
@@ -147,10 +151,7 @@ extension AppleFace {
             (content.title, content.body) = ("Clinic", "Alice, your results are here")
             content.userInfo = ["aps": ["alert": "x", "mutable-content": 1], "richId": "7", "richFor": mark]
             let request = UNNotificationRequest(identifier: "remote", content: content, trigger: nil)
-            let service = try phone.launchExtension()
-            let shown = await withCheckedContinuation { continuation in
-                service.didReceive(request) { continuation.resume(returning: Shown($0)) }
-            }
+            let shown = await deliver(request, to: try phone.launchExtension())
             #expect(shown.title == (isHers ? "Title" : "") && shown.body == (isHers ? "Words" : "You have a new message"))
             FakeKeychain.shared.setOwnGroup("app")
             #expect(
@@ -267,7 +268,7 @@ extension AppleFace {
             #expect(await soon { !answers.values.isEmpty })
             await gate.open()
             await settle()
-            #expect(answers.values == ["You have a new message"])
+            #expect(answers.values == ["As it came"])
         }
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
 import RichPushModel
-import RichPushPlatform
+@testable import RichPushPlatform
 import Security
 import Testing
 import UIKit

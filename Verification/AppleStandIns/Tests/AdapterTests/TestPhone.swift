@@ -48,6 +48,7 @@ final class TestPhone {
     let folder: URL
     let backend = ScriptedBackend()
     let log = RecordingLog()
+    private let storeIsLocked = Locked(false)
 
     init() throws {
         DispatchQueue.main.setSpecific(key: mainQueueKey, value: true)
@@ -71,7 +72,14 @@ final class TestPhone {
         var ports = try DevicePorts.system(Self.configuration, isForApp: isForApp, log: log)
         ports.transport = backend
         ports.clock = clock
+        if let store = ports.store as? FileSharedStore { ports.store = LockableStore(base: store, isLocked: storeIsLocked) }
         return ports
+    }
+
+    /// As after a restart, until the first unlock: neither key chain nor records can be read.
+    func setLocked(_ isLocked: Bool) {
+        storeIsLocked.with { $0 = isLocked }
+        FakeKeychain.shared.setLocked(isLocked)
     }
 
     /// A new process of the app, as far as the end of its launch.

@@ -108,7 +108,9 @@ extension AppleFace {
             let content = try await fetched(kind, bytes, "application/pdf", named: "menu.pdf")
             let screen = fakeScreen(RichPushContentView(content) {})
             #expect(screen.texts.contains("menu.pdf"))
-            #expect(screen.all.contains { $0.name == "share" })
+            let shared = try #require(screen.all.first { $0.name == "share" }?.attributes["item"])
+            #expect(shared.hasSuffix("/menu.pdf"))
+            #expect(FileManager.default.contents(atPath: shared) == bytes)
         }
 
         @Test("say what is wrong and let the user try again, where that may help")
