@@ -76,14 +76,6 @@ extension AppleFace {
             #expect(await deliver(7, to: try phone.launchExtension()).body == "You have a new message")
         }
 
-        /// SHA-256 over "clarion subject 1", the number 7 and the name, as the server's own tests have it.
-        @Test(
-            "replaces the words of a push that says that it is for another", arguments: ["27e90420f33712e2", "ca5e2e572d08b18e"])
-        func subject(mark: String) async throws {
-            let delegate = try await phone.signedIn()
-            phone.backend.store(7)
-            let isHers = mark == "27e90420f33712e2"
-            let content = UNMutableNotificationContent()
         @Test("leaves the original before the first unlock, when nothing can be read, and deletes nothing")
         func locked() async throws {
             _ = try await phone.signedIn()
@@ -148,6 +140,14 @@ extension AppleFace {
             #expect(await deliver(7, to: try phone.launchExtension()).attached != nil)
         }
 
+        /// SHA-256 over "clarion subject 1", the number 7 and the name, as the server's own tests have it.
+        @Test(
+            "replaces the words of a push that says that it is for another", arguments: ["27e90420f33712e2", "ca5e2e572d08b18e"])
+        func subject(mark: String) async throws {
+            let delegate = try await phone.signedIn()
+            phone.backend.store(7)
+            let isHers = mark == "27e90420f33712e2"
+            let content = UNMutableNotificationContent()
             (content.title, content.body) = ("Clinic", "Alice, your results are here")
             content.userInfo = ["aps": ["alert": "x", "mutable-content": 1], "richId": "7", "richFor": mark]
             let request = UNNotificationRequest(identifier: "remote", content: content, trigger: nil)

@@ -55,9 +55,9 @@ final class TestPhone {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("group-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         FakeSurroundings.shared.setGroups([Self.group: folder])
-        FakeKeychain.shared.reset(groups: [Self.group])
         FakeSurroundings.shared.setLowPower(false)
         FakeSurroundings.shared.noteContainer(nil)
+        FakeKeychain.shared.reset(groups: [Self.group])
         UNUserNotificationCenter.current().fakeReset()
         UIApplication.shared.fakeReset()
         BGTaskScheduler.shared.fakeReset(permitted: [Self.refreshTask])
@@ -200,6 +200,8 @@ func askToPresent(
             content.title = isNeutral ? "" : "New"
             content.body = body
             content.userInfo["richId"] = richID
+            content.userInfo["richFor"] = subject
+            content.userInfo["richNeutral"] = isNeutral ? true : nil
             let request = UNNotificationRequest(identifier: "remote", content: content, trigger: nil)
             delegate.userNotificationCenter(.current(), willPresent: UNNotification(fake: request)) { options in
                 if first.take() { continuation.resume(returning: (options, isOnMainQueue())) }
@@ -207,5 +209,3 @@ func askToPresent(
         }
     }
 }
-            content.userInfo["richFor"] = subject
-            content.userInfo["richNeutral"] = isNeutral ? true : nil
