@@ -61,7 +61,7 @@ let package = Package(
         // Floor 3: the Apple face, empty on other systems; Verification/AppleStandIns compiles and runs it on Linux.
         .target(
             name: "RichPushPlatform", dependencies: ["RichPushDevice", "RichPushModel"],
-            resources: [.copy("PrivacyInfo.xcprivacy")], swiftSettings: house),
+            resources: [.process("Resources"), .copy("PrivacyInfo.xcprivacy")], swiftSettings: house),
         .target(
             name: "RichPushExtension", dependencies: ["RichPushPlatform", "RichPushDevice", "RichPushModel"],
             resources: [.copy("PrivacyInfo.xcprivacy")], swiftSettings: house),
@@ -70,7 +70,7 @@ let package = Package(
             resources: [.copy("PrivacyInfo.xcprivacy")], swiftSettings: house),
         .target(
             name: "RichPushApp", dependencies: ["RichPushPlatform", "RichPushDevice", "RichPushModel"],
-            resources: [.process("Resources"), .copy("PrivacyInfo.xcprivacy")], swiftSettings: house),
+            resources: [.copy("PrivacyInfo.xcprivacy")], swiftSettings: house),
         .target(
             name: "RichPushUI", dependencies: ["RichPushApp", "RichPushPlatform", "RichPushDevice", "RichPushModel"],
             resources: [.process("Resources"), .copy("PrivacyInfo.xcprivacy")], swiftSettings: house),

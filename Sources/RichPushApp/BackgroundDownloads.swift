@@ -21,12 +21,14 @@
 
         private let engine: RichPushEngine
         private let clock: any ServiceClock
+        private let appGroup: String?
         let delegate: BackgroundDownloadDelegate
         private(set) lazy var session = makeSession()
 
         init(engine: RichPushEngine, configuration: RichPushConfiguration, clock: any ServiceClock, log: any EventLog) {
             self.engine = engine
             self.clock = clock
+            appGroup = configuration.appGroup
             delegate = BackgroundDownloadDelegate(
                 engine: engine, maximumBytes: configuration.limits.maximumContentBytes, log: log)
         }
@@ -35,6 +37,9 @@
             let configuration = URLSessionConfiguration.background(withIdentifier: Self.identifier)
             configuration.sessionSendsLaunchEvents = true
             configuration.isDiscretionary = false
+            // What is under way lies in the group's folder, as all that is fetched does; the system refuses the name of a group
+            // that the app is not in.
+            if SharedFolder.inGroup(appGroup) != nil { configuration.sharedContainerIdentifier = appGroup }
             configuration.httpCookieStorage = nil
             configuration.urlCache = nil
             return URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)

@@ -38,6 +38,9 @@
         func content(_ key: ContentKey, now: Timestamp) throws(StorageError) -> CachedContent? { throw .failed }
         func contains(_ key: ContentKey) -> Bool { false }
         func remove(_ key: ContentKey) throws(StorageError) { throw .failed }
+        func handedOut(
+            _ content: CachedContent, named name: String?, of session: SessionID
+        ) throws(StorageError) -> CachedContent { throw .failed }
         func copyForSystem(
             _ content: CachedContent, of session: SessionID, now: Timestamp
         ) throws(StorageError) -> URL { throw .failed }

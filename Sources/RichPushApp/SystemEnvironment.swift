@@ -1,6 +1,7 @@
 #if canImport(UIKit) && canImport(UserNotifications)
     import Foundation
     import RichPushDevice
+    import RichPushPlatform
     import UIKit
 
     /// What the app knows of itself and of the device.
@@ -20,7 +21,7 @@
             }
         }
 
-        func isSavingPower() async -> Bool { ProcessInfo.processInfo.isLowPowerModeEnabled }
+        func isSavingPower() async -> Bool { await SystemPower().isSavingPower() }
 
         func installationFacts() async -> InstallationFacts {
             InstallationFacts(

@@ -9,11 +9,13 @@ public struct DevicePorts: Sendable {
     public var clock: any ServiceClock
     public var identifiers: any IdentifierSource
     public var log: any EventLog
+    public var power: any PowerState
 
     /// Gathers the ports.
     public init(
         transport: any HTTPTransport, secrets: any SecretStore, store: any SharedStore, cache: any ContentCache,
-        clock: any ServiceClock, identifiers: any IdentifierSource, log: any EventLog
+        clock: any ServiceClock, identifiers: any IdentifierSource, log: any EventLog,
+        power: any PowerState = FullPower()
     ) {
         self.transport = transport
         self.secrets = secrets
@@ -22,6 +24,7 @@ public struct DevicePorts: Sendable {
         self.clock = clock
         self.identifiers = identifiers
         self.log = log
+        self.power = power
     }
 }
 

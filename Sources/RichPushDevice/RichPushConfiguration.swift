@@ -19,8 +19,12 @@ public struct RichPushConfiguration: Hashable, Sendable {
     public var showsTextWhenFetchFails = true
     /// Whether OK / More is offered while the app is in the foreground, as in the tutorial; otherwise the system's banner.
     public var offersInForeground = true
-    /// The hosts that a link may lead to, each written out, for example `shop.example.org`; a link to another is not offered. Absent
-    /// means any host over https. In either case the link is shown before it is opened.
+    /// The hosts that a link may lead to, each written out, for example `shop.example.org`; a link to another is not offered.
+    ///
+    /// Absent, as it is by default, means any host over https. That departs from the iOS client reference, 9, which wants a list:
+    /// whoever may send would otherwise need a new version of the app for a new host. Name the hosts where senders are not all
+    /// trusted. In either case the link is shown before it is opened. Plain http leads to this machine only, and only while the
+    /// backend is there too.
     public var linkHosts: Set<String>?
     /// What is shown when nothing better is known. Apps replace it by their own language's words.
     public var neutralText = Self.englishNeutralText
@@ -98,8 +102,13 @@ public struct DeviceLimits: Hashable, Sendable, Codable {
     public var outboxCount = 500
     /// How many notifications the device remembers.
     public var inboxCount = 200
-    /// The largest content that a background push fetches whole while the device saves power.
+    /// The largest content that a background push fetches whole while the device saves power. The service extension fetches more for
+    /// a notification only with full power, where the user does not want less data to be used, and in `originalDeadline`.
     public var maximumSavingBytes: Int64 = 500 << 10
+    /// The largest picture that the service extension fetches over a cellular network or a hotspot.
+    public var maximumExpensiveBytes: Int64 = 2 << 20
+    /// How long a notification waits for a picture of more than `maximumSavingBytes`; without it the words are shown.
+    public var originalDeadline: Duration = .seconds(10)
     /// The least between two refreshes in the background.
     public var refreshPause: Duration = .seconds(4 * 3600)
     /// How often an unchanged installation reports itself.

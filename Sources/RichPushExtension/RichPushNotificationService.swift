@@ -30,10 +30,13 @@
             preconditionFailure("\(self) overrides the class variable `configuration`")
         }
 
+        /// What the app that carries the extension speaks.
+        class var language: String { AppLanguage.current() }
+
         /// Makes the engine at the first push. The default uses the system's services; `nil` leaves every push as it is, which
         /// is what happens when the extension is not in the App Group.
         open func makeEngine() -> EnrichmentEngine? {
-            let configuration = Self.configuration
+            let configuration = Self.configuration.inUsersLanguage(Self.language)
             return (try? DevicePorts.system(configuration, isForApp: false, log: SilentLog()))
                 .map { EnrichmentEngine(configuration: configuration, device: $0) }
         }

@@ -4,7 +4,8 @@
     import RichPushModel
 
     extension DevicePorts {
-        /// The system's services for the app or for its service extension.
+        /// The system's services for the app or for its service extension, which gives up a request after 20 seconds (iOS client
+        /// reference 6).
         ///
         /// Throws when neither the group's folder nor, in the app, its own can be used.
         package static func system(
@@ -20,8 +21,9 @@
             protect([folder] + parts)
             SharedFolder.excludeFromBackup(folder)
             return DevicePorts(
-                transport: URLSessionTransport(), secrets: secrets(configuration, isForApp: isForApp), store: store,
-                cache: cache, clock: SystemClock(), identifiers: SystemIdentifierSource(), log: log)
+                transport: URLSessionTransport(resourceTimeout: isForApp ? .seconds(60) : .seconds(20)),
+                secrets: secrets(configuration, isForApp: isForApp), store: store, cache: cache, clock: SystemClock(),
+                identifiers: SystemIdentifierSource(), log: log, power: SystemPower())
         }
 
         /// The key chain of a configuration.

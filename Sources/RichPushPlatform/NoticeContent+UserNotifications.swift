@@ -11,18 +11,23 @@
                 title: content.title, subtitle: content.subtitle, body: content.body,
                 thread: content.threadIdentifier.isEmpty ? nil : content.threadIdentifier,
                 category: content.categoryIdentifier.isEmpty ? nil : content.categoryIdentifier,
-                badge: content.badge?.intValue)
+                badge: content.badge?.intValue, isNeutral: content.userInfo[PushEnvelope.neutralKey] as? Bool == true)
         }
 
-        /// Writes what it says into a content for the system. An attachment that the system refuses is left out, unless
-        /// `requiresAttachment`; then the system's error is thrown.
+        /// Writes what it says into a content for the system, in place of all that stands there: what is absent here is taken away,
+        /// since it may be another user's. An attachment that the system refuses is left out, unless `requiresAttachment`; then
+        /// the system's error is thrown.
         package func write(to content: UNMutableNotificationContent, requiresAttachment: Bool = false) throws {
             content.title = title
             content.subtitle = subtitle
             content.body = body
-            if let thread { content.threadIdentifier = thread }
-            if let category { content.categoryIdentifier = category }
-            if let badge { content.badge = NSNumber(value: badge) }
+            content.threadIdentifier = thread ?? ""
+            content.categoryIdentifier = category ?? ""
+            content.badge = badge.map { NSNumber(value: $0) }
+            content.attachments = []
+            content.userInfo[PushEnvelope.neutralKey] = isNeutral ? true : nil
+            // A sound of the sender's own may tell whose it is, so there is the usual one if there was any.
+            if isNeutral, content.sound != nil { content.sound = .default }
             guard let attachment else { return }
             do {
                 content.attachments = [

@@ -25,5 +25,8 @@
 
         /// Where a notification carries the words for those who cannot see its picture.
         package static let altTextKey = "richAltText"
+
+        /// The mark of a notification whose words were replaced because they may be another user's.
+        package static let neutralKey = "richNeutral"
     }
 #endif

@@ -5,7 +5,7 @@
     /// One request under way: what came so far, and how it ends. A value, so that it needs no thread of its own.
     struct TransportExchange {
         /// The most of an answer that is read although nobody asked for it.
-        static let refusalLimit = 64 << 10
+        static let refusalLimit: Int64 = 64 << 10
 
         let maximumBytes: Int64
         /// Where the body of a 200 goes; `nil` keeps it in memory.
@@ -44,7 +44,7 @@
 
         /// Takes a finished download, which vanishes when this returns.
         mutating func finished(at location: URL, status: Int) {
-            guard failure == nil, let file else { return }
+            guard failure == nil, !isCut, let file else { return }
             guard status == 200 else {
                 body = Self.beginning(of: location)
                 return
@@ -71,7 +71,7 @@
         private static func beginning(of file: URL) -> Data {
             guard let handle = try? FileHandle(forReadingFrom: file) else { return Data() }
             defer { try? handle.close() }
-            return (try? handle.read(upToCount: refusalLimit)) ?? Data()
+            return (try? handle.read(upToCount: Int(refusalLimit))) ?? Data()
         }
 
         private static func failure(_ error: any Error) -> TransportError {

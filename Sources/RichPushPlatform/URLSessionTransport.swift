@@ -9,7 +9,7 @@
     /// The network through the system's `URLSession`: ephemeral, so that nothing of an answer is kept, without cookies, cache,
     /// stored credentials or redirects. It speaks https, and http to this machine only, whatever it is asked.
     package final class URLSessionTransport: HTTPTransport {
-        private let session: URLSession
+        let session: URLSession
         private let exchanges = TransportExchanges()
 
         /// `resourceTimeout` bounds any one exchange, also when the process sleeps in between.
@@ -63,6 +63,9 @@
                 url: request.url, cachePolicy: .reloadIgnoringLocalCacheData, timeoutInterval: deadline.inSeconds)
             made.httpMethod = request.method
             made.httpShouldHandleCookies = false
+            // Where the user wants less data to be used, and where data costs money (cellular, a hotspot).
+            made.allowsConstrainedNetworkAccess = request.network == .any
+            made.allowsExpensiveNetworkAccess = request.network != .inexpensive
             for (name, value) in request.headers { made.setValue(value, forHTTPHeaderField: name) }
             made.httpBody = request.body
             return made

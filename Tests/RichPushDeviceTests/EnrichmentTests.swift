@@ -8,7 +8,7 @@ import Testing
 struct EnrichmentTests {
     let device: TestDevice
     let original = NoticeContent(title: "App", body: "You have a new message", category: "richPush")
-    let neutral = NoticeContent(body: "You have a new message", category: "richPush")
+    let neutral = NoticeContent(body: "You have a new message", category: "richPush", isNeutral: true)
 
     init() throws { device = try TestDevice() }
 

@@ -54,7 +54,7 @@ struct FetchSafetyTests {
         #expect(device.backend.count("GET", "/notifications/7") == 0)
     }
 
-    @Test("never becomes a path: names from the network are not used")
+    @Test("never leaves its folder: of a name from the network no separator is left")
     func noPath() async throws {
         let engine = try await device.signedIn()
         device.backend.store(7)
@@ -64,7 +64,9 @@ struct FetchSafetyTests {
         }
         #expect(await engine.open(id(7)).state == .ready)
         let folder = device.folder.path
-        #expect(device.files.allSatisfy { $0.hasPrefix(folder) && !$0.contains("outside") })
+        #expect(device.files.allSatisfy { $0.hasPrefix(folder) && !$0.split(separator: "/").contains("..") })
+        let named = device.files.filter { $0.contains("outside") }
+        #expect(named.map { URL(fileURLWithPath: $0).lastPathComponent } == ["_.._.._outside.png"])
     }
 
     @Test("for another notification than the one asked for is not taken")
@@ -122,13 +124,20 @@ struct FetchSafetyTests {
         }
     }
 
-    @Test("offers only links that are https, or to this machine")
-    func links() {
-        #expect(LinkRule.link(inList: "# a comment\r\nhttps://a.example/x\r\n")?.absoluteString == "https://a.example/x")
+    @Test("offers only links that are https, or to this machine while the backend is there")
+    func links() throws {
+        let usual = try TestDevice.configuration()
+        let list = "# a comment\r\nhttps://a.example/x\r\n"
+        #expect(LinkRule.link(inList: list, by: usual)?.absoluteString == "https://a.example/x")
+        let local = try RichPushConfiguration(backend: URL(string: "http://127.0.0.1:8080")!)
         for bad in [
             "javascript:alert(1)", "data:text/html,x", "http://a.example", "tel:123", "https://u:p@a.example", "", "#only",
         ] {
-            #expect(LinkRule.link(inList: bad) == nil)
+            for configuration in [usual, local] { #expect(LinkRule.link(inList: bad, by: configuration) == nil) }
+        }
+        for address in ["http://localhost:9000/x", "http://127.0.0.1/x", "http://[::1]/x"] {
+            #expect(LinkRule.link(inList: address, by: usual) == nil)
+            #expect(LinkRule.link(inList: address, by: local) != nil)
         }
     }
 
@@ -148,6 +157,7 @@ struct FetchSafetyTests {
         let opened = await engine.open(id(7))
         #expect((opened.link != nil) == isTaken)
         #expect((opened.state == .ready) == isTaken)
-        #expect(LinkRule.link(inList: link, hosts: []) == nil)
+        configuration.linkHosts = []
+        #expect(LinkRule.link(inList: link, by: configuration) == nil)
     }
 }

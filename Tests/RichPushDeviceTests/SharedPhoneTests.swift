@@ -53,7 +53,7 @@ struct SharedPhoneTests {
         _ = try await bobs(answer)
         let request = EnrichmentRequest(identifier: "r", envelope: Samples.visible(7), original: alert())
         let content = await (try device.launchExtension()).enrich(request, budget: .seconds(30))
-        #expect(content == NoticeContent(body: Self.neutral, category: "richPush"))
+        #expect(content == NoticeContent(body: Self.neutral, category: "richPush", isNeutral: true))
     }
 
     @Test("replaces them too when the system ends the extension early")
@@ -66,7 +66,7 @@ struct SharedPhoneTests {
         async let content = serviceExtension.enrich(request, budget: .seconds(30))
         #expect(await eventually { device.backend.count("GET", "/details") == 1 })
         await serviceExtension.expire()
-        #expect(await content == NoticeContent(body: Self.neutral, category: "richPush"))
+        #expect(await content == NoticeContent(body: Self.neutral, category: "richPush", isNeutral: true))
         await gate.open()
     }
 
@@ -78,6 +78,20 @@ struct SharedPhoneTests {
         let neutral = ForegroundNotice(identifier: "r", richID: id(7), content: NoticeContent(body: Self.neutral))
         #expect(await engine.willPresent(neutral) == [.list])
         #expect(await device.router.offers.isEmpty)
+    }
+
+    @Test("lists what the extension made neutral whatever language it did that in, and not the same words without its mark")
+    func marked() async throws {
+        let engine = try await bobs(.unreachable)
+        var german = try TestDevice.configuration()
+        german.neutralText = "Du hast eine neue Nachricht"
+        let serviceExtension = EnrichmentEngine(configuration: german, device: try device.ports(isForApp: false))
+        let request = EnrichmentRequest(identifier: "r", envelope: Samples.visible(7), original: alert())
+        var content = await serviceExtension.enrich(request, budget: .seconds(30))
+        #expect(content.body == german.neutralText)
+        #expect(await engine.willPresent(ForegroundNotice(identifier: "r", richID: id(7), content: content)) == [.list])
+        content.isNeutral = false
+        #expect(await engine.willPresent(ForegroundNotice(identifier: "r", richID: id(7), content: content)) == [])
     }
 
     @Test("shows what the server says is for the one who is signed in")

@@ -50,7 +50,7 @@ struct SubjectMarkTests {
     func alert() async throws {
         let engine = try await device.signedIn()
         let content = await (try device.launchExtension()).enrich(request(Self.bobs), budget: .seconds(30))
-        #expect(content == NoticeContent(body: Self.neutral, category: "richPush"))
+        #expect(content == NoticeContent(body: Self.neutral, category: "richPush", isNeutral: true))
         #expect(calls == 0)
         #expect(device.receipts(.delivered).isEmpty)
         #expect(await engine.session?.isShared == false)

@@ -33,13 +33,14 @@ let package = Package(
         shipped("RichPushModel", [], [manifest]),
         shipped("RichPushSealing", ["RichPushModel", "CryptoKit"], [manifest]),
         shipped("RichPushDevice", ["RichPushModel", "RichPushSealing", "CryptoKit"], [manifest]),
-        shipped("RichPushPlatform", ["RichPushDevice", "RichPushModel", "Security", "ImageIO"] + notifications, [manifest]),
+        shipped(
+            "RichPushPlatform", ["RichPushDevice", "RichPushModel", "Security", "ImageIO"] + notifications,
+            [.process("Resources"), manifest]),
         shipped("RichPushExtension", ["RichPushPlatform", "RichPushDevice", "RichPushModel"] + notifications, [manifest]),
         shipped(
             "RichPushContentExtension", ["RichPushPlatform", "RichPushModel", "UserNotificationsUI"] + notifications, [manifest]),
         shipped(
-            "RichPushApp", ["RichPushPlatform", "RichPushDevice", "RichPushModel", "BackgroundTasks"] + notifications,
-            [.process("Resources"), manifest]),
+            "RichPushApp", ["RichPushPlatform", "RichPushDevice", "RichPushModel", "BackgroundTasks"] + notifications, [manifest]),
         shipped(
             "RichPushUI", ["RichPushApp", "RichPushPlatform", "RichPushDevice", "RichPushModel", "SwiftUI", "AVKit"],
             [.process("Resources"), manifest]),

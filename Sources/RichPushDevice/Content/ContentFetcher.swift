@@ -15,7 +15,7 @@ struct ContentFetcher: Sendable {
         var query: String? { self == .thumb ? "variant=thumb" : nil }
     }
 
-    let client: BackendClient
+    var client: BackendClient
     let records: NotificationRecords
     let cache: any ContentCache
     let secrets: any SecretStore

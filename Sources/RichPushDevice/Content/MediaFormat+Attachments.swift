@@ -30,6 +30,9 @@ extension MediaFormat {
         }
     }
 
+    /// Whether it moves: the system shows its beginning only, and it is large.
+    var isFilm: Bool { [.mp4, .quickTime, .mpeg].contains(self) }
+
     /// How large a file of this type the system takes as an attachment; `nil` for types it does not take (iOS client reference 6).
     var attachmentLimit: Int64? {
         switch self {

@@ -117,7 +117,7 @@ extension RichPushEngine {
         var opened = OpenedContent(entry: entry, state: .ready)
         guard let words = try? records.words(entry.id, of: session.id) else { return opened }
         opened.isSealed = true
-        opened.link = words.link.flatMap { LinkRule.link(inList: $0, hosts: configuration.linkHosts) }
+        opened.link = words.link.flatMap { LinkRule.link(inList: $0, by: configuration) }
         opened.coupon = words.coupon
         let isWhole =
             switch entry.kind {
@@ -134,7 +134,12 @@ extension RichPushEngine {
         var opened = OpenedContent(entry: entry, state: .ready)
         opened.content = content
         opened.isSealed = ((try? records.words(entry.id, of: session.id)) ?? nil) != nil
-        guard entry.kind == .link || entry.kind == .coupon else { return opened }
+        guard entry.kind == .link || entry.kind == .coupon else {
+            // Without a name it can still be looked at.
+            let named = try? device.cache.handedOut(content, named: entry.content?.fileName, of: session.id)
+            opened.content = named ?? content
+            return opened
+        }
         guard content.byteCount <= 64 << 10, let data = try? Data(contentsOf: content.file) else {
             opened.state = .failed(.badAnswer)
             return opened
@@ -142,7 +147,7 @@ extension RichPushEngine {
         if entry.kind == .coupon {
             opened.coupon = try? JSONDecoder().decode(Coupon.self, from: data)
         } else {
-            opened.link = LinkRule.link(inList: String(decoding: data, as: UTF8.self), hosts: configuration.linkHosts)
+            opened.link = LinkRule.link(inList: String(decoding: data, as: UTF8.self), by: configuration)
         }
         if opened.coupon == nil, opened.link == nil { opened.state = .failed(.badAnswer) }
         return opened

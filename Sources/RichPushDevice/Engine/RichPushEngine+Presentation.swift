@@ -68,7 +68,7 @@ extension RichPushEngine {
         guard let id = notice.richID else { return [.banner, .list, .sound] }
         guard let session = activeSession else { return mayList(notice) ? [.list] : [] }
         guard isTheirs(notice, id, in: session) else {
-            return notice.content.says(configuration.neutralText) ? [.list] : []
+            return notice.content.saysOnly(configuration.neutralText) ? [.list] : []
         }
         device.log.record(DeviceEvent(.arrived, id))
         guard configuration.offersInForeground else { return [.banner, .list, .sound] }

@@ -122,8 +122,8 @@ extension RichPushEngine {
         let isNeutral = envelope.message.isEmpty || envelope.kind == .sealed || !isProven
         let words = isNeutral ? configuration.neutralText : envelope.message
         await show(
-            NoticeContent(body: words, category: PushEnvelope.category), of: envelope.id, kind: envelope.kind, in: session,
-            isProven: isProven)
+            NoticeContent(body: words, category: PushEnvelope.category, isNeutral: isNeutral), of: envelope.id,
+            kind: envelope.kind, in: session, isProven: isProven)
         return .failed
     }
 

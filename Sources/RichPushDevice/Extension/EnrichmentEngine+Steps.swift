@@ -60,26 +60,6 @@ extension EnrichmentEngine {
         return synchronised.merged(with: arrived, read: read.union(told)).unread
     }
 
-    /// The bytes worth fetching here: what the system will show, the small variant first; or what is tiny and will be opened.
-    func choice(for entry: InboxEntry) -> (ContentDescriptor, ContentFetcher.Variant)? {
-        let isShowable = { (content: ContentDescriptor) in
-            AttachmentMaker.isShowable(mediaType: content.mediaType, byteCount: content.byteCount)
-        }
-        if let thumb = entry.thumb, isShowable(thumb) { return (thumb, .thumb) }
-        if let content = entry.content, isShowable(content) || content.byteCount <= 64 << 10 { return (content, .original) }
-        return nil
-    }
-
-    func content(
-        _ descriptor: ContentDescriptor, _ variant: ContentFetcher.Variant, of entry: InboxEntry, in session: Session,
-        as authorization: Authorization, within deadline: Deadline
-    ) async throws(RichPushError) -> CachedContent {
-        if let cached = fetcher.cached(descriptor, of: entry.id, in: session) { return cached }
-        return try await fetcher.download(
-            descriptor, of: entry.id, variant: variant, in: session, as: authorization,
-            maximumBytes: configuration.limits.maximumContentBytes, within: deadline)
-    }
-
     func attach(_ content: CachedContent, of entry: InboxEntry, to key: String, in session: Session) {
         guard isCurrent(session) else { return }
         let attachment = attachments.attachment(for: content, altText: entry.altText, in: session)

@@ -115,13 +115,7 @@ public actor EnrichmentEngine {
         do throws(RichPushError) {
             let entry = try await fetcher.details(of: envelope.id, in: session, as: authorization, within: deadline)
             apply(entry, to: key, in: session)
-            guard let (descriptor, variant) = choice(for: entry) else {
-                device.log.record(DeviceEvent(.enriched, envelope.id, ["attachment": "no"]))
-                return
-            }
-            let content = try await content(descriptor, variant, of: entry, in: session, as: authorization, within: deadline)
-            note(.fetched, of: envelope.id, in: session)
-            attach(content, of: entry, to: key, in: session)
+            try await attach(to: key, entry, in: session, as: authorization, within: deadline)
         } catch {
             if error == .notFound {
                 forgetWords(of: key)
@@ -129,6 +123,23 @@ public actor EnrichmentEngine {
                 note(.failed, action: error.code, of: envelope.id, in: session)
             }
             device.log.record(DeviceEvent(.fetchFailed, envelope.id, ["reason": error.code]))
+        }
+    }
+
+    /// Fetches what is worth it and attaches it.
+    private func attach(
+        to key: String, _ entry: InboxEntry, in session: Session, as authorization: Authorization, within deadline: Deadline
+    ) async throws(RichPushError) {
+        guard let choice = await choice(for: entry) else {
+            device.log.record(DeviceEvent(.enriched, entry.id, ["attachment": "no"]))
+            return
+        }
+        do throws(RichPushError) {
+            let content = try await content(choice, of: entry, in: session, as: authorization, within: deadline)
+            note(.fetched, of: entry.id, in: session)
+            attach(content, of: entry, to: key, in: session)
+        } catch  where choice.isSpared(after: error) {
+            device.log.record(DeviceEvent(.enriched, entry.id, ["attachment": "no", "reason": "network"]))
         }
     }
 }

@@ -41,7 +41,7 @@ public struct FileContentCache: ContentCache {
 
     private var sessions: URL { root.appendingPathComponent("sessions") }
     private func incoming(_ session: SessionID) -> URL { folder(session).appendingPathComponent("incoming") }
-    private func folder(_ session: SessionID) -> URL { sessions.appendingPathComponent(session.text) }
+    func folder(_ session: SessionID) -> URL { sessions.appendingPathComponent(session.text) }
     private func files(_ session: SessionID) -> URL { folder(session).appendingPathComponent("files") }
 
     private func file(_ key: ContentKey) -> URL {
@@ -116,6 +116,7 @@ public struct FileContentCache: ContentCache {
     }
 
     private func remove(_ place: URL) throws(StorageError) {
+        try removeName(of: place)
         try FileAccess.remove(place.appendingPathExtension("json"))
         try FileAccess.remove(place)
     }

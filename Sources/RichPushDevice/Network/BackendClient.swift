@@ -16,6 +16,8 @@ struct BackendClient: Sendable {
     let backend: URL
     let transport: any HTTPTransport
     let clock: any ServiceClock
+    /// Over what its requests may go.
+    var network = AllowedNetwork.any
 
     /// Makes a call; the answer has a 2xx status.
     func call(
@@ -85,7 +87,7 @@ struct BackendClient: Sendable {
         headers["authorization"] = authorization.header
         headers["accept"] = "*/*"
         if call.body != nil { headers["content-type"] = call.mediaType }
-        return TransportRequest(method: call.method, url: url, headers: headers, body: call.body)
+        return TransportRequest(method: call.method, url: url, headers: headers, body: call.body, network: network)
     }
 
     private func redirect(
@@ -97,7 +99,7 @@ struct BackendClient: Sendable {
             let origin = Origin(url), let home = Origin(backend)
         else { throw .badRedirect }
         guard origin.scheme == "https" || (origin.isAcceptable && home.scheme == "http") else { throw .badRedirect }
-        var next = TransportRequest(method: "GET", url: url, headers: request.headers)
+        var next = TransportRequest(method: "GET", url: url, headers: request.headers, network: request.network)
         if origin != home { next.headers["authorization"] = nil }
         return next
     }

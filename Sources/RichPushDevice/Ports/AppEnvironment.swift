@@ -2,11 +2,9 @@
 ///
 /// Whether protected data can be read is not among it: the stores say so themselves when they are asked (`StorageError.locked`),
 /// at the one moment that counts.
-public protocol AppEnvironment: Sendable {
+public protocol AppEnvironment: PowerState {
     /// Whether the user looks at the app.
     func appState() async -> AppState
-    /// Whether the user asked the device to save power.
-    func isSavingPower() async -> Bool
     /// Facts for the server.
     func installationFacts() async -> InstallationFacts
 }

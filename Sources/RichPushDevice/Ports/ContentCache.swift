@@ -22,6 +22,11 @@ public protocol ContentCache: Sendable {
     /// Whether content of this notification is there, without using it.
     func contains(_ key: ContentKey) -> Bool
     func remove(_ key: ContentKey) throws(StorageError)
+    /// The same content under a name that a person can read and an ending that tells its type: players look at the ending, and
+    /// whoever is handed a file sees its name. `name` is the sender's and may say anything. It goes with the content.
+    func handedOut(
+        _ content: CachedContent, named name: String?, of session: SessionID
+    ) throws(StorageError) -> CachedContent
     /// A copy that the system may move away, with an ending that tells its type.
     func copyForSystem(_ content: CachedContent, of session: SessionID, now: Timestamp) throws(StorageError) -> URL
 }

@@ -11,14 +11,28 @@ public struct TransportRequest: Hashable, Sendable {
     /// Names in lower case.
     public var headers: [String: String]
     public var body: Data?
+    /// Over what it may go. An implementation that cannot tell networks apart takes any.
+    public var network: AllowedNetwork
 
     /// Creates a request.
-    public init(method: String, url: URL, headers: [String: String] = [:], body: Data? = nil) {
+    public init(
+        method: String, url: URL, headers: [String: String] = [:], body: Data? = nil, network: AllowedNetwork = .any
+    ) {
         self.method = method
         self.url = url
         self.headers = headers
         self.body = body
+        self.network = network
     }
+}
+
+/// Over which networks a request may go. One that may not go is answered with `TransportError.unreachable`.
+public enum AllowedNetwork: Hashable, Sendable {
+    case any
+    /// Not where the user wants less data to be used.
+    case unconstrained
+    /// As above, and not over a cellular network or a hotspot.
+    case inexpensive
 }
 
 /// What came back.

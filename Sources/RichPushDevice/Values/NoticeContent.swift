@@ -16,12 +16,14 @@ public struct NoticeContent: Hashable, Sendable, Codable {
     /// Absolute; absent leaves the icon as it is.
     public var badge: Int?
     public var attachment: NoticeAttachment?
+    /// Whether it stands in for words that may be another's. The mark travels with the notification, so that each process
+    /// recognises it whatever language it speaks.
+    public var isNeutral: Bool
 
     /// Creates content; empty texts are not shown.
     public init(
         title: String = "", subtitle: String = "", body: String, thread: String? = nil, category: String? = nil,
-        badge: Int? = nil,
-        attachment: NoticeAttachment? = nil
+        badge: Int? = nil, attachment: NoticeAttachment? = nil, isNeutral: Bool = false
     ) {
         self.title = title
         self.subtitle = subtitle
@@ -30,13 +32,16 @@ public struct NoticeContent: Hashable, Sendable, Codable {
         self.category = category
         self.badge = badge
         self.attachment = attachment
+        self.isNeutral = isNeutral
     }
 
     /// The same with nothing of whom it is for: these words, and what the system needs to show the buttons.
-    func neutral(_ text: String) -> NoticeContent { NoticeContent(body: text, category: category) }
+    func neutral(_ text: String) -> NoticeContent { NoticeContent(body: text, category: category, isNeutral: true) }
 
-    /// Whether it shows these words and nothing else.
-    func says(_ text: String) -> Bool { title.isEmpty && subtitle.isEmpty && body == text && attachment == nil }
+    /// Whether it is marked as saying nothing of anybody, or shows these words and nothing else, as a sender's neutral push does.
+    func saysOnly(_ text: String) -> Bool {
+        isNeutral || title.isEmpty && subtitle.isEmpty && body == text && attachment == nil
+    }
 }
 
 /// A file for the system to show with a notification. The system moves it away, so it is a copy of the cached one.

@@ -26,7 +26,7 @@ public struct OpenedContent: Hashable, Sendable, Codable {
     public var altText: String?
     /// The name the sender gave the content, for display only and never a path.
     public var fileName: String?
-    /// The checked bytes.
+    /// The checked bytes. The file has the ending of its type and, where it has a name, that name as far as a file may have it.
     public var content: CachedContent?
     /// For kind `url`: an https link, to be opened only after the user confirms.
     public var link: URL?

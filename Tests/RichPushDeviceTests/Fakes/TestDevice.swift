@@ -38,7 +38,7 @@ final class TestDevice: Sendable {
             store: LockableStore(
                 base: try FileSharedStore(folder: folder.appendingPathComponent("records")), isLocked: storeIsLocked),
             cache: try FileContentCache(folder: folder.appendingPathComponent("content")), clock: clock,
-            identifiers: identifiers, log: log)
+            identifiers: identifiers, log: log, power: environment)
     }
 
     /// A new process of the app.

@@ -93,7 +93,7 @@ public actor SimulatedPhone {
         let list = noticeFile.read()
         self.list = list
         shelf.removeAll(but: list.entries.compactMap(\.file))
-        memoryFile = configuration.folder.appendingPathComponent("system.json")
+        memoryFile = configuration.folder.appendingPathComponent(SystemMemory.fileName)
         let memory = SystemMemory.read(memoryFile)
         self.memory = memory
         view = PhoneSnapshot(phone: configuration.identity, time: clock.now)

@@ -85,6 +85,14 @@ extension DevicePorts {
             store: ProtectedStore(store: try FileSharedStore(folder: group.appendingPathComponent("records")), data: data),
             cache: ProtectedCache(
                 cache: try FileContentCache(folder: group.appendingPathComponent("content"), limits: limits), data: data),
-            clock: clock, identifiers: identifiers, log: log)
+            clock: clock, identifiers: identifiers, log: log,
+            power: SimulatedPower(memory: folder.appendingPathComponent(SystemMemory.fileName)))
     }
+}
+
+/// The phone's switch for low power, as each of its processes sees it.
+private struct SimulatedPower: PowerState {
+    let memory: URL
+
+    func isSavingPower() async -> Bool { SystemMemory.read(memory).settings.lowPower }
 }

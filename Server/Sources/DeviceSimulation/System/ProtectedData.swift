@@ -122,6 +122,13 @@ struct ProtectedCache: ContentCache {
         try cache.remove(key)
     }
 
+    func handedOut(
+        _ content: CachedContent, named name: String?, of session: SessionID
+    ) throws(StorageError) -> CachedContent {
+        try data.check()
+        return try cache.handedOut(content, named: name, of: session)
+    }
+
     func copyForSystem(
         _ content: CachedContent, of session: SessionID, now: Timestamp
     ) throws(StorageError) -> URL {

@@ -14,6 +14,9 @@ struct SystemMemory: Hashable, Sendable {
         var hiddenPreviewText: String
     }
 
+    /// Its name in the folder of a phone.
+    static let fileName = "system.json"
+
     var settings = SystemSettings()
     var categories: [Category] = []
     var isInstalled = true

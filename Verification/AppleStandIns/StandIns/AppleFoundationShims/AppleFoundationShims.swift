@@ -15,12 +15,16 @@ public final class FakeSurroundings: @unchecked Sendable {
     private var groups: [String: URL] = [:]
     private var isLowPower = false
     private var backgroundIdentifiers: [String] = []
+    private var container: String?
 
     public func setGroups(_ groups: [String: URL]) { lock.withLock { self.groups = groups } }
     public func setLowPower(_ isLowPower: Bool) { lock.withLock { self.isLowPower = isLowPower } }
     public func group(_ identifier: String) -> URL? { lock.withLock { groups[identifier] } }
     public var lowPower: Bool { lock.withLock { isLowPower } }
     public var backgroundSessions: [String] { lock.withLock { backgroundIdentifiers } }
+    /// The shared container of the newest session configuration that was given one.
+    public var sharedContainer: String? { lock.withLock { container } }
+    public func noteContainer(_ container: String?) { lock.withLock { self.container = container } }
     func noteBackgroundSession(_ identifier: String) { lock.withLock { backgroundIdentifiers.append(identifier) } }
 }
 
@@ -46,26 +50,47 @@ extension URLResourceValues {
     }
 }
 
+/// What the system is told of transfers in the background. On Linux some of it can only be read, and an extension of Foundation's
+/// class could not change that, so it is a class of its own.
+public final class FakeURLSessionConfiguration {
+    public var sessionSendsLaunchEvents = false
+    public var isDiscretionary = false
+    public var httpCookieStorage: HTTPCookieStorage?
+    public var urlCache: URLCache?
+    public var sharedContainerIdentifier: String? {
+        didSet { FakeSurroundings.shared.noteContainer(sharedContainerIdentifier) }
+    }
+}
+
 extension URLSessionConfiguration {
     /// Real transfers in the background need Apple's system; this one transfers while the process runs.
-    public class func background(withIdentifier identifier: String) -> URLSessionConfiguration {
+    public class func background(withIdentifier identifier: String) -> FakeURLSessionConfiguration {
         FakeSurroundings.shared.noteBackgroundSession(identifier)
-        return .ephemeral
+        return FakeURLSessionConfiguration()
+    }
+}
+
+extension URLSession {
+    public convenience init(
+        configuration: FakeURLSessionConfiguration, delegate: (any URLSessionDelegate)?, delegateQueue: OperationQueue?
+    ) {
+        let real = URLSessionConfiguration.ephemeral
+        real.httpCookieStorage = configuration.httpCookieStorage
+        real.urlCache = configuration.urlCache
+        self.init(configuration: real, delegate: delegate, delegateQueue: delegateQueue)
+    }
+}
+
+extension URLRequest {
+    /// There is one network here; a server sees in the head of a request where it may not go.
+    public var allowsConstrainedNetworkAccess: Bool {
+        get { value(forHTTPHeaderField: "x-spares-constrained") == nil }
+        set { setValue(newValue ? nil : "yes", forHTTPHeaderField: "x-spares-constrained") }
     }
 
-    public var sessionSendsLaunchEvents: Bool {
-        get { true }
-        set {}
-    }
-
-    public var isDiscretionary: Bool {
-        get { false }
-        set {}
-    }
-
-    public var sharedContainerIdentifier: String? {
-        get { nil }
-        set {}
+    public var allowsExpensiveNetworkAccess: Bool {
+        get { value(forHTTPHeaderField: "x-spares-expensive") == nil }
+        set { setValue(newValue ? nil : "yes", forHTTPHeaderField: "x-spares-expensive") }
     }
 }
 

@@ -10,7 +10,10 @@ import Foundation
 #endif
 
 open class UNNotificationSound: NSObject {
-    public class var `default`: UNNotificationSound { UNNotificationSound() }
+    public class var `default`: UNNotificationSound { UNNotificationSound(fake: nil) }
+    /// The file of a sender's own sound.
+    public let fakeFile: String?
+    public init(fake file: String?) { fakeFile = file }
 }
 
 open class UNNotificationAttachment: NSObject {

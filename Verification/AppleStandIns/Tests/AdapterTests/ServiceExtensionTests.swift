@@ -19,7 +19,7 @@ extension AppleFace {
         private static func request(_ number: Int?) -> UNNotificationRequest {
             let content = UNMutableNotificationContent()
             content.title = "New"
-            content.body = "You have a new message"
+            content.body = "As it came"
             content.userInfo = ["aps": ["alert": "x", "mutable-content": 1]]
             content.userInfo["richId"] = number
             return UNNotificationRequest(identifier: "remote", content: content, trigger: nil)
@@ -27,17 +27,25 @@ extension AppleFace {
 
         /// What of a content is compared here.
         private struct Shown: Hashable {
-            var title: String, body: String, category: String, attached: Data?
+            var title: String, body: String, category: String, thread: String, attached: Data?
+            var badge: Int?, sound: String?, isNeutral: Bool
 
             init(_ content: UNNotificationContent) {
                 (title, body, category) = (content.title, content.body, content.categoryIdentifier)
                 attached = content.attachments.first.flatMap { try? Data(contentsOf: $0.url) }
+                (thread, badge) = (content.threadIdentifier, content.badge?.intValue)
+                sound = content.sound.map { $0.fakeFile ?? "default" }
+                isNeutral = content.userInfo["richNeutral"] as? Bool == true
             }
         }
 
         private func deliver(_ number: Int?, to service: TestService) async -> Shown {
+            await deliver(Self.request(number), to: service)
+        }
+
+        private func deliver(_ request: UNNotificationRequest, to service: RichPushNotificationService) async -> Shown {
             await withCheckedContinuation { continuation in
-                service.didReceive(Self.request(number)) { continuation.resume(returning: Shown($0)) }
+                service.didReceive(request) { continuation.resume(returning: Shown($0)) }
             }
         }
 
@@ -56,16 +64,80 @@ extension AppleFace {
             _ = try await phone.signedIn()
             phone.backend.setOffline(true)
             let shown = await deliver(7, to: try phone.launchExtension())
-            #expect(shown.body == "You have a new message" && shown.category == "richPush" && shown.attached == nil)
+            #expect(shown.body == "As it came" && shown.category == "richPush" && shown.attached == nil)
         }
 
-        @Test("leaves the original before sign-in, after sign-out and before the first unlock")
+        @Test("shows neutral words before sign-in and after sign-out")
         func nobody() async throws {
             #expect(await deliver(7, to: try phone.launchExtension()).body == "You have a new message")
             let client = try await phone.signedIn().client
             phone.backend.store(7)
             try await client.signOut()
             #expect(await deliver(7, to: try phone.launchExtension()).body == "You have a new message")
+        }
+
+        @Test("leaves the original before the first unlock, when nothing can be read, and deletes nothing")
+        func locked() async throws {
+            _ = try await phone.signedIn()
+            phone.backend.store(7)
+            let service = try phone.launchExtension()
+            phone.setLocked(true)
+            let shown = await deliver(7, to: service)
+            #expect(shown.title == "New" && shown.body == "As it came" && shown.category == "richPush")
+            phone.setLocked(false)
+            #expect(await deliver(7, to: service).body == "Words")
+        }
+
+        @Test("takes number, thread and sound of its own away with another's words, and neither from its user's")
+        func leavesNothing() async throws {
+            _ = try await phone.signedIn()
+            phone.backend.store(7)
+            let content = try #require(Self.request(7).content.mutableCopy() as? UNMutableNotificationContent)
+            content.badge = 3
+            content.threadIdentifier = "clinic"
+            content.sound = UNNotificationSound(fake: "clinic.caf")
+            let pushes = ["27e90420f33712e2", "ca5e2e572d08b18e"].map { mark in
+                content.userInfo["richFor"] = mark
+                return UNNotificationRequest(identifier: "remote", content: content, trigger: nil)
+            }
+            let own = await deliver(pushes[0], to: try phone.launchExtension())
+            #expect(own.badge == 3 && own.thread == "clinic" && own.sound == "clinic.caf" && !own.isNeutral)
+            let other = await deliver(pushes[1], to: try phone.launchExtension())
+            #expect(other.badge == nil && other.thread.isEmpty && other.sound == "default" && other.isNeutral)
+            #expect(other.category == "richPush")
+        }
+
+        @Test("speaks the language of its app, and the app recognises what it made neutral in any")
+        func language() async throws {
+            final class German: RichPushNotificationService, @unchecked Sendable {
+                override class var configuration: RichPushConfiguration { TestPhone.configuration }
+                override class var language: String { "de" }
+            }
+            let delegate = try await phone.signedIn()
+            FakeKeychain.shared.setOwnGroup("extension")
+            let content = try #require(Self.request(7).content.mutableCopy() as? UNMutableNotificationContent)
+            content.userInfo["richFor"] = "ca5e2e572d08b18e"
+            let shown = await deliver(
+                UNNotificationRequest(identifier: "remote", content: content, trigger: nil), to: German())
+            #expect(shown.body == "Du hast eine neue Nachricht" && shown.title.isEmpty && shown.isNeutral)
+            FakeKeychain.shared.setOwnGroup("app")
+            let asked = { @MainActor (isNeutral: Bool) in
+                await askToPresent(
+                    delegate, richID: "7", body: shown.body, subject: "ca5e2e572d08b18e", isNeutral: isNeutral
+                ).0
+            }
+            #expect(await asked(shown.isNeutral) == [.list])
+            #expect(await asked(false) == [])
+        }
+
+        @Test("fetches no large picture in low power mode")
+        func lowPower() async throws {
+            _ = try await phone.signedIn()
+            phone.backend.store(7, bytes: Samples.png(1, count: 600_000))
+            FakeSurroundings.shared.setLowPower(true)
+            #expect(await deliver(7, to: try phone.launchExtension()).attached == nil)
+            FakeSurroundings.shared.setLowPower(false)
+            #expect(await deliver(7, to: try phone.launchExtension()).attached != nil)
         }
 
         /// SHA-256 over "clarion subject 1", the number 7 and the name, as the server's own tests have it.
@@ -79,10 +151,7 @@ extension AppleFace {
             (content.title, content.body) = ("Clinic", "Alice, your results are here")
             content.userInfo = ["aps": ["alert": "x", "mutable-content": 1], "richId": "7", "richFor": mark]
             let request = UNNotificationRequest(identifier: "remote", content: content, trigger: nil)
-            let service = try phone.launchExtension()
-            let shown = await withCheckedContinuation { continuation in
-                service.didReceive(request) { continuation.resume(returning: Shown($0)) }
-            }
+            let shown = await deliver(request, to: try phone.launchExtension())
             #expect(shown.title == (isHers ? "Title" : "") && shown.body == (isHers ? "Words" : "You have a new message"))
             FakeKeychain.shared.setOwnGroup("app")
             #expect(
@@ -199,7 +268,7 @@ extension AppleFace {
             #expect(await soon { !answers.values.isEmpty })
             await gate.open()
             await settle()
-            #expect(answers.values == ["You have a new message"])
+            #expect(answers.values == ["As it came"])
         }
     }
 }

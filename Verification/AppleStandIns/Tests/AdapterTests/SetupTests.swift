@@ -1,6 +1,6 @@
 import Foundation
 import RichPushModel
-import RichPushPlatform
+@testable import RichPushPlatform
 import Security
 import Testing
 import UIKit
@@ -126,6 +126,33 @@ extension AppleFace {
                 try DevicePorts.system(TestPhone.configuration, isForApp: false, log: RecordingLog())
             }
             _ = try ports.store.session()
+        }
+
+        @Test("gives a request of the extension 20 seconds, and large downloads a place in the App Group")
+        func sessions() throws {
+            for (isForApp, seconds) in [(true, 60.0), (false, 20.0)] {
+                let ports = try DevicePorts.system(TestPhone.configuration, isForApp: isForApp, log: RecordingLog())
+                let transport = try #require(ports.transport as? URLSessionTransport)
+                #expect(transport.session.configuration.timeoutIntervalForResource == seconds)
+            }
+            _ = try phone.launch().client.downloads.session
+            #expect(FakeSurroundings.shared.sharedContainer == TestPhone.group)
+        }
+
+        @Test("speaks the language of the app that its user prefers, in the extension inside it too")
+        func appLanguage() throws {
+            let app = phone.folder.appendingPathComponent("Shop.app")
+            let inside = app.appendingPathComponent("PlugIns/Service.appex")
+            for folder in ["de.lproj", "sv.lproj", "PlugIns/Service.appex"] {
+                try FileManager.default.createDirectory(
+                    at: app.appendingPathComponent(folder), withIntermediateDirectories: true)
+            }
+            let bundle = try #require(Bundle(url: inside))
+            #expect(AppLanguage.current(in: bundle, preferences: ["de-CH", "en"]) == "de")
+            #expect(AppLanguage.current(in: bundle, preferences: ["sv"]) == "sv")
+            let german = TestPhone.configuration.inUsersLanguage("de")
+            #expect(german.moreTitle == "Mehr" && german.neutralText == "Du hast eine neue Nachricht")
+            #expect(TestPhone.configuration.inUsersLanguage("fr").moreTitle == "More")
         }
 
         @Test("words are there in every language, and the button has the user's")

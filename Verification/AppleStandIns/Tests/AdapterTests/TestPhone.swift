@@ -48,12 +48,15 @@ final class TestPhone {
     let folder: URL
     let backend = ScriptedBackend()
     let log = RecordingLog()
+    private let storeIsLocked = Locked(false)
 
     init() throws {
         DispatchQueue.main.setSpecific(key: mainQueueKey, value: true)
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("group-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         FakeSurroundings.shared.setGroups([Self.group: folder])
+        FakeSurroundings.shared.setLowPower(false)
+        FakeSurroundings.shared.noteContainer(nil)
         FakeKeychain.shared.reset(groups: [Self.group])
         UNUserNotificationCenter.current().fakeReset()
         UIApplication.shared.fakeReset()
@@ -69,7 +72,14 @@ final class TestPhone {
         var ports = try DevicePorts.system(Self.configuration, isForApp: isForApp, log: log)
         ports.transport = backend
         ports.clock = clock
+        if let store = ports.store as? FileSharedStore { ports.store = LockableStore(base: store, isLocked: storeIsLocked) }
         return ports
+    }
+
+    /// As after a restart, until the first unlock: neither key chain nor records can be read.
+    func setLocked(_ isLocked: Bool) {
+        storeIsLocked.with { $0 = isLocked }
+        FakeKeychain.shared.setLocked(isLocked)
     }
 
     /// A new process of the app, as far as the end of its launch.
@@ -180,15 +190,18 @@ func respond(
 
 /// Lets the system ask how to show a push over the app; as above.
 func askToPresent(
-    _ delegate: RichPushAppDelegate, richID: String?
+    _ delegate: RichPushAppDelegate, richID: String?, body: String = "You have a new message", subject: String? = nil,
+    isNeutral: Bool = false
 ) async -> (UNNotificationPresentationOptions, onMain: Bool) {
     let first = First()
     return await withCheckedContinuation { continuation in
         DispatchQueue.global().async {
             let content = UNMutableNotificationContent()
-            content.title = "New"
-            content.body = "You have a new message"
+            content.title = isNeutral ? "" : "New"
+            content.body = body
             content.userInfo["richId"] = richID
+            content.userInfo["richFor"] = subject
+            content.userInfo["richNeutral"] = isNeutral ? true : nil
             let request = UNNotificationRequest(identifier: "remote", content: content, trigger: nil)
             delegate.userNotificationCenter(.current(), willPresent: UNNotification(fake: request)) { options in
                 if first.take() { continuation.resume(returning: (options, isOnMainQueue())) }

@@ -62,6 +62,35 @@ extension AppleFace {
             #expect(!FileManager.default.fileExists(atPath: other.path))
         }
 
+        @Test("reads a refusal that is longer than the content, and of one without end at least the status")
+        func longRefusal() async throws {
+            let problem = Data(#"{"code":"notification-recalled"}"#.utf8) + Data(count: 300)
+            let server = try LoopbackServer { head in
+                head.contains("/page")
+                    ? LoopbackServer.response("503 Service Unavailable", body: Data(count: 400_000))
+                    : LoopbackServer.response("404 Not Found", body: problem)
+            }
+            for (path, status, body) in [("/x", 404, problem), ("/page", 503, Data())] {
+                let answer = try await URLSessionTransport()
+                    .download(get(server, path), to: newFile(), maximumBytes: 30, deadline: .seconds(30))
+                #expect(answer.status == status && answer.body == body)
+            }
+        }
+
+        @Test("keeps a request from networks that it may not use")
+        func networks() async throws {
+            let server = try LoopbackServer { _ in LoopbackServer.response("200 OK") }
+            for network in [AllowedNetwork.any, .unconstrained, .inexpensive] {
+                var request = get(server)
+                request.network = network
+                _ = try await URLSessionTransport().send(request, maximumBytes: 100, deadline: .seconds(30))
+            }
+            let spared = server.requests.map { head in
+                ["constrained", "expensive"].filter { head.lowercased().contains("x-spares-\($0)") }
+            }
+            #expect(spared == [[], ["constrained"], ["constrained", "expensive"]])
+        }
+
         @Test("ends what is longer than the caller takes")
         func tooLarge() async throws {
             let server = try LoopbackServer { _ in LoopbackServer.response("200 OK", body: Data(count: 200_000)) }

@@ -47,6 +47,30 @@ extension AppleFace {
             #expect(try opened(.text) { _ in }.first("id", "richpush.encrypted") == nil)
         }
 
+        /// What a content becomes that was fetched, as a screen gets it.
+        private func fetched(_ kind: ContentKind, _ bytes: Data, _ mediaType: String, named name: String?) async throws
+            -> OpenedContent
+        {
+            let client = try await phone.signedIn().client
+            phone.backend.store(7, kind: kind, bytes: bytes, mediaType: mediaType)
+            phone.backend.state.with { $0.stored[id(7)]?.entry.content?.fileName = name }
+            return await client.open(id(7))
+        }
+
+        @Test(
+            "give a player a file that it can play, with the ending of its type",
+            arguments: [
+                (ContentKind.sound, "audio/mpeg", Data("ID3 song".utf8), "mp3"),
+                (.video, "video/mp4", Data([0, 0, 0, 9]) + Data("ftypisom".utf8), "mp4"),
+            ])
+        func playable(kind: ContentKind, mediaType: String, bytes: Data, ending: String) async throws {
+            let view = MediaView(content: try await fetched(kind, bytes, mediaType, named: nil))
+            await fakeScreen(view).all.compactMap { $0.tasks["appear"] }.first?()
+            let player = try #require(fakeScreen(view).all.first { $0.name == "player" })
+            #expect(player.attributes["isPlayable"] == "true")
+            #expect(player.attributes["file"]?.hasSuffix("." + ending) == true)
+        }
+
         @Test("show a sound and a video, labelled, and start neither by themselves", arguments: [ContentKind.sound, .video])
         func media(kind: ContentKind) throws {
             let screen = try opened(kind) { $0.content = try file(Data("x".utf8), "video/mp4") }
@@ -79,13 +103,14 @@ extension AppleFace {
         }
 
         @Test("hand any other file on under its own name", arguments: [ContentKind.file, ContentKind(rawValue: "hologram")])
-        func file(kind: ContentKind) throws {
-            let screen = try opened(kind) {
-                $0.content = try file()
-                $0.fileName = "menu.pdf"
-            }
+        func file(kind: ContentKind) async throws {
+            let bytes = Data("%PDF-1.7 words".utf8)
+            let content = try await fetched(kind, bytes, "application/pdf", named: "menu.pdf")
+            let screen = fakeScreen(RichPushContentView(content) {})
             #expect(screen.texts.contains("menu.pdf"))
-            #expect(screen.all.contains { $0.name == "share" })
+            let shared = try #require(screen.all.first { $0.name == "share" }?.attributes["item"])
+            #expect(shared.hasSuffix("/menu.pdf"))
+            #expect(FileManager.default.contents(atPath: shared) == bytes)
         }
 
         @Test("say what is wrong and let the user try again, where that may help")
@@ -225,8 +250,8 @@ extension AppleFace {
             let ui = try #require(Self.strings(of: "RichPushUI", language))
             #expect(Set(ui.keys) == Set(Words.allCases.map(\.rawValue)))
             #expect(ui.values.allSatisfy { !$0.isEmpty })
-            let app = try #require(Self.strings(of: "RichPushApp", language))
-            #expect(Set(app.keys) == ["more", "neutral", "reply", "replyFailed"])
+            let device = try #require(Self.strings(of: "RichPushPlatform", language))
+            #expect(Set(device.keys) == ["more", "neutral", "reply", "replyFailed"])
         }
 
         @Test("have a sentence for every error")
