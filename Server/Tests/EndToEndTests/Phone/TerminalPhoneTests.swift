@@ -151,6 +151,27 @@ struct TerminalPhoneTests {
         }
     }
 
+    @Test("a phone of another user says nothing of what is left of the one before")
+    func another() async throws {
+        try await Self.use { machinery in
+            try await Self.register(machinery)
+            let (first, before) = try Self.phone(machinery, ["home", "show", "wait", "quit"])
+            defer { first.signal(SIGKILL) }
+            _ = try await eventually("the phone is at home") { Self.read(before).contains("app background") ? true : nil }
+            let alice = APIClient(address: machinery.server, user: "alice", password: "correct horse battery")
+            _ = try await alice.send(Picture.random(side: 32), message: "For alice alone")
+            let ended = try await eventually("the first phone ends") { first.isRunning ? nil : await first.exitStatus() }
+            #expect(ended == 0 && Self.read(before).contains("For alice alone"), "\(Self.read(before))")
+            for more in [["--json"], []] {
+                let (second, after) = try Self.phone(machinery, ["show", "quit"], more, user: "bob")
+                let status = try await eventually("the second ends") { second.isRunning ? nil : await second.exitStatus() }
+                let text = Self.read(after)
+                #expect(status == 0 && text.contains(more.isEmpty ? "user bob, app active" : #""user":"bob""#), "\(text)")
+                #expect(!text.contains("For alice alone") && !text.contains("STILL THERE"), "\(text)")
+            }
+        }
+    }
+
     @Test("a phone that is switched on again is still signed in, keeps its inbox, and speaks to people too")
     func again() async throws {
         try await Self.use { machinery in
