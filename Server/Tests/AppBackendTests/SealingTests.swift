@@ -146,7 +146,7 @@ struct SealingTests {
         #expect(try await test.content(of: id, .thumb, for: ann) == envelope)
     }
 
-    @Test("what was sealed for others is in the lists of those alone")
+    @Test("what was sealed for others is in the lists of those alone, and the answer says that later devices do not open it")
     func sealedForOthers() async throws {
         let test = try await TestBackend()
         let (ann, bob) = (try await test.user("ann"), try await test.user("bob"))
@@ -154,6 +154,7 @@ struct SealingTests {
         var sealed = try await request(test, ann, number: try #require(RichID(number: 3)))
         sealed.audience = "username:bob"
         let answer = try await test.backend.send(sealed, idempotencyKey: nil, for: ann)
+        #expect(answer.readableBy.contains("on the devices that it was sealed for"))
         #expect(try await test.inbox(bob) == [answer.id, clear])
         #expect(try await test.inbox(ann) == [clear])
         var own = try await request(test, ann, number: try #require(RichID(number: 4)))
