@@ -36,7 +36,7 @@ struct RootView: View {
     }
 
     private func signedOut() {
-        router.reset()
+        router.tab = .inbox
         user = nil
     }
 }
