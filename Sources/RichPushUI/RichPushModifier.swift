@@ -10,10 +10,13 @@
         /// - Parameters:
         ///   - client: the app's client.
         ///   - show: called again for the same id as a content goes from loading to its end.
+        ///   - forget: called when another user may come, at every sign-in and sign-out: what was shown is not for them, and has to
+        ///     leave the screen. What is asked in the foreground leaves by itself.
         public func richPush(
-            _ client: RichPushClient, show: @escaping @MainActor (OpenedContent) -> Void
+            _ client: RichPushClient, show: @escaping @MainActor (OpenedContent) -> Void,
+            forget: @escaping @MainActor () -> Void = {}
         ) -> some View {
-            modifier(RichPushModifier(client: client, show: show))
+            modifier(RichPushModifier(client: client, show: show, forget: forget))
         }
     }
 
@@ -21,11 +24,12 @@
     struct RichPushModifier: ViewModifier {
         let client: RichPushClient
         let show: @MainActor (OpenedContent) -> Void
+        let forget: @MainActor () -> Void
         @State private var offers: [ContentOffer] = []
 
         func body(content: Content) -> some View {
             content
-                .onAppear { client.attach(show: show, offer: { offers.append($0) }, forget: { offers = [] }) }
+                .onAppear { client.attach(show: show, offer: { offers.append($0) }, forget: { clear() }) }
                 .alert(title, isPresented: isAsking, presenting: offers.first) { offer in
                     Button(client.configuration.moreTitle) { answer(offer, more: true) }
                     Button(Words.okay.text, role: .cancel) { answer(offer, more: false) }
@@ -39,6 +43,11 @@
         private var isAsking: Binding<Bool> {
             // The system sets it to false when a button was pressed, which takes the question away itself.
             Binding(get: { !offers.isEmpty }, set: { _ in })
+        }
+
+        private func clear() {
+            offers = []
+            forget()
         }
 
         private func answer(_ offer: ContentOffer, more: Bool) {

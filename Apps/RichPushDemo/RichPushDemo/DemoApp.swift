@@ -17,7 +17,11 @@ struct DemoApp: App {
     var body: some Scene {
         WindowGroup {
             RootView(client: push.client, router: router)
-                .richPush(push.client) { router.show($0) }
+                .richPush(push.client) {
+                    router.show($0)
+                } forget: {
+                    router.forget()
+                }
         }
     }
 }

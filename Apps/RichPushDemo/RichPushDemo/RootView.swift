@@ -41,7 +41,7 @@ struct RootView: View {
     }
 
     private func signedOut(_ result: SignOutResult) {
-        router.reset()
+        router.tab = .inbox
         lost = result
         user = nil
     }

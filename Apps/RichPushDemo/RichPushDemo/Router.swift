@@ -20,9 +20,8 @@ final class Router: ObservableObject {
     }
 
     /// Forgets what belonged to the user before.
-    func reset() {
+    func forget() {
         path = []
         opened = [:]
-        tab = .inbox
     }
 }

@@ -6,6 +6,8 @@ extension ExitCode {
     static let badInput = ExitCode(65)
     /// A file that was named cannot be read.
     static let noInput = ExitCode(66)
+    /// A folder that was named cannot be made or written, or another process holds it.
+    static let cannotCreate = ExitCode(73)
     /// The settings have problems.
     static let badSettings = ExitCode(78)
     /// The server cannot be reached.

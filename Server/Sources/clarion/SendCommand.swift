@@ -104,7 +104,7 @@ struct SendCommand: AsyncParsableCommand {
                 ? try await sendSealed(client, idempotencyKey: key)
                 : try await client.send(request, content: content, idempotencyKey: key)
             print("id \(answer.id)\ntracking \(answer.trackingID)")
-            Terminal.note(answer.readableBy)
+            Terminal.note("readable by \(answer.readableBy)")
             if wait { try await report(on: answer, client) }
         }
     }

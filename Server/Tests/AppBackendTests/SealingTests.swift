@@ -146,6 +146,23 @@ struct SealingTests {
         #expect(try await test.content(of: id, .thumb, for: ann) == envelope)
     }
 
+    @Test("what was sealed for others is in the lists of those alone, and the answer says that later devices do not open it")
+    func sealedForOthers() async throws {
+        let test = try await TestBackend()
+        let (ann, bob) = (try await test.user("ann"), try await test.user("bob"))
+        let clear = try await test.send(ann, to: "username:bob")
+        var sealed = try await request(test, ann, number: try #require(RichID(number: 3)))
+        sealed.audience = "username:bob"
+        let answer = try await test.backend.send(sealed, idempotencyKey: nil, for: ann)
+        #expect(answer.readableBy.contains("on the devices that it was sealed for"))
+        #expect(try await test.inbox(bob) == [answer.id, clear])
+        #expect(try await test.inbox(ann) == [clear])
+        var own = try await request(test, ann, number: try #require(RichID(number: 4)))
+        own.audience = "username:bob || username:ann"
+        let toBoth = try await test.backend.send(own, idempotencyKey: nil, for: ann).id
+        #expect(try await test.inbox(ann) == [toBoth, clear])
+    }
+
     @Test("noise that happens to hold a word of a page is stored, and only under the kind sealed")
     func sniffing() async throws {
         let test = try await TestBackend()

@@ -121,7 +121,8 @@ extension RichPushBackend {
         case .accepted(let notification), .repeated(let notification):
             let trackingID = try await outbox.deliver(notification)
             return SendAnswer(
-                id: notification.id, trackingID: trackingID.text, readableBy: rule.readers(of: notification.audience))
+                id: notification.id, trackingID: trackingID.text,
+                readableBy: rule.readers(of: notification.audience, notification.kind))
         case .repeatMismatch:
             throw ServiceError(.idempotencyMismatch, "this Idempotency-Key was used for another request")
         }

@@ -1,6 +1,6 @@
 import RichPushModel
 
-/// Reads the inbox of one user: finds candidates by the index, then checks each by the access rule.
+/// Reads the inbox of one user, what they sent included: finds candidates by the index, then checks each by the access rule.
 struct InboxReader {
     /// How many candidates one page looks at before it hands out a cursor instead of going on.
     static let scanLimit = 2000
@@ -63,7 +63,7 @@ struct InboxReader {
             let rule = AccessRule(principal: principal, bindings: bindings)
             for var candidate in candidates {
                 if rule.dependsOnEnd(of: candidate, at: now) { candidate = try await SendEnd(parts: parts).asked(candidate) }
-                guard let relation = rule.relation(to: candidate, at: now) else { continue }
+                guard let relation = rule.relation(to: candidate, at: now), opens(candidate, relation) else { continue }
                 guard show(candidate, relation) else { return nil }
             }
             guard candidates.count == batch else { return nil }
@@ -71,6 +71,11 @@ struct InboxReader {
             before = oldest.id
         }
         return before
+    }
+
+    /// Whether a device of this user may ever open it: what they sealed for others it cannot, so no list shows it to them.
+    private func opens(_ notification: RichNotification, _ relation: AccessRule.Relation) -> Bool {
+        relation == .addressed || notification.kind != .sealed
     }
 
     private var keys: [AudienceKey] {

@@ -32,8 +32,12 @@ struct AudienceRule {
     /// The sender's own devices.
     var own: TagExpression { .tag(.user(principal.name)) }
 
-    /// Who may read a send to this audience, in words.
-    func readers(of audience: TagExpression) -> String {
+    /// Who may read a send of this kind to this audience, in words.
+    func readers(of audience: TagExpression, _ kind: ContentKind) -> String {
+        if kind == .sealed {
+            let who = audience == own ? "you" : "the users that the audience names"
+            return who + ", on the devices that it was sealed for; those of a later sign-in show the neutral text"
+        }
         if audience == own { return "you, on every device you sign in on" }
         let named = audience.tags.allSatisfy { $0.folded.hasPrefix(Self.userPrefix) }
         if named, !audience.matches([]) { return "you and the users that the audience names, on every device they sign in on" }

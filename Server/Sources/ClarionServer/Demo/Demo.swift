@@ -13,6 +13,7 @@ struct Demo: Sendable {
     let apns: LocalAPNs
     let phones: [SimulatedPhone]
     private let story: DemoStory
+    private let memory: EmulatorMemory
     let tools: DemoTools
     private let client: HTTPClient
 
@@ -22,7 +23,7 @@ struct Demo: Sendable {
         metrics: any MetricsFactory = MetricsSystem.factory, logger: Logger
     ) async throws -> Demo {
         let folder = try EmulatorFolder(path: directory + "/apns", now: clock.now)
-        let apns = try localAPNs(folder, clock: clock, logger: logger)
+        let (apns, memory) = try localAPNs(folder, clock: clock, logger: logger)
         let apnsPort = try await apns.start().port
         let settings = Settings.demo(directory: directory + "/server", port: port, apnsPort: apnsPort, folder: folder)
         let client = AsyncHTTPTransport.makeClient()
@@ -42,7 +43,8 @@ struct Demo: Sendable {
                 addRoutes: { page.addRoutes(to: $0) })
             options.links = [StartPage.Link(path: "/phone", title: "The simulated iPhones")]
             let node = try await ServerNode.make(settings, options: options, logger: logger)
-            return Demo(node: node, apns: apns, phones: phones, story: story, tools: tools, client: client)
+            return Demo(
+                node: node, apns: apns, phones: phones, story: story, memory: memory, tools: tools, client: client)
         } catch {
             await apns.shutdown()
             try? await client.shutdown()
@@ -53,6 +55,7 @@ struct Demo: Sendable {
     /// Runs the node; the phones are switched on when it answers and off when it has stopped.
     func run(onListening: @escaping @Sendable (_ port: Int) async -> Void) async throws {
         let telling = exchangesTold()
+        let keeping = Task { try await memory.run() }
         let result: Result<Void, any Error>
         do {
             try await node.run { port in
@@ -61,7 +64,7 @@ struct Demo: Sendable {
             }
             result = .success(())
         } catch { result = .failure(error) }
-        await stop()
+        await stop(keeping)
         await telling.value
         try result.get()
     }
@@ -72,21 +75,30 @@ struct Demo: Sendable {
         return Task { for await exchange in exchanges { story.tell(exchange) } }
     }
 
-    private func stop() async {
+    /// What the local APNs knows is written when nobody asks it for a device token any more, and before it is gone.
+    private func stop(_ keeping: Task<Void, any Error>) async {
         for phone in phones { await phone.stop() }
         await tools.shutdown()
+        keeping.cancel()
+        _ = await keeping.result
+        memory.save()
         await apns.shutdown()
         try? await client.shutdown()
     }
 
-    private static func localAPNs(_ folder: EmulatorFolder, clock: any ServiceClock, logger: Logger) throws -> LocalAPNs {
+    /// A local APNs that knows the device tokens of the run before: the hub has them, and the phones are not asked for new ones.
+    private static func localAPNs(
+        _ folder: EmulatorFolder, clock: any ServiceClock, logger: Logger
+    ) throws -> (LocalAPNs, EmulatorMemory) {
         var configuration = LocalAPNsConfiguration()
         configuration.authority = folder.authority
         let apns = try LocalAPNs(
             configuration: configuration, clock: clock, group: .singletonMultiThreadedEventLoopGroup, logger: logger)
+        let memory = try EmulatorMemory(
+            of: apns, at: folder.statePath(of: apns.environment.rawValue), clock: clock, logger: logger)
         try apns.registerKey(
             teamID: EmulatorFolder.teamID, keyID: EmulatorFolder.keyID, publicKeyPEM: folder.publicKeyPEM)
         try apns.registerApp(bundleID: Settings.demoTopic, teamID: EmulatorFolder.teamID)
-        return apns
+        return (apns, memory)
     }
 }

@@ -30,8 +30,9 @@ struct PhoneCommand: AsyncParsableCommand {
     @Option(help: "The APNs environment: sandbox or production.")
     var environment = "sandbox"
 
-    @Option(help: "The phone's name at the local APNs. Two phones of one user have two names.")
-    var device = "phone"
+    @Option(
+        help: "The phone's name at the local APNs, for it alone. Two phones of one user have two names; without it the user's.")
+    var device: String?
 
     @Option(help: "Where the phone keeps what a phone keeps. Without it .phone/ and its name.")
     var directory: String?
@@ -49,11 +50,7 @@ struct PhoneCommand: AsyncParsableCommand {
         guard ["sandbox", "production"].contains(environment) else {
             throw ValidationError("an environment is sandbox or production")
         }
-        let allowed = device.utf8.allSatisfy { byte in
-            byte < 128 && (Character(Unicode.Scalar(byte)).isLetter || Character(Unicode.Scalar(byte)).isNumber)
-                || byte == UInt8(ascii: "-")
-        }
-        guard (1...64).contains(device.utf8.count), allowed else {
+        if let device, !(1...64).contains(device.utf8.count) || !device.utf8.allSatisfy(Self.isOfName) {
             throw ValidationError("a phone's name has 1 to 64 letters, digits and -")
         }
         guard wakesPerHour.map({ $0 >= 0 }) ?? true else { throw ValidationError("a budget of wakes is 0 or more") }
@@ -64,24 +61,48 @@ struct PhoneCommand: AsyncParsableCommand {
 
     func run() async throws {
         let credentials = try server.credentials()
+        let device = device ?? Self.device(of: credentials.user)
+        let folder = URL(filePath: directory ?? ".phone/" + device).absoluteURL
+        let held = try hold(folder)
+        defer { withExtendedLifetime(held) {} }
         let client = AsyncHTTPTransport.makeClient()
         let result: Result<Void, any Error>
         do {
             let service = RemotePushService(address: environment == "sandbox" ? apns : apns + "/production", client: client)
             let phone = try SimulatedPhone(
-                configuration: try configuration(credentials.address), service: service,
+                configuration: try configuration(credentials.address, device, folder), service: service,
                 transport: AsyncHTTPTransport(client: client, clock: .system))
             let session = PhoneSession(
                 phone: phone, user: credentials.user.text, password: credentials.password, printer: PhonePrinter(json: json))
-            try await check(service)
+            try await check(service, device)
             result = .success(try await session.run())
         } catch { result = .failure(error) }
         try? await client.shutdown()
         try result.get()
     }
 
+    private func hold(_ folder: URL) throws -> PhoneFolder {
+        do {
+            return try PhoneFolder(folder)
+        } catch let fault as InputFault {
+            Terminal.note("clarion: \(fault.sentence)")
+            throw fault.exitCode
+        }
+    }
+
+    private static func isOfName(_ byte: UInt8) -> Bool {
+        byte < 128 && (Character(Unicode.Scalar(byte)).isLetter || Character(Unicode.Scalar(byte)).isNumber)
+            || byte == UInt8(ascii: "-")
+    }
+
+    /// A phone that was given no name is its user's: what a name may not have becomes -.
+    private static func device(of user: UserName) -> String {
+        String(
+            decoding: user.text.lowercased().utf8.map { isOfName($0) ? $0 : UInt8(ascii: "-") }, as: UTF8.self)
+    }
+
     /// Whether there is a local APNs, and whether it knows the app: what is wrong there would show much later, as silence.
-    private func check(_ service: RemotePushService) async throws {
+    private func check(_ service: RemotePushService, _ device: String) async throws {
         do {
             _ = try await service.register(device: device, topic: topic)
         } catch let fault as RemotePushService.Fault {
@@ -90,7 +111,9 @@ struct PhoneCommand: AsyncParsableCommand {
         }
     }
 
-    private func configuration(_ address: String) throws -> SimulatedPhoneConfiguration {
+    private func configuration(
+        _ address: String, _ device: String, _ folder: URL
+    ) throws -> SimulatedPhoneConfiguration {
         guard let backend = URL(string: address) else { throw ValidationError("\(address) is not the address of a server") }
         let app: RichPushConfiguration
         do {
@@ -98,7 +121,6 @@ struct PhoneCommand: AsyncParsableCommand {
         } catch {
             throw ValidationError("a phone reaches its backend over https, or over http on this machine: \(address) is neither")
         }
-        let folder = URL(filePath: directory ?? ".phone/" + device).absoluteURL
         var configuration = SimulatedPhoneConfiguration(
             identity: .init(id: device, name: device, model: "Simulated iPhone"), app: app, bundleID: topic, folder: folder)
         configuration.app.keepsPasswordForSending = true

@@ -26,13 +26,14 @@ struct PhonePrinter: Sendable {
         Terminal.sayUnbuffered("\(Self.clock(step.at))  \(number)  \(step.title)\(facts.isEmpty ? "" : " (\(facts))")")
     }
 
-    /// What is new on the display.
-    func print(_ snapshot: PhoneSnapshot, before: PhoneSnapshot?) {
+    /// What is new on the display; the first time too, except for what was there at the `beginning`.
+    func print(_ snapshot: PhoneSnapshot, before: PhoneSnapshot?, beginning: PhoneSnapshot) {
         guard !json else { return print(Line(snapshot: snapshot)) }
         for notice in snapshot.notifications where before?.notifications.contains(notice) != true {
             let picture = notice.hasAttachment ? " [\(notice.mediaType ?? "attachment")]" : ""
             let number = notice.richID.map { "\($0)" } ?? ""
-            let word = before == nil ? "STILL THERE" : "NOTIFICATION"
+            let isOld = before == nil && beginning.notifications.contains { $0.id == notice.id && $0.at == notice.at }
+            let word = isOld ? "STILL THERE" : "NOTIFICATION"
             Terminal.sayUnbuffered("    \(word) \(number) \(notice.title): \(notice.body)\(picture)")
         }
         if let alert = snapshot.alert, alert != before?.alert {

@@ -26,25 +26,33 @@ struct PhoneSession: Sendable {
         try result.get()
     }
 
-    /// Prints what happens until the phone is off.
+    /// Prints what happens until the phone is off. What the display shows comes from the moment on when this user is signed in: what
+    /// is left of another is not for them.
     private func tell() async {
+        var first: PhoneSnapshot?
         var before: PhoneSnapshot?
         for await update in phone.updates() {
             switch update {
             case .story(let step): printer.print(step)
             case .snapshot(let snapshot):
-                printer.print(snapshot, before: before)
+                let beginning = first ?? snapshot
+                first = beginning
+                guard before != nil || isOurs(snapshot) else { continue }
+                printer.print(snapshot, before: before, beginning: beginning)
                 before = snapshot
             }
         }
     }
 
+    private func isOurs(_ snapshot: PhoneSnapshot) -> Bool { snapshot.user?.lowercased() == user.lowercased() }
+
     /// A phone whose app is signed in stays so; another user is signed out first.
     private func signIn() async throws {
         do throws(PhoneActionError) {
             try await phone.perform(.openApp)
-            if let other = await phone.snapshot.user {
-                if other.lowercased() == user.lowercased() { return }
+            let before = await phone.snapshot
+            if before.user != nil {
+                if isOurs(before) { return }
                 try await phone.perform(.signOut)
             }
             try await phone.perform(.signIn(user: user, password: password.reveal()))

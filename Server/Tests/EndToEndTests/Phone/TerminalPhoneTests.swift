@@ -16,7 +16,7 @@ struct TerminalPhoneTests {
         var apns: String
     }
 
-    /// Runs the body with a server that pushes to a local APNs, and a user alice.
+    /// Runs the body with a server that pushes to a local APNs, and the users alice and bob.
     private static func use(_ body: @Sendable (Machinery) async throws -> Void) async throws {
         try await TemporaryFolder.use { folder in
             let arguments = [
@@ -31,8 +31,10 @@ struct TerminalPhoneTests {
                 trustRootsPath: folder + "/apns/authority.pem")
             try FileManager.default.createDirectory(atPath: folder + "/data", withIntermediateDirectories: true)
             let users = UserAdministration(settings: try options.settings())
-            try await users.add(
-                try #require(UserName("alice")), password: SecretText("correct horse battery"), role: .user)
+            for name in ["alice", "bob"] {
+                try await users.add(
+                    try #require(UserName(name)), password: SecretText("correct horse battery"), role: .user)
+            }
             let server = try await ServerProcess(options)
             try await body(Machinery(folder: folder, server: server.address, apns: admin))
             server.kill()
@@ -52,7 +54,8 @@ struct TerminalPhoneTests {
 
     /// Runs `clarion phone` with commands as its input: a pipe that stays open, as a keyboard does.
     private static func phone(
-        _ machinery: Machinery, _ commands: [String], _ more: [String] = [], password: String = "correct horse battery"
+        _ machinery: Machinery, _ commands: [String], _ more: [String] = [], user: String = "alice",
+        password: String = "correct horse battery"
     ) throws -> (process: ChildProcess, output: String) {
         let name = "\(machinery.folder)/phone-\(UUID().uuidString)"
         try #require(mkfifo(name + ".txt", 0o600) == 0)
@@ -63,7 +66,7 @@ struct TerminalPhoneTests {
         try #require(write(pipe, input, input.count) == input.count)
         let arguments = [
             "-c", "exec \"$@\" < '\(name).txt'", "sh", ServerProcess.program, "phone", "--server", machinery.server, "--user",
-            "alice", "--apns", machinery.apns, "--topic", topic, "--directory", machinery.folder + "/phone",
+            user, "--apns", machinery.apns, "--topic", topic, "--directory", machinery.folder + "/phone",
         ]
         var command = ChildProcess.Command("/bin/sh", arguments + more, output: name + ".log")
         command.environment = ["CLARION_PASSWORD": password, "PATH": "/usr/bin:/bin"]
@@ -125,6 +128,47 @@ struct TerminalPhoneTests {
             let text = Self.read(after)
             #expect(status == 0 && text.contains("STILL THERE \(id)") && !text.contains("NOTIFICATION \(id)"), "\(text)")
             #expect(text.contains("CONTENT \(id) ready"), "\(text)")
+        }
+    }
+
+    @Test("a folder is one phone's: a second is refused while the first runs, and says how to go on")
+    func occupied() async throws {
+        try await Self.use { machinery in
+            try await Self.register(machinery)
+            let (first, output) = try Self.phone(machinery, ["show"])
+            defer { first.signal(SIGKILL) }
+            _ = try await eventually("the first phone runs") { Self.read(output).contains("user alice, app active") ? true : nil }
+            let second = try Self.phone(machinery, ["quit"], user: "bob")
+            defer { second.process.signal(SIGKILL) }
+            let status = try await eventually("the second ends") {
+                second.process.isRunning ? nil : await second.process.exitStatus()
+            }
+            let text = Self.read(second.output)
+            #expect(status == 73 && text.contains("is in use by another `clarion phone`") && text.contains("--device"), "\(text)")
+            let alice = APIClient(address: machinery.server, user: "alice", password: "correct horse battery")
+            _ = try await alice.send(Picture.random(side: 32), message: "Still hers")
+            _ = try await eventually("the first still hears") { Self.read(output).contains("Still hers") ? true : nil }
+        }
+    }
+
+    @Test("a phone of another user says nothing of what is left of the one before")
+    func another() async throws {
+        try await Self.use { machinery in
+            try await Self.register(machinery)
+            let (first, before) = try Self.phone(machinery, ["home", "show", "wait", "quit"])
+            defer { first.signal(SIGKILL) }
+            _ = try await eventually("the phone is at home") { Self.read(before).contains("app background") ? true : nil }
+            let alice = APIClient(address: machinery.server, user: "alice", password: "correct horse battery")
+            _ = try await alice.send(Picture.random(side: 32), message: "For alice alone")
+            let ended = try await eventually("the first phone ends") { first.isRunning ? nil : await first.exitStatus() }
+            #expect(ended == 0 && Self.read(before).contains("For alice alone"), "\(Self.read(before))")
+            for more in [["--json"], []] {
+                let (second, after) = try Self.phone(machinery, ["show", "quit"], more, user: "bob")
+                let status = try await eventually("the second ends") { second.isRunning ? nil : await second.exitStatus() }
+                let text = Self.read(after)
+                #expect(status == 0 && text.contains(more.isEmpty ? "user bob, app active" : #""user":"bob""#), "\(text)")
+                #expect(!text.contains("For alice alone") && !text.contains("STILL THERE"), "\(text)")
+            }
         }
     }
 

@@ -50,6 +50,8 @@ struct SealedStoryTests {
                     ["send", "--seal", "--to", "alice", "--message", Self.secret, "--picture", "\(folder)/harbour.gif"],
                     as: "carol", on: stage)
                 try #require(sent.status == 0, "\(sent.text)")
+                #expect(
+                    sent.text.contains("readable by the users that the audience names, on the devices that it was sealed for"))
                 let home = try await stage.wait(for: "the notification", on: 1) { !$0.notifications.isEmpty }
                 let notice = try #require(home.notifications.first)
                 #expect(notice.body == Self.secret)

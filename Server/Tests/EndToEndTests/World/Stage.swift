@@ -19,27 +19,33 @@ struct Stage: Sendable {
     /// Runs the body on a stage of its own and takes it down afterwards.
     static func open(phones: Int = 1, _ body: @escaping @Sendable (Stage) async throws -> Void) async throws {
         try await TemporaryFolder.use { folder in
-            let port = try await DemoPort.choose(0)
-            let metrics = PrometheusMetrics()
-            let demo = try await Demo.make(
-                directory: folder, port: port, phones: phones, metrics: metrics,
-                logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
-            let (listening, isListening) = AsyncStream.makeStream(of: Void.self)
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await demo.run { _ in isListening.yield() } }
-                group.addTask {
-                    for await _ in listening { break }
-                    try await body(
-                        Stage(
-                            demo: demo, address: "http://127.0.0.1:\(port)", serverDirectory: folder + "/server",
-                            metrics: metrics))
-                }
-                // The stage runs until it is cancelled: the first to end is the body, or a stage that broke down.
-                defer { group.cancelAll() }
-                try await group.next()
-                group.cancelAll()
-                while (try? await group.next()) != nil {}
+            try await open(phones: phones, in: folder, port: try await DemoPort.choose(0), body)
+        }
+    }
+
+    /// The same in a folder that outlasts it, for a demo that is ended and started again.
+    static func open(
+        phones: Int = 1, in folder: String, port: Int, _ body: @escaping @Sendable (Stage) async throws -> Void
+    ) async throws {
+        let metrics = PrometheusMetrics()
+        let demo = try await Demo.make(
+            directory: folder, port: port, phones: phones, metrics: metrics,
+            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+        let (listening, isListening) = AsyncStream.makeStream(of: Void.self)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await demo.run { _ in isListening.yield() } }
+            group.addTask {
+                for await _ in listening { break }
+                try await body(
+                    Stage(
+                        demo: demo, address: "http://127.0.0.1:\(port)", serverDirectory: folder + "/server",
+                        metrics: metrics))
             }
+            // The stage runs until it is cancelled: the first to end is the body, or a stage that broke down.
+            defer { group.cancelAll() }
+            try await group.next()
+            group.cancelAll()
+            while (try? await group.next()) != nil {}
         }
     }
 

@@ -232,6 +232,26 @@ extension AppleFace {
             #expect(!fakeScreen(view).all.contains { $0.name == "alert" })
         }
 
+        @Test("tell the app when another user may come, so that nothing of the one before stays on its screen")
+        func forgetting() async throws {
+            let client = try await phone.signedIn().client
+            let path = Locked<[RichID]>([])
+            let view = Text(verbatim: "Root").richPush(client) { content in
+                path.with { $0 = [content.richID] }
+            } forget: {
+                path.with { $0 = [] }
+            }
+            await fakeScreen(view).all.compactMap { $0.tasks["appear"] }.first?()
+            phone.backend.store(7)
+            await client.engine.show(id(7))
+            #expect(path.with { $0 } == [id(7)])
+            try await client.signOut()
+            #expect(path.with { $0 }.isEmpty)
+            await client.router.show(OpenedContent(richID: id(7), state: .ready))
+            try await client.signIn(user: "bob", password: "hidden")
+            #expect(path.with { $0 }.isEmpty)
+        }
+
         @Test("open a content by its number, and again after a failure")
         func screen() async throws {
             let client = try await phone.signedIn().client
