@@ -87,7 +87,6 @@ extension SimulatedPhone {
         try await happen(.restart)
         story.tell(.held, nil, "The phone restarted; until it is unlocked, what is protected cannot be read")
         appScreen = .signIn
-        view.user = nil
         view.inbox = []
         view.unread = 0
         publish()
@@ -98,7 +97,7 @@ extension SimulatedPhone {
     func replace(_ event: SystemEvent) async throws(PhoneActionError) {
         try await happen(event)
         appScreen = .signIn
-        view.user = nil
+        setUser(nil)
         view.inbox = []
         view.unread = 0
         publish()

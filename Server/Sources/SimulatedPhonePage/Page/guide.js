@@ -20,7 +20,7 @@ function remember(done) {
 
 function observe(snapshot) {
   if (snapshot.user) progress.signedIn = true;
-  if (snapshot.sending.busy || snapshot.alert || snapshot.inbox.length > 0) progress.sent = true;
+  if (snapshot.sending.busy || snapshot.alert || snapshot.inbox.length > 0 || snapshot.notifications.length > 0) progress.sent = true;
   if (snapshot.screen === "content") progress.opened = true;
 }
 
