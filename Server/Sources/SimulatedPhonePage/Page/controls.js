@@ -14,7 +14,7 @@ const APNS_FAULTS = [
   ["unavailable", "503, unavailable"], ["drop", "drops the connection"],
 ];
 const BACKEND_FAULTS = [
-  ["none", "as it should"], ["slow", "after 4 seconds"], ["gone", "404, not found"], ["failing", "503, not ready"],
+  ["none", "as it should"], ["slow", "after 4 seconds"], ["unauthorized", "401, not signed in"], ["gone", "404, not found"], ["failing", "503, not ready"],
   ["damaged", "a wrong byte"], ["oversized", "too many bytes"], ["disguised", "markup instead"],
 ];
 
