@@ -88,7 +88,9 @@ struct HandPushReviewTests {
             (#"{"aps":{"alert":"a","thread-id":7}}"#, "'thread-id' is a text"),
             (#"{"aps":{"alert":"a","interruption-level":"loud"}}"#, "time-sensitive"),
             (#"{"aps":{"badge":1,"mutable-content":1}}"#, "starts the service extension for an alert only"),
-            (#"{"aps":{}}"#, "There is nothing to show"), (#"{"aps":{"content-available":1}}"#, "It is a background push"),
+            (#"{"aps":{}}"#, "There is nothing to show"),
+            (#"{"aps":{"alert":{"loc-key":"NO_KEY"}}}"#, "'loc-key' names a text in the app"),
+            (#"{"aps":{"content-available":1}}"#, "It is a background push"),
             (#"{"aps":{"alert":"a"},"Simulator Target Bundle":"x"}"#, "is for Xcode's simulator"),
         ])
     func advice(payload: String, words: String) {

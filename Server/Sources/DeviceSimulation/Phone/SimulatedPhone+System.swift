@@ -42,6 +42,7 @@ extension SimulatedPhone {
 
     private func unlockData() async {
         protected.unlock()
+        story.endLocked()
         guard let engine else { return }
         await engine.didUnlock()
         await readApp()
@@ -84,6 +85,7 @@ extension SimulatedPhone {
         connection?.cancel()
         await service.disconnect(device: configuration.identity.id)
         suspension?.cancel()
+        story.endLocked()
         try await happen(.restart)
         story.tell(.held, nil, "The phone restarted; until it is unlocked, what is protected cannot be read")
         appScreen = .signIn
