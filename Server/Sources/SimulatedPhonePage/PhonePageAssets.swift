@@ -42,6 +42,7 @@ struct PhonePageAssets: Sendable {
         "connection": PackageResources.connection_js,
         "content": PackageResources.content_js, "controls": PackageResources.controls_js, "cover": PackageResources.cover_js,
         "dom": PackageResources.dom_js, "drop": PackageResources.drop_js, "fit": PackageResources.fit_js,
+        "focus": PackageResources.focus_js,
         "foot": PackageResources.foot_js, "format": PackageResources.format_js, "gestures": PackageResources.gestures_js,
         "guide": PackageResources.guide_js, "handpush": PackageResources.handpush_js, "handset": PackageResources.handset_js,
         "icons": PackageResources.icons_js, "journey": PackageResources.journey_js, "main": PackageResources.main_js,

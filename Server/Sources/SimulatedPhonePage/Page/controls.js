@@ -86,8 +86,8 @@ function moreSwitches(phone) {
     snapshot.installed !== undefined && h("div", { class: "quiet-row", key: "life" },
       quiet("System ends app", () => phone.act("endApp"), "control-end", snapshot.installed === false),
       snapshot.installed
-        ? quiet("Remove app", () => phone.act("removeApp"), "control-remove")
-        : quiet("Install app", () => phone.act("installApp"), "control-install"),
+        ? quiet("Remove app", () => phone.act("removeApp"), "control-remove", false, "control-life")
+        : quiet("Install app", () => phone.act("installApp"), "control-install", false, "control-life"),
       quiet("Restore backup", () => phone.act("restoreBackup"), "control-restore")),
   ];
 }
@@ -112,8 +112,9 @@ function button(drawing, title, run, testID, disabled = false) {
     icon(drawing), h("span", null, title));
 }
 
-function quiet(title, run, testID, disabled = false) {
-  return h("button", { type: "button", class: "small-button", onclick: run, disabled, "data-testid": testID, key: testID }, title);
+// What takes the place of another when it is pressed has its key, so that the keyboard stays on it.
+function quiet(title, run, testID, disabled = false, key = testID) {
+  return h("button", { type: "button", class: "small-button", onclick: run, disabled, "data-testid": testID, key }, title);
 }
 
 function toggle(title, on, change, testID) {

@@ -12,6 +12,7 @@ import { stage } from "./stage.js";
 import { fitPhones } from "./fit.js";
 import { takeDroppedFiles } from "./drop.js";
 import { announce } from "./announce.js";
+import { followFocus, watchFocus } from "./focus.js";
 
 const region = (id) => document.getElementById(id);
 const NAME = "Clarion · simulated iPhone";
@@ -30,12 +31,14 @@ onChange(() => {
   render(region("panel"), panel());
   render(region("foot"), footBar());
   render(region("announcer"), announce());
+  followFocus();
   const unread = state.selected?.snapshot?.unread;
   document.title = unread ? `(${unread}) ${NAME}` : NAME;
 });
 render(region("about"), about());
 fitPhones(region("phone"));
 takeDroppedFiles();
+watchFocus();
 changed();
 start();
 
