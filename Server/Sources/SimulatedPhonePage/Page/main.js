@@ -1,6 +1,6 @@
 // The page: one view per region, drawn again after every change.
 import { render } from "./dom.js";
-import { onChange, changed, state, view } from "./state.js";
+import { onChange, changed, isSideBySide, state, view } from "./state.js";
 import { start } from "./connection.js";
 import { topBar, applyTheme } from "./top.js";
 import { guide } from "./guide.js";
@@ -21,7 +21,7 @@ applyTheme();
 onChange(() => {
   const root = document.documentElement;
   Object.assign(root.dataset, {
-    layout: view.sideBySide ? "all" : "one", tab: view.tab, pane: view.pane, alone: String(state.alone),
+    layout: isSideBySide() ? "all" : "one", tab: view.tab, pane: view.pane, alone: String(state.alone),
     tools: String(state.tools === true),
   });
   render(region("top"), topBar());
