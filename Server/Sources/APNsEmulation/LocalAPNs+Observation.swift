@@ -16,6 +16,10 @@ extension LocalAPNs {
     /// Every request from now on, with its answer. Each reading of this property is a subscription of its own.
     public var exchanges: AsyncStream<APNsExchange> { core.observe() }
 
+    /// What becomes from now on of accepted pushes that do not go to their device at once: that one is kept, takes another's
+    /// place, expires. Each reading of this property is a subscription of its own.
+    public var fates: AsyncStream<PushFate> { core.observeFates() }
+
     /// The newest requests, oldest first, as many as the retention allows.
     public var recordedExchanges: [APNsExchange] { core.state.withLockedValue { $0.recorder.recorded } }
 

@@ -38,9 +38,11 @@ struct PhonePageAssets: Sendable {
 
     private static let scripts: [String: [UInt8]] = [
         "about": PackageResources.about_js, "actors": PackageResources.actors_js, "announce": PackageResources.announce_js,
-        "app": PackageResources.app_js, "compose": PackageResources.compose_js, "connection": PackageResources.connection_js,
+        "app": PackageResources.app_js, "bodytext": PackageResources.bodytext_js, "compose": PackageResources.compose_js,
+        "connection": PackageResources.connection_js,
         "content": PackageResources.content_js, "controls": PackageResources.controls_js, "cover": PackageResources.cover_js,
         "dom": PackageResources.dom_js, "drop": PackageResources.drop_js, "fit": PackageResources.fit_js,
+        "focus": PackageResources.focus_js,
         "foot": PackageResources.foot_js, "format": PackageResources.format_js, "gestures": PackageResources.gestures_js,
         "guide": PackageResources.guide_js, "handpush": PackageResources.handpush_js, "handset": PackageResources.handset_js,
         "icons": PackageResources.icons_js, "journey": PackageResources.journey_js, "main": PackageResources.main_js,

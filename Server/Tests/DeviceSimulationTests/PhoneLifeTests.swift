@@ -24,6 +24,7 @@ struct PhoneLifeTests {
         try await phone.perform(.restart)
         var snapshot = await phone.snapshot
         #expect(snapshot.screen == .lock && snapshot.beforeFirstUnlock && snapshot.process == .notRunning)
+        #expect(snapshot.user == "alice")
         #expect(await eventually { await fixture.service.isConnected })
         fixture.store(7)
         await fixture.silent(7)
@@ -31,11 +32,35 @@ struct PhoneLifeTests {
         #expect(fixture.steps(.woken).last?.detail["answer"] == "failed")
         #expect(await phone.snapshot.notifications.isEmpty)
         #expect(Set(files(in: "group")) == kept)
+        await fixture.silent(8)
+        #expect(await fixture.answered(2))
+        #expect(await phone.snapshot.user == "alice")
+        // The push that nothing is shown of has the reason in its story, and the phone says once what it cannot do.
+        #expect(await eventually { fixture.steps(.held).count { $0.title.hasPrefix("Nothing is fetched or shown") } == 2 })
+        #expect(phone.steps.count { $0.title.hasPrefix("Before the first unlock nothing") } == 1)
+        #expect(!phone.steps.contains { $0.title.hasPrefix("Something could not be kept") })
         try await phone.perform(.unlock)
         try await phone.perform(.openApp)
         snapshot = await phone.snapshot
         #expect(!snapshot.beforeFirstUnlock && snapshot.user == "alice" && snapshot.screen == .main)
         #expect(snapshot.inbox.map(\.id) == [RichID(number: 7)!])
+    }
+
+    @Test("a phone that was off says who is signed in before its app runs, and nobody once that one has signed out")
+    func userOverRestart() async throws {
+        try await fixture.signIn()
+        await phone.stop()
+        let second = try fixture.restarted()
+        var snapshot = await second.snapshot
+        #expect(snapshot.user == "alice" && snapshot.process == .notRunning && snapshot.screen == .home)
+        try await second.perform(.openApp)
+        snapshot = await second.snapshot
+        #expect(snapshot.user == "alice" && snapshot.screen == .main)
+        try await second.perform(.signOut)
+        await second.stop()
+        let third = try fixture.restarted()
+        #expect(await third.snapshot.user == nil)
+        await third.stop()
     }
 
     @Test("what was read in the sign-in before stays readable after a restart, offline too")

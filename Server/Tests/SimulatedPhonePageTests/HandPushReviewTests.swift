@@ -47,8 +47,8 @@ struct HandPushReviewTests {
         "what is not JSON is found at its line and column",
         arguments: [
             ("{", 1, 2), ("{\n  \"aps\": {\n    \"alert\" \"x\"\n  }\n}", 3, 13), ("{\"a\":1,}", 1, 8),
-            ("{\"ü\":\n tru}", 2, 5), ("{\"a\":1}\n\nx", 3, 1), ("{\"a\":1,\"a\":2}", 1, 11), ("[1, 2", 1, 6),
-            ("{\r\n\"a\": 01}", 2, 7),
+            ("{\"ü\":\n tru}", 2, 5), ("{\"a\":1}\n\nx", 3, 1), ("{\"a\":1,\"a\":2", 1, 11), ("[1, 2", 1, 6),
+            ("{\r\n\"a\": 01}", 2, 7), (String(repeating: "[", count: 513) + String(repeating: "]", count: 513), 1, 513),
         ])
     func syntax(payload: String, line: Int, column: Int) throws {
         let found = findings(HandPush(payload: payload))
@@ -56,6 +56,28 @@ struct HandPushReviewTests {
         let finding = try #require(found.first)
         #expect(finding.severity == .error && finding.message.hasPrefix("APNs carries it, but no phone can read it: "))
         #expect([finding.line, finding.column] == [line, column])
+    }
+
+    @Test(
+        "what a phone shows all the same is no error: a number of any size, a name twice, deep nesting",
+        arguments: [
+            (#""orderId":12345678901234567890"#, "field 'orderId': the number is out of range", nil),
+            (#""x":[{"big":1e400}]"#, "the number is out of range", nil),
+            ("\n\"a\":1,\n\"a\":2", "an object has the same name twice", 3),
+            (#""deep":"# + String(repeating: "[", count: 511) + String(repeating: "]", count: 511), "more than 64 deep", nil),
+        ])
+    func readable(member: String, words: String, line: Int?) throws {
+        let body = "{\"aps\":{\"alert\":\"a\"}," + member + "}"
+        let found = findings(HandPush(payload: body))
+        #expect(found.map(\.severity) == [.advice])
+        #expect(try #require(found.first).message.contains(words) && found.first?.line == line)
+        #expect(findings(HandPush(payload: body + "}")).first?.severity == .error)
+    }
+
+    @Test("a number of any size keeps nothing else from being looked at")
+    func besideNumber() {
+        let found = findings(HandPush(payload: #"{"aps":{"alert":"a","badge":"2"},"x":12345678901234567890}"#))
+        #expect(found.contains { $0.message.contains("'badge' is a number") })
     }
 
     @Test("a body that is no object, empty or too long is an error that says so")
@@ -88,7 +110,9 @@ struct HandPushReviewTests {
             (#"{"aps":{"alert":"a","thread-id":7}}"#, "'thread-id' is a text"),
             (#"{"aps":{"alert":"a","interruption-level":"loud"}}"#, "time-sensitive"),
             (#"{"aps":{"badge":1,"mutable-content":1}}"#, "starts the service extension for an alert only"),
-            (#"{"aps":{}}"#, "There is nothing to show"), (#"{"aps":{"content-available":1}}"#, "It is a background push"),
+            (#"{"aps":{}}"#, "There is nothing to show"),
+            (#"{"aps":{"alert":{"loc-key":"NO_KEY"}}}"#, "'loc-key' names a text in the app"),
+            (#"{"aps":{"content-available":1}}"#, "It is a background push"),
             (#"{"aps":{"alert":"a"},"Simulator Target Bundle":"x"}"#, "is for Xcode's simulator"),
         ])
     func advice(payload: String, words: String) {

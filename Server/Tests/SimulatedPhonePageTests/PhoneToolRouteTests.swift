@@ -85,6 +85,8 @@ struct PhoneToolRouteTests {
         #expect(put.status == .noContent)
         #expect(try await harness.call(.get, "/phone/p1/faults").text == #"{"apns":"delay","backend":"damaged"}"#)
         #expect(try await harness.call(.get, "/phone/p2/faults").text == #"{"apns":"none","backend":"none"}"#)
+        let session = #"{"apns":"none","backend":"unauthorized"}"#
+        #expect(try await harness.call(.put, "/phone/p1/faults", headers: Self.json, body: session).status == .noContent)
         for body in [#"{"apns":"delay"}"#, #"{"apns":"late","backend":"none"}"#, #"{"apns":"none","backend":"none","x":1}"#] {
             #expect(try await harness.call(.put, "/phone/p1/faults", headers: Self.json, body: body).status == .badRequest)
         }

@@ -83,6 +83,7 @@ final class EmulatorCore: Sendable {
         }
         for (device, number) in left {
             state.observers[number] = nil
+            state.fateObservers[number] = nil
             guard let device, state.devices[device]?.number == number else { continue }
             state.store.disconnect(device)
             state.devices[device] = nil
@@ -104,17 +105,34 @@ final class EmulatorCore: Sendable {
         return stream
     }
 
+    /// A new stream of what became of pushes that were not delivered at once.
+    func observeFates() -> AsyncStream<PushFate> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: PushFate.self, bufferingPolicy: .bufferingNewest(configuration.retention.observerQueue))
+        let number = state.withLockedValue { state in
+            let number = state.nextNumber()
+            state.fateObservers[number] = continuation
+            return number
+        }
+        continuation.onTermination = { [weak self] _ in
+            self?.departed.withLockedValue { $0.append((nil, number)) }
+        }
+        return stream
+    }
+
     /// Ends every stream; one that is asked for later ends at once.
     func finish() {
-        let (devices, observers) = state.withLockedValue { state in
+        let (devices, observers, fateObservers) = state.withLockedValue { state in
             state.isFinished = true
-            let streams = (Array(state.devices.values), Array(state.observers.values))
+            let streams = (Array(state.devices.values), Array(state.observers.values), Array(state.fateObservers.values))
             for device in state.devices.keys { state.store.disconnect(device) }
             state.devices.removeAll()
             state.observers.removeAll()
+            state.fateObservers.removeAll()
             return streams
         }
         for device in devices { device.continuation.finish() }
         for observer in observers { observer.finish() }
+        for observer in fateObservers { observer.finish() }
     }
 }

@@ -25,6 +25,7 @@ struct ServiceState: Sendable {
     var random: RandomSource
     var devices: [String: Subscriber] = [:]
     var observers: [Int: AsyncStream<APNsExchange>.Continuation] = [:]
+    var fateObservers: [Int: AsyncStream<PushFate>.Continuation] = [:]
     /// Digests of the provider tokens that came, a hundred at most.
     var authorizations: Set<Int> = []
     /// What clients did that is counted as it happens; the rest of the complaints is drawn from frames.
@@ -61,7 +62,7 @@ struct ServiceState: Sendable {
     mutating func carryOut(_ instructions: [StoreAndForward.Instruction], now: Timestamp) {
         for instruction in instructions {
             switch instruction {
-            case .note(let push, let state): log.note(push, state, at: now)
+            case .note(let push, let state): note(push, state, at: now)
             case .deliver(let push, let stored): handOver(push, stored: stored, now: now)
             }
         }
@@ -71,7 +72,13 @@ struct ServiceState: Sendable {
         log.note(push, .delivered, at: now)
         let result = devices[push.device]?.continuation.yield(push.delivered(at: now, stored: stored))
         guard case .dropped(let lost) = result else { return }
-        log.note(lost.accepted, .overflowed, at: now)
+        note(lost.accepted, .overflowed, at: now)
+    }
+
+    /// Writes down that a push did not go to its device, and tells the observers.
+    private mutating func note(_ push: AcceptedPush, _ state: DeliveryRecord.State, at now: Timestamp) {
+        log.note(push, state, at: now)
+        for observer in fateObservers.values { observer.yield(PushFate(push, state, at: now)) }
     }
 }
 

@@ -69,10 +69,14 @@ struct Demo: Sendable {
         try result.get()
     }
 
-    /// Tells the story of what APNs is asked, until the local APNs ends.
+    /// Tells the story of what APNs is asked, and of what it keeps or drops, until the local APNs ends.
     private func exchangesTold() -> Task<Void, Never> {
-        let exchanges = apns.exchanges
-        return Task { for await exchange in exchanges { story.tell(exchange) } }
+        let (exchanges, fates) = (apns.exchanges, apns.fates)
+        return Task {
+            async let fatesTold: Void = { for await fate in fates { story.tell(fate) } }()
+            for await exchange in exchanges { story.tell(exchange) }
+            await fatesTold
+        }
     }
 
     /// What the local APNs knows is written when nobody asks it for a device token any more, and before it is gone.

@@ -43,7 +43,8 @@ public enum DemoService {
                 announce("")
                 announce("  Open  http://127.0.0.1:\(port)/phone")
                 announce("")
-                announce("  Sign in with any name; the password is the name. Then press Send push.")
+                announce(
+                    "  Press Clarion's icon there and sign in with any name; the password is the name. Then press Send push.")
                 announce("  Server, hub, APNs client and phone are the real ones; Apple and iOS are simulated on this machine.")
                 announce("  State is kept in \(options.directory). Stop with Control-C.")
             }

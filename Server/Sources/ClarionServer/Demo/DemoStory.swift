@@ -10,8 +10,8 @@ import Synchronization
     import Foundation
 #endif
 
-/// Tells the phones' stories what happened before a push reached them: what the backend accepted, what APNs was asked and
-/// what it answered.
+/// Tells the phones' stories what happened before a push reached them: what the backend accepted, what APNs was asked, what it
+/// answered, and why a push that it accepted went no further.
 final class DemoStory: BackendObserver {
     /// How many sends are remembered.
     private static let sendLimit = 1_000
@@ -41,7 +41,7 @@ final class DemoStory: BackendObserver {
 
     private let apns: LocalAPNs
     /// By the device id at APNs.
-    private let phones: [String: SimulatedPhone]
+    let phones: [String: SimulatedPhone]
     private let sends = Mutex(Sends())
 
     init(apns: LocalAPNs, phones: [String: SimulatedPhone]) {

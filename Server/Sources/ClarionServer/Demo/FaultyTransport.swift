@@ -8,7 +8,8 @@ import SimulatedPhonePage
     import Foundation
 #endif
 
-/// A phone's way to the app backend, on which the faults of a demo strike what it fetches. Everything else passes.
+/// A phone's way to the app backend, on which the faults of a demo strike what it fetches. Everything else passes, unless the
+/// phone is to be told that it is not signed in.
 struct FaultyTransport: HTTPTransport {
     private static let slowness: Duration = .seconds(4)
     private static let markup = Data("<!doctype html><title>Not a picture</title>".utf8)
@@ -21,7 +22,8 @@ struct FaultyTransport: HTTPTransport {
     func send(
         _ request: TransportRequest, maximumBytes: Int, deadline: Duration
     ) async throws(TransportError) -> TransportResponse {
-        try await transport.send(request, maximumBytes: maximumBytes, deadline: deadline)
+        if faults[phone].backend == .unauthorized { return Self.unauthorized }
+        return try await transport.send(request, maximumBytes: maximumBytes, deadline: deadline)
     }
 
     func download(
@@ -29,6 +31,7 @@ struct FaultyTransport: HTTPTransport {
     ) async throws(TransportError) -> TransportResponse {
         let fault = faults[phone].backend
         switch fault {
+        case .unauthorized: return Self.unauthorized
         case .gone: return Self.refusal(404, "Not found", "not-found")
         case .failing: return Self.refusal(503, "Not ready", "not-ready")
         case .oversized: throw .tooLarge
@@ -65,6 +68,8 @@ struct FaultyTransport: HTTPTransport {
             throw .fileNotWritable
         }
     }
+
+    private static var unauthorized: TransportResponse { refusal(401, "Not signed in", "unauthenticated") }
 
     private static func refusal(_ status: Int, _ title: String, _ code: String) -> TransportResponse {
         let problem = Problem(

@@ -22,7 +22,7 @@ public struct PhoneSnapshot: Hashable, Sendable, Codable {
     public var wakeBudget: Bool
     /// The state of the app's process.
     public var process: ProcessState
-    /// The signed-in user, by the name as the server stored it.
+    /// The signed-in user, by the name as the server stored it; while the app does not run, who it was when it ran last.
     public var user: String?
     public var signIn: Progress
     /// What the last sign-out could not send any more, in words for the user, until somebody signs in or the app ends.

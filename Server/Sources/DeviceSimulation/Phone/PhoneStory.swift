@@ -15,6 +15,8 @@ final class PhoneStory: Sendable {
         var snapshot: PhoneSnapshot?
         var listeners: [Int: AsyncStream<PhoneUpdate>.Continuation] = [:]
         var nextListener = 0
+        /// Whether it was told, since the phone was switched on, that nothing protected can be read.
+        var isLockTold = false
     }
 
     private let phone: String
@@ -49,6 +51,19 @@ final class PhoneStory: Sendable {
             tell(.story(step), in: &state)
         }
     }
+
+    /// The app or its extension met what is protected before the first unlock. Either does so many times over; it is told once.
+    func tellLocked(by role: String) {
+        let isNews = state.withLock { state in
+            defer { state.isLockTold = true }
+            return !state.isLockTold
+        }
+        guard isNews else { return }
+        tell(.held, nil, "Before the first unlock nothing that is protected can be read or kept", ["by": role])
+    }
+
+    /// The phone was unlocked, or switched on anew.
+    func endLocked() { state.withLock { $0.isLockTold = false } }
 
     /// Says what the phone looks like, if that is news.
     func show(_ snapshot: PhoneSnapshot) {

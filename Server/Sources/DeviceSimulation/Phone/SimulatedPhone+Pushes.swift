@@ -64,7 +64,19 @@ extension SimulatedPhone {
         }
         if payload.hasAlert { await showAlert(push, payload, envelope) }
         if payload.isContentAvailable { await wakeApp(for: push, envelope) }
-        if !payload.hasAlert, !payload.isContentAvailable, let badge = payload.badge { try? await happen(.badge(badge)) }
+        if !payload.hasAlert, !payload.isContentAvailable, let badge = payload.badge { await show(badge, push, envelope) }
+        if let reason = payload.idleReason { story.tell(.held, envelope?.id, reason, push: push.apnsID) }
+    }
+
+    /// A push that is nothing but a number.
+    private func show(_ badge: Int, _ push: IncomingPush, _ envelope: PushEnvelope?) async {
+        let instructions = system.handle(.badge(badge), at: clock.now)
+        guard instructions.contains(.setBadge(badge)) else {
+            let reason: HoldReason = system.isInstalled ? .notificationsOff : .notInstalled
+            return story.tell(.held, envelope?.id, reason.sentence, push: push.apnsID)
+        }
+        setBadge(badge)
+        story.tell(.shown, envelope?.id, "The icon shows the number \(view.badge)", push: push.apnsID)
     }
 
     private func showAlert(_ push: IncomingPush, _ payload: PushPayload, _ envelope: PushEnvelope?) async {
@@ -122,8 +134,10 @@ extension SimulatedPhone {
         defer { handing -= 1 }
         suspension?.cancel()
         publish()
-        if let envelope = PushEnvelope(payload: push.payload), let app = try? await runningApp() {
-            await ask(app, about: envelope, push)
+        if let envelope = PushEnvelope(payload: push.payload) {
+            if let app = try? await runningApp() { await ask(app, about: envelope, push) }
+        } else {
+            story.tell(.held, nil, "The app passes over the push: it names no rich notification", push: push.apnsID)
         }
         await readApp()
         try? await happen(.taskEnded)
@@ -149,6 +163,9 @@ extension SimulatedPhone {
         }
         let detail = took.merging(["answer": answer.rawValue]) { first, _ in first }
         story.tell(.woken, envelope.id, "The app is done with the push", detail, push: push.apnsID)
+        guard system.lock == .beforeFirstUnlock else { return }
+        let sentence = "Nothing is fetched or shown: before the first unlock the app cannot read who is signed in"
+        story.tell(.held, envelope.id, sentence, push: push.apnsID)
     }
 
     /// Whether no push is on its way through extension or app.

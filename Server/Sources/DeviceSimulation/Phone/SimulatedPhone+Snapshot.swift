@@ -64,6 +64,12 @@ extension SimulatedPhone {
         return PhoneMedia(mediaType: content.mediaType, file: content.file)
     }
 
+    /// Who is signed in, also for the time when the app does not run.
+    func setUser(_ user: String?) {
+        view.user = user
+        memory.user = user
+    }
+
     /// Reads the inbox and the user from the app, if it runs.
     func readApp() async {
         guard let engine else { return }
@@ -72,7 +78,8 @@ extension SimulatedPhone {
         let downloaded = await engine.downloaded(among: inbox.entries)
         let items = inbox.entries.map { PhoneSnapshot.InboxItem(entry: $0, downloaded: downloaded.contains($0.id)) }
         guard self.engine === engine else { return }
-        view.user = session?.user
+        // Before the first unlock the app cannot read who it is, and says nobody.
+        if session != nil || system.lock != .beforeFirstUnlock { setUser(session?.user) }
         view.inbox = items
         view.unread = inbox.unread
         if session == nil || session?.isRejected == true {

@@ -42,6 +42,7 @@ extension SimulatedPhone {
 
     private func unlockData() async {
         protected.unlock()
+        story.endLocked()
         guard let engine else { return }
         await engine.didUnlock()
         await readApp()
@@ -85,10 +86,10 @@ extension SimulatedPhone {
         connection?.cancel()
         await service.disconnect(device: configuration.identity.id)
         suspension?.cancel()
+        story.endLocked()
         try await happen(.restart)
         story.tell(.held, nil, "The phone restarted; until it is unlocked, what is protected cannot be read")
         appScreen = .signIn
-        view.user = nil
         view.inbox = []
         view.unread = 0
         publish()
@@ -99,7 +100,7 @@ extension SimulatedPhone {
     func replace(_ event: SystemEvent) async throws(PhoneActionError) {
         try await happen(event)
         appScreen = .signIn
-        view.user = nil
+        setUser(nil)
         view.inbox = []
         view.unread = 0
         publish()

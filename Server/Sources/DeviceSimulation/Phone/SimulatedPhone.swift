@@ -98,6 +98,7 @@ public actor SimulatedPhone {
         self.memory = memory
         view = PhoneSnapshot(phone: configuration.identity, time: clock.now)
         view.badge = memory.badge
+        view.user = memory.user
         system = PhoneSystem(
             settings: memory.settings, isInstalled: memory.isInstalled, wakesPerHour: configuration.backgroundWakesPerHour)
     }

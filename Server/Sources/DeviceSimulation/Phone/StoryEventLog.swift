@@ -9,11 +9,13 @@ struct StoryEventLog: EventLog {
 
     /// As the engine says it.
     private static let foreign = "another-user"
+    private static let locked = "\(StorageError.locked)"
 
     let story: PhoneStory
     let role: Role
 
     func record(_ event: DeviceEvent) {
+        if event.kind == .storageFailed, event.detail["reason"] == Self.locked { return story.tellLocked(by: role.rawValue) }
         guard let (kind, title) = step(for: event) else { return }
         var detail = event.detail
         detail["by"] = role.rawValue

@@ -4,8 +4,8 @@
     import Foundation
 #endif
 
-/// What the operating system remembers of the app over a restart of the phone: the user's answers, the registered buttons and the
-/// number on the icon. What was delivered lies in a `NoticeFile`.
+/// What the operating system remembers of the app over a restart of the phone: the user's answers, the registered buttons, the
+/// number on the icon and who used it. What was delivered lies in a `NoticeFile`.
 struct SystemMemory: Hashable, Sendable {
     struct Category: Hashable, Sendable, Codable {
         var identifier: String
@@ -22,6 +22,8 @@ struct SystemMemory: Hashable, Sendable {
     var isInstalled = true
     /// The number on the icon.
     var badge = 0
+    /// Who was signed in when the app ran last. A phone does not know it; whoever looks at the simulated one wants to.
+    var user: String?
 
     /// Reads it; a file that is missing or broken is as good as a new phone.
     static func read(_ file: URL) -> SystemMemory {
@@ -32,7 +34,7 @@ struct SystemMemory: Hashable, Sendable {
 }
 
 extension SystemMemory: Codable {
-    private enum Key: String, CodingKey { case categories, installed, badge }
+    private enum Key: String, CodingKey { case categories, installed, badge, user }
 
     /// The settings stand beside the rest, as they always did.
     init(from decoder: any Decoder) throws {
@@ -41,6 +43,7 @@ extension SystemMemory: Codable {
         categories = try values.decodeIfPresent([Category].self, forKey: .categories) ?? []
         isInstalled = try values.decodeIfPresent(Bool.self, forKey: .installed) ?? true
         badge = try values.decodeIfPresent(Int.self, forKey: .badge) ?? 0
+        user = try values.decodeIfPresent(String.self, forKey: .user)
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -49,5 +52,6 @@ extension SystemMemory: Codable {
         try values.encode(categories, forKey: .categories)
         try values.encode(isInstalled, forKey: .installed)
         try values.encode(badge, forKey: .badge)
+        try values.encodeIfPresent(user, forKey: .user)
     }
 }

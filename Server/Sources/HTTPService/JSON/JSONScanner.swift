@@ -6,6 +6,9 @@ import ServiceErrors
 /// Names that occur twice are refused rather than tolerated, because the value that was checked and the value that is used
 /// could be two. Errors name the byte, never what stands there.
 public struct JSONScanner {
+    /// How the complaint ends about what many readers take: they use one of the two.
+    package static let sameNameTwice = "an object has the same name twice"
+
     private let bytes: [UInt8]
     private let depthLimit: Int
     private let known: Set<String>?
@@ -70,7 +73,7 @@ public struct JSONScanner {
             skipBlanks()
             guard peek == UInt8(ascii: "\"") else { throw fault("a name in quotes was expected") }
             let name = try string()
-            guard names.insert(name).inserted else { throw fault("an object has the same name twice") }
+            guard names.insert(name).inserted else { throw fault(Self.sameNameTwice) }
             path.append(name)
             try checkField()
             skipBlanks()

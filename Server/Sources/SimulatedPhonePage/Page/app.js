@@ -16,7 +16,7 @@ export function isAppOpen(snapshot) {
 export function appLayer(phone) {
   const { snapshot, view } = phone;
   const open = isAppOpen(snapshot);
-  const covered = snapshot.locked || view.centreOpen;
+  const covered = snapshot.locked || view.centreOpen || Boolean(view.expandedNotice);
   const inContent = snapshot.screen === "content" && Boolean(snapshot.content);
   if (snapshot.content) view.lastContent = snapshot.content;
   if (!inContent) Object.assign(view, { zoomed: false, linkConfirm: false });
@@ -161,10 +161,9 @@ function alertOf(phone) {
   if (alert) view.lastAlert = alert;
   const shown = alert || view.lastAlert;
   if (!shown) return null;
-  const keys = (event) => event.key === "Escape" && phone.act("alertOK");
-  return h("div", { class: "alert-layer", key: "alert", "data-shown": String(Boolean(alert)), inert: !alert, onkeydown: keys },
+  return h("div", { class: "alert-layer", key: "alert", "data-shown": String(Boolean(alert)), inert: !alert },
     h("div", {
-      class: "alert", role: "alertdialog", "aria-modal": "true", "aria-labelledby": `alert-title-${phone.id}`, "aria-describedby": `alert-message-${phone.id}`,
+      class: "alert", role: "alertdialog", "aria-labelledby": `alert-title-${phone.id}`, "aria-describedby": `alert-message-${phone.id}`,
       "data-testid": alert ? "alert" : undefined, key: shown.richId,
     },
     h("h2", { id: `alert-title-${phone.id}`, "data-testid": "alert-title" }, shown.title || "New notification"),
@@ -174,6 +173,5 @@ function alertOf(phone) {
       h("button", { type: "button", onclick: () => phone.act("alertOK"), "data-testid": "alert-ok" }, "OK"),
       h("button", {
         type: "button", class: "preferred", onclick: () => phone.act("alertMore"), "data-testid": "alert-more",
-        created: (node) => setTimeout(() => phone.mayTakeFocus && node.focus({ preventScroll: true }), 50),
       }, "More"))));
 }

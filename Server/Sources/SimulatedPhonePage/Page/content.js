@@ -8,12 +8,13 @@ import { soundPlayer } from "./player.js";
 import { spinner } from "./app.js";
 
 export function contentScreen(phone, content) {
+  const behind = phone.view.zoomed || phone.view.linkConfirm;
   return [
-    h("header", { class: "nav-bar", key: "nav" },
+    h("header", { class: "nav-bar", key: "nav", inert: behind },
       h("button", { class: "nav-back", type: "button", onclick: () => phone.act("closeContent"), "data-testid": "content-back" },
         icon("back"), h("span", null, "Inbox")),
       h("h2", { class: "nav-title" }, kindName(content.kind))),
-    h("div", { class: `content-body kind-${content.kind}`, key: content.richId, "data-testid": "content", "data-kind": content.kind, "data-state": content.state },
+    h("div", { class: `content-body kind-${content.kind}`, key: content.richId, inert: behind, "data-testid": "content", "data-kind": content.kind, "data-state": content.state },
       body(phone, content)),
     linkDialog(phone, content),
     zoom(phone, content),
@@ -87,12 +88,11 @@ function zoom(phone, content) {
     phone.view.zoomed = false;
     changed();
   };
-  return h("div", { class: "zoom", key: "zoom", role: "dialog", "aria-modal": "true", "aria-label": "Picture", onkeydown: (event) => event.key === "Escape" && close() },
+  return h("div", { class: "zoom", key: "zoom", role: "dialog", "aria-label": "Picture" },
     h("div", { class: "zoom-scroll", tabindex: "0", onclick: (event) => event.currentTarget.classList.toggle("close-up") },
       h("img", { src: phone.mediaURL(content.richId), alt: content.altText || content.message, "data-testid": "zoomed-image" })),
     h("button", {
       class: "round-glass zoom-close", type: "button", "aria-label": "Close", onclick: close, "data-testid": "zoom-close",
-      created: (node) => node.focus({ preventScroll: true }),
     }, icon("close")),
     h("p", { class: "zoom-hint", "aria-hidden": "true" }, "Press the picture to come closer"));
 }
@@ -184,11 +184,11 @@ function linkDialog(phone, content) {
     phone.act("openLink");
     close();
   };
-  return h("div", { class: "alert-layer", key: "link-dialog", "data-shown": "true", onkeydown: (event) => event.key === "Escape" && close() },
-    h("div", { class: "alert", role: "alertdialog", "aria-modal": "true", "aria-labelledby": `link-title-${phone.id}`, "aria-describedby": `link-text-${phone.id}`, "data-testid": "link-dialog" },
+  return h("div", { class: "alert-layer", key: "link-dialog", "data-shown": "true" },
+    h("div", { class: "alert", role: "alertdialog", "aria-labelledby": `link-title-${phone.id}`, "aria-describedby": `link-text-${phone.id}`, "data-testid": "link-dialog" },
       h("h2", { id: `link-title-${phone.id}` }, "Leave Clarion?"),
       h("p", { id: `link-text-${phone.id}` }, "This opens ", h("b", { "data-testid": "link-dialog-host" }, host), " in a new tab of your browser."),
       h("div", { class: "alert-buttons" },
-        h("button", { type: "button", onclick: close, created: (node) => node.focus({ preventScroll: true }), "data-testid": "link-cancel" }, "Cancel"),
+        h("button", { type: "button", onclick: close, "data-testid": "link-cancel" }, "Cancel"),
         h("button", { type: "button", class: "preferred", onclick: follow, "data-testid": "link-confirm" }, "Open"))));
 }

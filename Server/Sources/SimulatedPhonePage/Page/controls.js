@@ -14,7 +14,7 @@ const APNS_FAULTS = [
   ["unavailable", "503, unavailable"], ["drop", "drops the connection"],
 ];
 const BACKEND_FAULTS = [
-  ["none", "as it should"], ["slow", "after 4 seconds"], ["gone", "404, not found"], ["failing", "503, not ready"],
+  ["none", "as it should"], ["slow", "after 4 seconds"], ["unauthorized", "401, not signed in"], ["gone", "404, not found"], ["failing", "503, not ready"],
   ["damaged", "a wrong byte"], ["oversized", "too many bytes"], ["disguised", "markup instead"],
 ];
 
@@ -86,8 +86,8 @@ function moreSwitches(phone) {
     snapshot.installed !== undefined && h("div", { class: "quiet-row", key: "life" },
       quiet("System ends app", () => phone.act("endApp"), "control-end", snapshot.installed === false),
       snapshot.installed
-        ? quiet("Remove app", () => phone.act("removeApp"), "control-remove")
-        : quiet("Install app", () => phone.act("installApp"), "control-install"),
+        ? quiet("Remove app", () => phone.act("removeApp"), "control-remove", false, "control-life")
+        : quiet("Install app", () => phone.act("installApp"), "control-install", false, "control-life"),
       quiet("Restore backup", () => phone.act("restoreBackup"), "control-restore")),
   ];
 }
@@ -112,8 +112,9 @@ function button(drawing, title, run, testID, disabled = false) {
     icon(drawing), h("span", null, title));
 }
 
-function quiet(title, run, testID, disabled = false) {
-  return h("button", { type: "button", class: "small-button", onclick: run, disabled, "data-testid": testID, key: testID }, title);
+// What takes the place of another when it is pressed has its key, so that the keyboard stays on it.
+function quiet(title, run, testID, disabled = false, key = testID) {
+  return h("button", { type: "button", class: "small-button", onclick: run, disabled, "data-testid": testID, key }, title);
 }
 
 function toggle(title, on, change, testID) {

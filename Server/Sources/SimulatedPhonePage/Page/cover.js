@@ -12,11 +12,11 @@ export function isCovered({ snapshot, view }) {
 }
 
 export function cover(phone) {
-  const { snapshot } = phone;
+  const { snapshot, view } = phone;
   const covered = isCovered(phone);
   const notices = snapshot.notifications;
   return h("div", {
-    class: "layer cover", key: "cover", inert: !covered, "data-covered": String(covered),
+    class: "layer cover", key: "cover", inert: !covered || Boolean(view.expandedNotice), "data-covered": String(covered),
     "data-mode": snapshot.locked ? "lock" : "centre", "data-testid": snapshot.locked ? "lock-screen" : "notification-centre",
   },
   h("div", { class: "wallpaper", "aria-hidden": "true" }),

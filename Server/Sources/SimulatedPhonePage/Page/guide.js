@@ -20,7 +20,7 @@ function remember(done) {
 
 function observe(snapshot) {
   if (snapshot.user) progress.signedIn = true;
-  if (snapshot.sending.busy || snapshot.alert || snapshot.inbox.length > 0) progress.sent = true;
+  if (snapshot.sending.busy || snapshot.alert || snapshot.inbox.length > 0 || snapshot.notifications.length > 0) progress.sent = true;
   if (snapshot.screen === "content") progress.opened = true;
 }
 
@@ -41,7 +41,7 @@ export function guide() {
   return h("div", { class: "guide-card", "data-testid": "guide", "data-step": String(step) },
     h("h2", null, "See a push carry a picture"),
     h("ol", null,
-      stepLine(0, step, "Sign in on the phone", ["Any name will do. The password is the same name."]),
+      stepLine(0, step, "Open Clarion and sign in", ["Press its icon on the phone. Any name will do; the password is the same name."]),
       stepLine(1, step, "Press Send push", ["It goes to your own phone, through everything."]),
       stepLine(2, step, "Press More", ["The picture opens. It never went through the push."])),
     step === 3

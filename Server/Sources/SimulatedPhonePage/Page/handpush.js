@@ -7,11 +7,12 @@ import { PUSH_TEMPLATES } from "./templates.js";
 import { remember } from "./sent.js";
 import { reasonWords } from "./reasons.js";
 import { copyText, saveFile, shellWord } from "./save.js";
+import { inLines, withBundle, withoutBundle } from "./bodytext.js";
+import { toast } from "./toast.js";
 
 const TYPES = [
   "alert", "background", "location", "voip", "complication", "fileprovider", "mdm", "liveactivity", "pushtotalk", "widgets", "controls",
 ];
-const BUNDLE_KEY = "Simulator Target Bundle";
 const REVIEW_MILLISECONDS = 180;
 const LARGEST = 4096;
 
@@ -70,11 +71,14 @@ function body() {
       h("button", { type: "button", class: "text-button", onclick: tidy, "data-testid": "push-format" }, "Format"),
       h("span", { class: size > LARGEST ? "byte-count over" : "byte-count", "data-testid": "push-bytes" }, `${size.toLocaleString("en")} of ${LARGEST.toLocaleString("en")} bytes`)),
     h("textarea", {
-      id: "push-payload", class: "code", rows: "10", spellcheck: "false", autocapitalize: "off", autocomplete: "off", value: draft.payload,
+      id: "push-payload", class: "code", rows: "10", spellcheck: "false", autocapitalize: "off", autocomplete: "off", value: shown(draft.payload),
       "aria-describedby": "push-findings", "aria-invalid": String(findings.some(({ severity }) => severity === "error")), oninput: set("payload"),
       "data-testid": "push-payload", created: (node) => { field = node; },
     }));
 }
+
+// A text field has line feeds alone; what was not edited is sent with the ends of lines that it came with.
+const shown = (payload) => payload.replace(/\r\n?/g, "\n");
 
 function text(name, placeholder, testID, more = {}) {
   return h("input", { class: "box", type: "text", value: draft[name], placeholder, oninput: set(name), autocomplete: "off", spellcheck: "false", "data-testid": testID, ...more });
@@ -95,11 +99,8 @@ function use(template) {
 }
 
 function tidy() {
-  try {
-    draft = { ...draft, payload: JSON.stringify(JSON.parse(draft.payload), null, 2) };
-  } catch {
-    // The review below the field says where it is broken.
-  }
+  // What is broken stays as it is; the review below the field says where.
+  draft = { ...draft, payload: inLines(draft.payload) };
   changed();
 }
 
@@ -139,10 +140,10 @@ function reviewList() {
 }
 
 function goTo(line, column) {
-  const lines = draft.payload.split("\n");
+  const lines = field.value.split("\n");
   const place = lines.slice(0, line - 1).reduce((sum, each) => sum + each.length + 1, 0) + column - 1;
   field.focus();
-  field.setSelectionRange(place, Math.min(place + 1, draft.payload.length));
+  field.setSelectionRange(place, Math.min(place + 1, field.value.length));
 }
 
 /** The draft as the server takes it: what is empty is left out. */
@@ -197,28 +198,36 @@ export function onShowPush(show) {
   showPush = show;
 }
 
-/** Reads an .apns file as Xcode's simulator does: the body, with the app's bundle id in it. */
+/** Reads an .apns file as Xcode's simulator does: the body, with the app's bundle id in it. Nothing else of it is changed. */
 export async function openFile(file) {
-  const content = await file.text();
-  draft = { ...EMPTY, payload: content };
-  foreignBundle = null;
+  let content;
   try {
-    const { [BUNDLE_KEY]: bundle, ...payload } = JSON.parse(content);
-    draft.payload = JSON.stringify(payload, null, 2);
-    const silent = payload.aps?.["content-available"] === 1 && !payload.aps.alert && !payload.aps.sound && payload.aps.badge === undefined;
-    Object.assign(draft, silent ? { pushType: "background", priority: "5" } : { priority: "10" });
-    if (typeof bundle === "string" && bundle) {
-      const phone = phoneOf();
-      const target = await call(`${phone.address}/target`);
-      if (target && target.topic !== bundle) {
-        foreignBundle = bundle;
-        draft.topic = bundle;
-      }
-    }
+    content = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
   } catch {
-    // Shown as it is; the review says where it is broken.
+    toast(`${file.name} is no text in UTF-8, so it is no .apns file.`);
+    return;
+  }
+  const { bundle, payload } = withoutBundle(content);
+  draft = { ...EMPTY, payload, ...(isSilent(payload) ? { pushType: "background", priority: "5" } : { priority: "10" }) };
+  foreignBundle = null;
+  if (typeof bundle === "string" && bundle) {
+    const target = await call(`${phoneOf().address}/target`);
+    if (target && target.topic !== bundle) {
+      foreignBundle = bundle;
+      draft.topic = bundle;
+    }
   }
   showPush();
+}
+
+function isSilent(payload) {
+  try {
+    const { aps } = JSON.parse(payload);
+    return aps["content-available"] === 1 && !aps.alert && !aps.sound && aps.badge === undefined;
+  } catch {
+    // Broken JSON, or no object 'aps': the review says so.
+    return false;
+  }
 }
 
 function adopt() {
@@ -238,11 +247,7 @@ function choose() {
 // For elsewhere
 
 function apnsFile({ topic, payload }) {
-  try {
-    return `${JSON.stringify({ [BUNDLE_KEY]: topic.trim() || "org.clarion.demo", ...JSON.parse(payload) }, null, 2)}\n`;
-  } catch {
-    return payload;
-  }
+  return withBundle(payload, topic.trim() || "org.clarion.demo");
 }
 
 async function curl(phone, push) {

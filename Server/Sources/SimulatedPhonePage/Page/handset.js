@@ -73,10 +73,4 @@ export class Handset {
     const attachment = notice ? `?notification=${encodeURIComponent(notice.id)}` : "";
     return `${this.address}/media/${encodeURIComponent(richID)}${attachment}`;
   }
-
-  /** Whether something on its screen may take the keyboard: never from a tool or another phone in which somebody types. */
-  get mayTakeFocus() {
-    const active = document.activeElement;
-    return !active || active === document.body || active.closest("[data-phone]")?.dataset.phone === this.id;
-  }
 }

@@ -68,12 +68,13 @@ export function icon(name, className = "") {
 
 /** Which drawing stands for a kind of content. */
 export function kindIcon(kind) {
-  return { img: "picture", sound: "sound", video: "video", url: "link", coupon: "coupon", text: "text" }[kind] || "file";
+  return { img: "picture", sound: "sound", video: "video", url: "link", coupon: "coupon", text: "text", sealed: "lock" }[kind] || "file";
 }
 
 /** What people call a kind of content. */
 export function kindName(kind) {
   return {
     img: "Picture", sound: "Sound", video: "Video", url: "Link", coupon: "Coupon", file: "File", text: "Message",
+    sealed: "Sealed message",
   }[kind] || "File";
 }

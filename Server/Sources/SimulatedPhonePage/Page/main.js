@@ -1,6 +1,6 @@
 // The page: one view per region, drawn again after every change.
 import { render } from "./dom.js";
-import { onChange, changed, state, view } from "./state.js";
+import { onChange, changed, isSideBySide, state, view } from "./state.js";
 import { start } from "./connection.js";
 import { topBar, applyTheme } from "./top.js";
 import { guide } from "./guide.js";
@@ -12,6 +12,7 @@ import { stage } from "./stage.js";
 import { fitPhones } from "./fit.js";
 import { takeDroppedFiles } from "./drop.js";
 import { announce } from "./announce.js";
+import { followFocus, watchFocus } from "./focus.js";
 
 const region = (id) => document.getElementById(id);
 const NAME = "Clarion · simulated iPhone";
@@ -20,7 +21,7 @@ applyTheme();
 onChange(() => {
   const root = document.documentElement;
   Object.assign(root.dataset, {
-    layout: view.sideBySide ? "all" : "one", tab: view.tab, pane: view.pane, alone: String(state.alone),
+    layout: isSideBySide() ? "all" : "one", tab: view.tab, pane: view.pane, alone: String(state.alone),
     tools: String(state.tools === true),
   });
   render(region("top"), topBar());
@@ -30,12 +31,14 @@ onChange(() => {
   render(region("panel"), panel());
   render(region("foot"), footBar());
   render(region("announcer"), announce());
+  followFocus();
   const unread = state.selected?.snapshot?.unread;
   document.title = unread ? `(${unread}) ${NAME}` : NAME;
 });
 render(region("about"), about());
 fitPhones(region("phone"));
 takeDroppedFiles();
+watchFocus();
 changed();
 start();
 

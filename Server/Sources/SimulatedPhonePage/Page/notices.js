@@ -106,13 +106,12 @@ export function expandedNotice(phone) {
   if (!view.expandedNotice) return null;
   const notice = [...snapshot.notifications, snapshot.banner, view.lastBanner].find((each) => each?.id === view.expandedNotice);
   if (!notice) {
-    close(phone);
+    closeNotice(phone);
     return null;
   }
-  const escape = (event) => event.key === "Escape" && close(phone);
-  return h("div", { class: "layer expanded", key: "expanded", "data-testid": "expanded-notice", onkeydown: escape },
-    h("button", { class: "expanded-back", type: "button", "aria-label": "Close", onclick: () => close(phone), tabindex: "-1" }),
-    h("div", { class: "expanded-stack", role: "dialog", "aria-modal": "true", "aria-label": notice.title || "Notification" },
+  return h("div", { class: "layer expanded", key: "expanded", "data-testid": "expanded-notice" },
+    h("button", { class: "expanded-back", type: "button", "aria-label": "Close", onclick: () => closeNotice(phone), tabindex: "-1" }),
+    h("div", { class: "expanded-stack", role: "dialog", "aria-label": notice.title || "Notification" },
       h("button", { class: "expanded-card", type: "button", onclick: () => open(phone, notice) },
         largePicture(phone, notice), h("span", { class: "expanded-words" }, face(notice))),
       view.replyTo === notice.id ? replyField(phone, notice) : actions(phone, notice)));
@@ -120,14 +119,12 @@ export function expandedNotice(phone) {
 
 function actions(phone, notice) {
   return h("div", { class: "expanded-actions", key: "actions" },
-    notice.actions.map((action, index) => h("button", {
+    notice.actions.map((action) => h("button", {
       type: "button", key: action.id, "data-testid": action.takesText ? "notice-reply" : "notice-more",
       onclick: () => (action.takesText ? startReply(phone, notice) : more(phone, notice)),
-      created: (node) => index === 0 && phone.mayTakeFocus && node.focus({ preventScroll: true }),
     }, action.title, icon(action.takesText ? "reply" : "open"))),
     h("button", {
       type: "button", class: "destructive", onclick: () => dismiss(phone, notice), "data-testid": "notice-dismiss", key: "clear",
-      created: (node) => notice.actions.length === 0 && phone.mayTakeFocus && node.focus({ preventScroll: true }),
     }, "Clear", icon("trash")));
 }
 
@@ -142,12 +139,12 @@ function replyField(phone, notice) {
     event.preventDefault();
     if (!view.reply.trim()) return;
     const taken = await phone.act("replyNotification", { id: notice.id, text: view.reply });
-    if (taken) close(phone);
+    if (taken) closeNotice(phone);
   };
   return h("form", { class: "expanded-reply", key: "reply", onsubmit: send },
     h("input", {
       type: "text", value: view.reply, maxlength: "2000", placeholder: "Your answer", "aria-label": "Your answer", autocomplete: "off",
-      "data-testid": "reply-text", created: (node) => node.focus({ preventScroll: true }),
+      "data-testid": "reply-text",
       oninput: (event) => {
         view.reply = event.target.value;
         changed();
@@ -156,7 +153,8 @@ function replyField(phone, notice) {
     h("button", { type: "submit", "aria-label": "Send the answer", disabled: !view.reply.trim(), "data-testid": "reply-send" }, icon("up")));
 }
 
-function close({ view }) {
+/** Lets go of the notification that is held open. */
+export function closeNotice({ view }) {
   Object.assign(view, { expandedNotice: null, replyTo: null, reply: "" });
   changed();
 }
@@ -168,11 +166,11 @@ function largePicture(phone, notice) {
 
 function more(phone, notice) {
   phone.view.centreOpen = false;
-  close(phone);
+  closeNotice(phone);
   phone.act("moreNotification", { id: notice.id });
 }
 
 function dismiss(phone, notice) {
-  close(phone);
+  closeNotice(phone);
   phone.act("dismissNotification", { id: notice.id });
 }

@@ -41,7 +41,8 @@ function set({ view }, field, value) {
   changed();
 }
 
-function close({ view }) {
+/** Puts the sheet away. */
+export function closeOptions({ view }) {
   view.optionsOpen = false;
   changed();
 }
@@ -49,13 +50,13 @@ function close({ view }) {
 export function optionsSheet(phone) {
   const { snapshot, view } = phone;
   const open = view.optionsOpen && snapshot.screen === "main";
-  return h("div", { class: "sheet-layer", key: "options", "data-shown": String(open), inert: !open, onkeydown: (event) => event.key === "Escape" && close(phone) },
-    h("button", { class: "sheet-back", type: "button", tabindex: "-1", "aria-label": "Close the options", onclick: close }),
-    h("form", { class: "sheet", role: "dialog", "aria-modal": "true", "aria-label": "What to send", onsubmit: (event) => submit(phone, event) },
+  return h("div", { class: "sheet-layer", key: "options", "data-shown": String(open), inert: !open },
+    h("button", { class: "sheet-back", type: "button", tabindex: "-1", "aria-label": "Close the options", onclick: () => closeOptions(phone) }),
+    h("form", { class: "sheet", role: "dialog", "aria-label": "What to send", onsubmit: (event) => submit(phone, event) },
       h("header", { class: "sheet-head" },
         h("button", { class: "link-button", type: "button", onclick: () => { view.draft = { ...UNTOUCHED }; changed(); } }, "Reset"),
         h("h2", null, "What to send"),
-        h("button", { class: "link-button strong", type: "button", onclick: () => close(phone), "data-testid": "options-done" }, "Done")),
+        h("button", { class: "link-button strong", type: "button", onclick: () => closeOptions(phone), "data-testid": "options-done" }, "Done")),
       h("div", { class: "kinds", role: "radiogroup", "aria-label": "Kind" }, KINDS.map((kind) => h("button", {
         type: "button", role: "radio", "aria-checked": String(view.draft.kind === kind), class: "kind", key: kind,
         onclick: () => set(phone, "kind", kind), "data-testid": `kind-${kind}`,
@@ -73,7 +74,7 @@ export function optionsSheet(phone) {
 
 function submit(phone, event) {
   event.preventDefault();
-  close(phone);
+  closeOptions(phone);
   phone.act("sendPush", sendParameters(phone));
 }
 

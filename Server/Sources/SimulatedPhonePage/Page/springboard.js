@@ -7,7 +7,7 @@ import { isAppOpen } from "./app.js";
 import { isCovered } from "./cover.js";
 
 export function springboard(phone) {
-  const behind = isAppOpen(phone.snapshot) || isCovered(phone);
+  const behind = isAppOpen(phone.snapshot) || isCovered(phone) || Boolean(phone.view.expandedNotice);
   return h("div", { class: "layer springboard", key: "springboard", inert: behind, "data-behind": String(behind) },
     h("div", { class: "wallpaper", "aria-hidden": "true" }),
     h("div", { class: "widget", "aria-hidden": "true" }, dayWidget(phone)),

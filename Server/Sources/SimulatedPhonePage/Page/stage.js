@@ -1,17 +1,17 @@
 // The phones on the page: the selected one, or all side by side, each with its name, its user and a way to open it alone.
 import { h } from "./dom.js";
 import { icon } from "./icons.js";
-import { state, view } from "./state.js";
+import { isSideBySide, state } from "./state.js";
 import { select } from "./connection.js";
 import { device } from "./phone.js";
 
 export function stage() {
-  const shown = view.sideBySide ? state.phones : [state.selected].filter(Boolean);
+  const shown = isSideBySide() ? state.phones : [state.selected].filter(Boolean);
   return shown.map((phone) => h("div", {
     class: "stand", key: phone.id, "data-phone": phone.id, "data-testid": `stand-${phone.id}`,
     "data-selected": String(phone === state.selected), onpointerdown: () => pick(phone), onfocusin: () => pick(phone),
   },
-  view.sideBySide && caption(phone),
+  isSideBySide() && caption(phone),
   h("div", { class: "handset", key: "handset" }, device(phone))));
 }
 

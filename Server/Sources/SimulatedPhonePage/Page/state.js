@@ -18,7 +18,7 @@ export const state = {
 };
 
 export const view = {
-  /** Whether all phones stand side by side. */
+  /** Whether all phones were asked to stand side by side. */
   sideBySide: false,
   /** What the panel at the side shows: story, timeline or compose. */
   tab: "story",
@@ -28,6 +28,15 @@ export const view = {
   /** Groups of the story that somebody opened or closed. */
   toggledGroups: new Map(),
 };
+
+/** A screen on which one phone stands at a time, whatever was chosen on a larger one. */
+const narrow = window.matchMedia("(max-width: 759px)");
+narrow.addEventListener("change", () => changed());
+
+/** Whether all phones stand side by side now. */
+export function isSideBySide() {
+  return view.sideBySide && !narrow.matches;
+}
 
 const listeners = new Set();
 let scheduled = false;

@@ -5,6 +5,7 @@ import { state, view, changed } from "./state.js";
 import { distance, exactTime } from "./format.js";
 import { actorOf, ACTORS } from "./actors.js";
 import { groupsOf, messageOf } from "./pushes.js";
+import { inLines } from "./bodytext.js";
 
 const GROUPS_SHOWN = 40;
 
@@ -82,12 +83,7 @@ function statusPill(step) {
 
 function pretty(value) {
   const text = typeof value === "string" ? value : JSON.stringify(value);
-  if (!text.startsWith("{") && !text.startsWith("[")) return text;
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text;
-  }
+  return text.startsWith("{") || text.startsWith("[") ? inLines(text) : text;
 }
 
 function setOpen(key, open) {

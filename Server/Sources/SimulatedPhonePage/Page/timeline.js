@@ -75,7 +75,7 @@ function line(row) {
   h("th", { scope: "row", class: "what" },
     h("button", { type: "button", class: "row-open", "aria-expanded": String(open), onclick: toggle, "data-testid": "timeline-open" },
       h("span", { class: "row-message" }, row.richID && h("span", { class: "story-number" }, `#${row.richID}`), h("b", null, row.message)),
-      h("span", { class: "row-phone" }, row.phone.name, " · ", h("span", { class: `end-words ${row.state}` }, row.words)),
+      h("span", { class: "row-phone" }, row.phone.name, " · ", h("span", { class: `end-words ${row.state}`, title: row.words }, row.words)),
       wave(row))),
   STATIONS.map((station) => cell(row, station)));
 }

@@ -1,7 +1,7 @@
 // The bar at the top: name, which phone, connection, theme.
 import { h } from "./dom.js";
 import { icon } from "./icons.js";
-import { state, view, changed, keep, kept } from "./state.js";
+import { state, changed, isSideBySide, keep, kept } from "./state.js";
 import { select, setSideBySide } from "./connection.js";
 
 const THEMES = ["auto", "light", "dark"];
@@ -42,7 +42,8 @@ export function topBar() {
 
 function phoneSwitcher() {
   if (state.phones.length < 2) return null;
-  const one = (phone) => !view.sideBySide && phone === state.selected;
+  const all = isSideBySide();
+  const one = (phone) => !all && phone === state.selected;
   return h("div", { class: "switcher", role: "group", "aria-label": "Which phone", key: "switcher" },
     state.phones.map((phone) => h("button", {
       type: "button", key: phone.id, class: "switch-phone", "aria-pressed": String(one(phone)), "data-testid": `phone-${phone.id}`,
@@ -50,10 +51,10 @@ function phoneSwitcher() {
         select(phone);
         setSideBySide(false);
       },
-    }, icon("phone"), phone.name, unread(phone))),
+    }, icon("phone"), h("span", { class: "switch-name" }, phone.name), unread(phone))),
     h("button", {
-      type: "button", key: "all", class: "switch-phone switch-all", "aria-pressed": String(view.sideBySide), "data-testid": "phones-all",
-      onclick: () => setSideBySide(!view.sideBySide),
+      type: "button", key: "all", class: "switch-phone switch-all", "aria-pressed": String(all), "data-testid": "phones-all",
+      onclick: () => setSideBySide(!all),
     }, icon("columns"), "All"));
 }
 

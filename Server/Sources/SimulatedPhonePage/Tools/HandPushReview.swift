@@ -11,7 +11,9 @@ import ServiceErrors
 
 /// Reads a push as APNs and a phone would, and says what is wrong with it, in words and with the place (APNs reference 3.2, 6.1).
 struct HandPushReview {
-    /// How deep a payload may be nested before anybody here reads it.
+    /// How deep a phone reads.
+    private static let readableDepth = 512
+    /// How deep a payload may be nested before anybody here looks at its keys.
     private static let depthLimit = 64
 
     let push: HandPush
@@ -82,26 +84,78 @@ struct HandPushReview {
         let size =
             bytes.count > limit
             ? [PushFinding(.error, "payload", "The body has \(bytes.count) bytes; APNs takes \(limit) for this type.")] : []
-        do throws(ServiceError) {
-            _ = try JSONScanner.scan(bytes, depthLimit: Self.depthLimit)
-        } catch {
-            return size + [syntaxFinding(error.detail ?? "this is not JSON")]
+        let complaint = complaint(about: bytes)
+        if let complaint, !complaint.isReadable { return size + [finding(complaint)] }
+        let remarks = complaint.map { [finding($0)] } ?? []
+        guard Self.depth(of: bytes) <= Self.depthLimit else {
+            let sentence = "It is nested more than \(Self.depthLimit) deep, so its keys are not looked at here."
+            return size + remarks + [PushFinding(.advice, "payload", sentence)]
         }
-        guard let value = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes)) else { return size }
+        guard let value = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes)) else { return size + remarks }
         guard let members = value.members else {
             let sentence = "The body is \(value.words); it must be an object."
             return size + [PushFinding(.error, "payload", sentence, line: 1, column: 1)]
         }
-        return size + PayloadReview(type: type, members: members, text: push.payload).findings
+        return size + remarks + PayloadReview(type: type, members: members, text: push.payload).findings
     }
 
-    /// From "at byte 12: a colon was expected" to a place that an editor shows.
-    private func syntaxFinding(_ detail: String) -> PushFinding {
-        let words = "APNs carries it, but no phone can read it: "
-        guard let match = detail.wholeMatch(of: /at byte (\d+): (.*)/), let offset = Int(match.1) else {
-            return PushFinding(.error, "payload", words + detail + ".")
+    /// What the scanner does not like.
+    private struct Complaint {
+        /// In its words, for example "at byte 12: a colon was expected".
+        var detail: String
+        /// Whether a phone reads the body all the same.
+        var isReadable: Bool
+    }
+
+    /// The scanner is stricter than a phone, which reads numbers of any size, and one of two members of the same name.
+    private func complaint(about bytes: [UInt8]) -> Complaint? {
+        do throws(ServiceError) {
+            _ = try JSONScanner.scan(bytes, depthLimit: Self.readableDepth)
+            return nil
+        } catch {
+            let detail = error.detail ?? "this is not JSON"
+            let isDoubt = error.code == .invalidField || detail.hasSuffix(JSONScanner.sameNameTwice)
+            guard isDoubt else { return Complaint(detail: detail, isReadable: false) }
+            let isReadable = (try? JSONDecoder().decode(AnyJSON.self, from: Data(bytes))) != nil
+            return Complaint(detail: isReadable ? detail : detail + ", and something after it is no JSON", isReadable: isReadable)
+        }
+    }
+
+    /// Any JSON, of which nothing but the syntax is looked at.
+    private struct AnyJSON: Decodable {
+        init(from decoder: any Decoder) {}
+    }
+
+    /// How deep lists and objects are nested; what stands in strings is passed over.
+    private static func depth(of bytes: [UInt8]) -> Int {
+        var (depth, deepest, isText, isEscaped) = (0, 0, false, false)
+        for byte in bytes {
+            if isText {
+                isText = isEscaped || byte != UInt8(ascii: "\"")
+                isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
+            } else if byte == UInt8(ascii: "\"") {
+                isText = true
+            } else if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") {
+                depth += 1
+                deepest = max(deepest, depth)
+            } else if byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]") {
+                depth -= 1
+            }
+        }
+        return deepest
+    }
+
+    /// With a place that an editor shows, where there is one.
+    private func finding(_ complaint: Complaint) -> PushFinding {
+        let words = complaint.isReadable ? "APNs carries it, and phones differ in what they read: " : Self.unreadable
+        let severity: PushFinding.Severity = complaint.isReadable ? .advice : .error
+        // From "at byte 12: a colon was expected".
+        guard let match = complaint.detail.wholeMatch(of: /at byte (\d+): (.*)/), let offset = Int(match.1) else {
+            return PushFinding(severity, "payload", words + complaint.detail + ".")
         }
         let place = TextPlace(ofByte: offset, in: push.payload)
-        return PushFinding(.error, "payload", words + match.2 + ".", line: place.line, column: place.column)
+        return PushFinding(severity, "payload", words + match.2 + ".", line: place.line, column: place.column)
     }
+
+    private static let unreadable = "APNs carries it, but no phone can read it: "
 }

@@ -11,6 +11,8 @@ struct PayloadReview {
         "dismissal-date", "attributes-type", "attributes", "input-push-channel", "input-push-token", "content-changed",
         "ptt-push-type", "url-args",
     ]
+    /// The keys of an alert that stand for texts in the app.
+    private static let appTexts = ["title-loc-key", "subtitle-loc-key", "loc-key"]
     private static let levels = ["passive", "active", "time-sensitive", "critical"]
 
     let type: APNsPushType
@@ -86,6 +88,11 @@ struct PayloadReview {
         if type == .alert, visible.isEmpty {
             let silent = "It is a background push: send it with type background and priority 5."
             found.append(PushFinding(.advice, "pushType", isSilent ? silent : "There is nothing to show."))
+        }
+        if let alert = aps["alert"]?.members, let key = Self.appTexts.first(where: { alert[$0] != nil }),
+            !["title", "subtitle", "body"].contains(where: { alert[$0] != nil })
+        {
+            found.append(advice(key, "names a text in the app. The app on these phones has none, so they show nothing."))
         }
         if aps["mutable-content"] != nil, aps["alert"] == nil {
             found.append(advice("mutable-content", "starts the service extension for an alert only, and there is none."))

@@ -18,6 +18,8 @@ public struct PhoneFaults: Hashable, Sendable, Codable {
     /// How the app backend answers when the phone fetches a content.
     public enum Backend: String, Hashable, Sendable, Codable, CaseIterable {
         case none
+        /// 401, to everything that the phone asks, the password included: its session ends.
+        case unauthorized
         /// 404.
         case gone
         /// 503.

@@ -3,7 +3,7 @@
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
-from .page import Failure
+from .page import Failure, send_from_elsewhere
 
 # Roles of what can be operated: each needs a name.
 OPERATED = {
@@ -191,6 +191,108 @@ def the_keyboard_does_it_all(page, user):
     page.quiet()
 
 
+def focus(page, test_id):
+    page.see(test_id)
+    page.driver.execute_script("arguments[0].focus()", page.find(test_id))
+    has_focus(page, test_id)
+
+
+def has_focus(page, *wanted):
+    page.wait(f"the focus on {' or '.join(wanted)}, not on {active(page)}", lambda: active(page) in wanted)
+
+
+def keyed(page, key, *wanted):
+    """Presses a key; what it does to the phone takes the focus there."""
+    press_keys(page, key)
+    has_focus(page, *wanted)
+
+
+def the_focus_goes_with_the_phone(page, user):
+    page.press("control-home")
+    page.see("app-icon")
+    from_the_top(page)
+    focus(page, "app-icon")
+    keyed(page, Keys.ENTER, "send-push")
+    keyed(page, Keys.ENTER, "alert-more")
+    keyed(page, Keys.ESCAPE, "send-push")
+    page.gone("alert")
+    keyed(page, Keys.ENTER, "alert-more")
+    keyed(page, Keys.ENTER, "content-back")
+    page.see("content", '[data-state="ready"]')
+    focus(page, "picture-zoom")
+    keyed(page, Keys.ENTER, "zoom-close")
+    keyed(page, Keys.ESCAPE, "picture-zoom")
+    page.gone("zoomed-image")
+    focus(page, "content-back")
+    keyed(page, Keys.ENTER, "send-push")
+    tab_to(page, "inbox-row", limit=5)
+    keyed(page, Keys.ENTER, "content-back")
+    keyed(page, Keys.ENTER, "inbox-row")
+    focus(page, "status-time")
+    keyed(page, Keys.ENTER, "notice-open", "cover-leave")
+    keyed(page, Keys.ESCAPE, "status-time")
+    focus(page, "home-indicator")
+    keyed(page, Keys.ENTER, "app-icon")
+
+
+def a_held_notification_gives_the_focus_back(page, user):
+    send_from_elsewhere(page, "bob", {"message": "Held by key", "audience": f"username:{user}"})
+    page.see("banner")
+    focus(page, "status-time")
+    keyed(page, Keys.ENTER, "notice-open")
+    page.wait("the notification in the list", lambda: "Held by key" in "".join(page.texts("notice")))
+    focus(page, "notice-expand")
+    keyed(page, Keys.ENTER, "notice-more")
+    if page.find("notice-open"):
+        raise Failure("what lies behind the notification that is held open can be reached")
+    focus(page, "notice-reply")
+    keyed(page, Keys.ENTER, "reply-text")
+    keyed(page, Keys.ESCAPE, "notice-expand")
+    page.gone("expanded-notice")
+    keyed(page, Keys.ESCAPE, "status-time")
+    page.gone("notification-centre")
+
+
+def options_end_with_escape(page, user):
+    focus(page, "app-icon")
+    keyed(page, Keys.ENTER, "send-push", "inbox-row")
+    focus(page, "options-open")
+    press_keys(page, Keys.ENTER)
+    page.wait("the focus in the options", lambda: (active(page) or "").startswith("kind-"))
+    keyed(page, Keys.ESCAPE, "options-open")
+    page.gone("options-done")
+    page.press("options-open")
+    page.see("options-done")
+    page.driver.execute_script("document.querySelector('.sheet-back').click()")
+    page.gone("options-done")
+
+
+def escape_reaches_a_question_from_the_switches(page, user):
+    send_from_elsewhere(page, user, {"message": "A question"})
+    page.see("alert")
+    focus(page, "control-quit")
+    press_keys(page, Keys.ESCAPE)
+    page.gone("alert")
+    has_focus(page, "control-quit")
+    claimed = page.driver.execute_script("return document.querySelectorAll('[aria-modal=\"true\"]').length")
+    if claimed:
+        raise Failure("a dialog on the phone says that nothing beside it can be used")
+
+
+def every_kind_is_drawn_on_a_ground(page, user):
+    bare = page.driver.execute_script("""
+      const list = document.querySelector('.device .screen');
+      return ['img', 'sound', 'video', 'url', 'coupon', 'text', 'file', 'sealed', 'some-later-kind'].filter((kind) => {
+        const node = list.appendChild(document.createElement('span'));
+        node.className = `row-thumb drawn kind-${kind}`;
+        const { backgroundImage, backgroundColor } = getComputedStyle(node);
+        node.remove();
+        return backgroundImage === 'none' && backgroundColor === 'rgba(0, 0, 0, 0)';
+      })""")
+    if bare:
+        raise Failure(f"drawn white on nothing: {bare}")
+
+
 def nothing_holds_the_focus(page, user):
     """Tab goes round: from the top through everything, out at the end."""
     from_the_top(page)
@@ -229,5 +331,6 @@ def notifications_are_announced(page, user):
 
 STEPS = [
     every_control_has_a_name, the_page_is_well_formed, text_can_be_read_in_dark_and_light, the_keyboard_does_it_all,
-    nothing_holds_the_focus, motion_can_be_reduced, notifications_are_announced,
+    the_focus_goes_with_the_phone, a_held_notification_gives_the_focus_back, options_end_with_escape,
+    escape_reaches_a_question_from_the_switches, every_kind_is_drawn_on_a_ground, nothing_holds_the_focus, motion_can_be_reduced, notifications_are_announced,
 ]

@@ -120,6 +120,39 @@ def a_dropped_file_keeps_its_bundle(page, user):
         raise Failure("the phones' own app is called another one")
 
 
+def a_dropped_file_is_sent_as_it_is(page, user):
+    filler = ",".join(f'"key{number}":[1,2,3]' for number in range(180))
+    body = '{"aps":{"alert":{"title":"As written","body":"x"}},"n":12345678901234567890,"d":1.0,"a":1,"a":2,' + filler + "}"
+    page.drop("compact.apns", body.replace("{", '{"Simulator Target Bundle": "org.clarion.demo",', 1))
+    page.wait("the body without the bundle", lambda: page.find("push-payload").get_attribute("value") == body)
+    page.wait("what is to be said of it", lambda: "phones differ" in "".join(page.texts("finding")))
+    sends(page, "push-send", "accepted", "a compact push of 3 KB")
+    page.press("tab-timeline")
+    page.type("timeline-filter", "as written")
+    page.catch_copies()
+    page.press("timeline-export")
+    request = next(step for row in json.loads(page.last_copied("saved")) for step in row["steps"] if step["step"] == "apns-request")
+    if request["detail"]["payload"] != body:
+        raise Failure(f"APNs got something else than the file: {request['detail']['payload']}")
+    page.type("timeline-filter", " ")
+    page.press("tab-compose")
+    page.press("push-format")
+    shown = page.wait("lines", lambda: "\n" in (text := page.find("push-payload").get_attribute("value")) and text)
+    if "12345678901234567890" not in shown or '"d": 1.0' not in shown or shown.count('"a": ') != 2:
+        raise Failure("Format changes values")
+
+
+def what_is_deep_or_no_object_is_sent_too(page, user):
+    page.drop("deep.apns", '{"aps":{"alert":"deep"},"x":' + "[" * 600 + "]" * 600 + "}")
+    page.wait("what is to be said of it", lambda: "more than 512 deep" in "".join(page.texts("finding")))
+    sends(page, "push-send", "accepted", "a push that is nested 600 deep")
+    for text, words in (("[1,2,3]", "The body is a list"), ('"hi"', "The body is a text"), ("null", "The body is null")):
+        page.drop("other.apns", text)
+        page.wait(words, lambda: words in "".join(page.texts("finding")))
+    page.drop("picture.apns", encoded=PNG)
+    page.wait("that it is no text", lambda: "picture.apns is no text" in page.driver.find_element("id", "toasts").text)
+
+
 def again_and_as_other_forms(page, user):
     page.catch_copies()
     page.press("template-alert")
@@ -226,7 +259,7 @@ def later_can_be_taken_back(page, user):
 
 STEPS = [
     a_push_by_hand_arrives, to_another_phone, mistakes_are_told_in_words_with_their_place, broken_json_is_found,
-    a_dropped_file_keeps_its_bundle, again_and_as_other_forms, rich_of_every_kind, sealed_opens_on_the_phone_alone,
-    sealing_says_who_cannot_open_it,
+    a_dropped_file_keeps_its_bundle, a_dropped_file_is_sent_as_it_is, what_is_deep_or_no_object_is_sent_too,
+    again_and_as_other_forms, rich_of_every_kind, sealed_opens_on_the_phone_alone, sealing_says_who_cannot_open_it,
     a_dropped_picture_is_the_content, later_can_be_taken_back,
 ]

@@ -40,6 +40,24 @@ def every_part_fits(page, user):
     page.shot("small-every-control")
 
 
+def what_was_chosen_on_a_large_screen_does_no_harm(page, user):
+    page.size(1280, 900)
+    page.press("phones-all")
+    page.see("stand-3")
+    page.size(390, 844, mobile=True)
+    page.press("pane-phone")
+    page.wait("one phone at its full size", lambda: len(page.driver.execute_script("""
+      return [...document.querySelectorAll('.device')].filter((node) => node.getBoundingClientRect().width > 240)""")) == 1)
+    page.wait("one phone to be marked, and each in sight", lambda: page.driver.execute_script("""
+      const chips = [...document.querySelectorAll('.switch-phone:not(.switch-all)')];
+      return chips.filter((node) => node.getAttribute('aria-pressed') === 'true').length === 1
+        && chips.every((node) => node.getBoundingClientRect().right <= 390 - 16)"""))
+    page.shot("small-after-all")
+    page.press("phone-3")
+    page.see("stand-3")
+    page.press("phone-1")
+
+
 def a_push_is_sent_with_a_thumb(page, user):
     page.press("pane-phone")
     page.wait("the phone within the screen", lambda: page.driver.execute_script("""
@@ -69,4 +87,4 @@ def dark_too(page, user):
     page.size(1280, 900)
 
 
-STEPS = [every_part_fits, a_push_is_sent_with_a_thumb, dark_too]
+STEPS = [every_part_fits, what_was_chosen_on_a_large_screen_does_no_harm, a_push_is_sent_with_a_thumb, dark_too]

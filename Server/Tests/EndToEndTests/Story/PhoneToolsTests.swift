@@ -84,6 +84,54 @@ struct PhoneToolsTests {
         }
     }
 
+    @Test("a phone that is told 401 shows the push's own words, and its app asks for the password until it is taken back")
+    func unauthorized() async throws {
+        try await Stage.open { stage in
+            let phone = stage.phone(1)
+            try await stage.signIn("alice", on: 1)
+            try await phone.perform(.home)
+            try await faults(stage, backend: .unauthorized)
+            _ = try await stage.caller("alice").send(Picture.random(side: 32), message: "Words stay")
+            let shown = try await stage.wait(for: "the notification", on: 1) { !$0.notifications.isEmpty }
+            #expect(shown.notifications.first?.hasAttachment == false)
+            try await phone.perform(.openApp)
+            try await stage.wait(for: "the sign-in screen", on: 1) { $0.screen == .signIn }
+            try await phone.perform(.signIn(user: "alice", password: "alice"))
+            #expect(await phone.snapshot.signIn.error == "User name and password do not match.")
+            try await faults(stage)
+            try await phone.perform(.signIn(user: "alice", password: "alice"))
+            let inbox = try await stage.wait(for: "the inbox", on: 1) { $0.screen == .main && !$0.inbox.isEmpty }
+            #expect(inbox.user == "alice" && inbox.signIn.error == nil)
+        }
+    }
+
+    @Test("the story of a push to a phone that is away says that APNs keeps it, and what became of it")
+    func away() async throws {
+        try await Stage.open { stage in
+            let phone = stage.phone(1)
+            try await stage.signIn("alice", on: 1)
+            try await phone.perform(.setNetwork(offline: true))
+            var sent: [String] = []
+            for expiration in [nil, 0, nil] as [Int64?] {
+                let push = HandPush(expiration: expiration, payload: #"{"aps":{"alert":"a"}}"#)
+                sent.append(try await stage.demo.tools.send(push, to: "1").apnsId)
+            }
+            let ids = sent
+            func titles(_ id: String) -> [String] {
+                phone.steps.filter { $0.push == id && ($0.step == .stored || $0.step == .held) }.map(\.title)
+            }
+            let kept = "APNs keeps it until the phone is back"
+            _ = try await eventually("the fates are told") { titles(ids[2]) == [kept] ? true : nil }
+            #expect(titles(ids[0]).count == 2 && titles(ids[0]).first == kept)
+            #expect(titles(ids[0]).last?.hasPrefix("A newer push took its place") == true)
+            #expect(titles(ids[1]).count == 1 && titles(ids[1]).first?.contains("to be tried once only") == true)
+            try await phone.perform(.setNetwork(offline: false))
+            _ = try await eventually("the newest arrives") {
+                phone.steps.contains { $0.push == ids[2] && $0.step == .shown } ? true : nil
+            }
+        }
+    }
+
     @Test("a retired token is answered 410, and the phone has another one after its next start")
     func retired() async throws {
         try await Stage.open { stage in
