@@ -14,7 +14,7 @@
         var body = Data()
         /// What the exchange itself decided, before the system reports the end that it caused.
         var failure: TransportError?
-        /// Whether the rest of a refusal was not waited for.
+        /// Whether the rest of a download was not waited for. What that means is known when the status is.
         private var isCut = false
 
         init(maximumBytes: Int64, file: URL?) {
@@ -33,9 +33,14 @@
         /// Takes the news that a download has reached so many bytes, in an answer of this status; `false` as above. The caller's
         /// limit is for the content: a refusal has one of its own, and what is beyond that is cut off, since its status says enough.
         mutating func reached(_ count: Int64, status: Int?) -> Bool {
-            let isRefusal = status != nil && status != 200
-            guard count > (isRefusal ? Self.refusalLimit : maximumBytes) else { return true }
-            if isRefusal { isCut = true } else { failure = .tooLarge }
+            let limit =
+                switch status {
+                case 200: maximumBytes
+                case nil: max(maximumBytes, Self.refusalLimit)
+                default: Self.refusalLimit
+                }
+            guard count > limit else { return true }
+            isCut = true
             return false
         }
 
@@ -58,6 +63,7 @@
         /// How it ends.
         func outcome(_ error: (any Error)?, headers: [AnyHashable: Any]) -> Result<TransportResponse, TransportError> {
             if let failure { return .failure(failure) }
+            if isCut, status == 200 || status == 0 { return .failure(.tooLarge) }
             if let error, !isCut { return .failure(Self.failure(error)) }
             guard status > 0 else { return .failure(.unreachable) }
             var named: [String: String] = [:]
