@@ -14,6 +14,9 @@
             in bundle: Bundle = .main, preferences: [String] = Locale.preferredLanguages
         ) -> String {
             let spoken = app(around: bundle).localizations
+            let bases = Set(spoken.compactMap(known))
+            // What the user would like to read comes before what the app falls back to.
+            if let wanted = preferences.lazy.compactMap(known).first(where: bases.contains) { return wanted }
             let chosen = Bundle.preferredLocalizations(from: spoken, forPreferences: preferences)
             return chosen.lazy.compactMap(known).first ?? all[0]
         }

@@ -14,7 +14,7 @@
         var body = Data()
         /// What the exchange itself decided, before the system reports the end that it caused.
         var failure: TransportError?
-        /// A refusal was longer than anybody reads and was ended: what it says is lost, that it is one is not.
+        /// Whether the rest of a download was not waited for. What that means is known when the status is.
         private var isCut = false
 
         init(maximumBytes: Int64, file: URL?) {
@@ -30,15 +30,17 @@
             return false
         }
 
-        /// Takes the news that a download has reached so many bytes; `false` as above. The caller's bound is for the content: what
-        /// comes with another status than 200 says why there is none, however small the content would be.
+        /// Takes the news that a download has reached so many bytes, in an answer of this status; `false` as above. The caller's
+        /// limit is for the content: a refusal has one of its own, and what is beyond that is cut off, since its status says enough.
         mutating func reached(_ count: Int64, status: Int?) -> Bool {
-            if let status, status != 200 {
-                isCut = count > Self.refusalLimit
-                return !isCut
-            }
-            guard count > maximumBytes else { return true }
-            failure = .tooLarge
+            let limit =
+                switch status {
+                case 200: maximumBytes
+                case nil: max(maximumBytes, Self.refusalLimit)
+                default: Self.refusalLimit
+                }
+            guard count > limit else { return true }
+            isCut = true
             return false
         }
 
@@ -61,6 +63,7 @@
         /// How it ends.
         func outcome(_ error: (any Error)?, headers: [AnyHashable: Any]) -> Result<TransportResponse, TransportError> {
             if let failure { return .failure(failure) }
+            if isCut, status == 200 || status == 0 { return .failure(.tooLarge) }
             if let error, !isCut { return .failure(Self.failure(error)) }
             guard status > 0 else { return .failure(.unreachable) }
             var named: [String: String] = [:]

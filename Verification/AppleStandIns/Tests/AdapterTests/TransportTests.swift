@@ -103,20 +103,6 @@ extension AppleFace {
             }
         }
 
-        @Test(
-            "hears a refusal that is longer than the content would have been, and one that is longer than anybody reads",
-            arguments: [("401 Unauthorized", 200), ("503 Service Unavailable", 64 << 10), ("404 Not Found", 3_000_000)])
-        func longRefusal(status: String, count: Int) async throws {
-            let words = Data(repeating: UInt8(ascii: "x"), count: count)
-            let server = try LoopbackServer { _ in LoopbackServer.response(status, body: words) }
-            let file = newFile()
-            let response = try await URLSessionTransport()
-                .download(get(server), to: file, maximumBytes: 30, deadline: .seconds(5))
-            #expect("\(response.status)" == status.prefix(3))
-            #expect(count > 64 << 10 ? response.body.count <= 64 << 10 : response.body == words)
-            #expect(!FileManager.default.fileExists(atPath: file.path))
-        }
-
         @Test("says that a server cannot be reached")
         func unreachable() async throws {
             let url = try #require(URL(string: "http://127.0.0.1:1/"))
