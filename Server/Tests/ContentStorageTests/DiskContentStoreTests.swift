@@ -1,4 +1,5 @@
 import AppBackend
+import ClarionTesting
 import ContentStorage
 import Foundation
 import RichPushModel
@@ -53,7 +54,8 @@ import Testing
             try await upload.write([1])
             #expect(try temporary.files("/incoming").count == 1)
         }
-        #expect(try temporary.files("/incoming").isEmpty)
+        // Let go of for good once whoever wrote for it is off its thread.
+        #expect(await eventually { (try? temporary.files("/incoming").isEmpty) == true })
     }
 
     @Test("more uploads than may run are refused, and a finished one makes room")

@@ -1,3 +1,4 @@
+import ClarionTesting
 import DeviceSimulation
 import Foundation
 import RichPushModel

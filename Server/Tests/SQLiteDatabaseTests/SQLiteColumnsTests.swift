@@ -48,6 +48,11 @@ struct SQLiteColumnsTests {
                 _ = try columns.text(0)
                 throw Wrong()
             } catch let error as DatabaseError where error.resultCode == .SQLITE_NOMEM {}
+            // A value that could not be converted is null from then on: it is asked once.
+            sqlite3_hard_heap_limit64(0)
+            sqlite3_reset(statement)
+            guard sqlite3_step(statement) == SQLITE_ROW else { throw Wrong() }
+            sqlite3_hard_heap_limit64(sqlite3_memory_used() + 10_000)
             var bytes: [UInt8] = []
             do {
                 _ = try columns.appendTexts(from: 0, to: &bytes)

@@ -58,6 +58,9 @@ struct HotContentLedger: Sendable {
     /// Whether somebody reads it from the store.
     func isLoading(_ digest: String) -> Bool { loading.contains(digest) }
 
+    /// What is kept of a content, which counts as no question.
+    func bytes(of digest: String) -> ByteBuffer? { entries[digest]?.bytes }
+
     /// The bytes that one who was told to load has read.
     mutating func loaded(_ bytes: ByteBuffer, of digest: String, at uptime: Duration) {
         loading.remove(digest)

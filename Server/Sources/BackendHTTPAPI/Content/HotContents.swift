@@ -55,13 +55,13 @@ final class HotContents: Sendable {
 
     private func join(_ digest: String) async -> ByteBuffer? {
         await withCheckedContinuation { continuation in
-            // It may have ended since this caller was told to wait.
-            let isWaiting = state.withLock { state in
-                guard state.ledger.isLoading(digest) else { return false }
+            // It may have ended since this caller was told to wait; then what was loaded is there.
+            let (isWaiting, bytes) = state.withLock { state in
+                guard state.ledger.isLoading(digest) else { return (false, state.ledger.bytes(of: digest)) }
                 state.waiting[digest, default: []].append(continuation)
-                return true
+                return (true, nil)
             }
-            if !isWaiting { continuation.resume(returning: nil) }
+            if !isWaiting { continuation.resume(returning: bytes) }
         }
     }
 }

@@ -120,7 +120,7 @@ struct BucketCounterTests {
         try await with { store, gate, before in
             gate.open()
             try await store.count()
-            #expect(try await put(2, "other's", hub: 2, in: before))
+            #expect(try await put(2, "others", hub: 2, in: before))
             gate.close()
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await store.count() }

@@ -145,9 +145,13 @@ func isOnMainQueue() -> Bool { DispatchQueue.getSpecific(key: mainQueueKey) == t
 /// Gives other tasks their turn until something has happened; `false` if it does not.
 @MainActor
 func soon(_ condition: @MainActor () async -> Bool) async -> Bool {
-    for _ in 0..<200_000 {
+    // Turns alone pass quickly while something else has the processor.
+    let end = ContinuousClock.now + .seconds(3)
+    var turns = 0
+    while turns < 200_000 || ContinuousClock.now < end {
         if await condition() { return true }
         await Task.yield()
+        turns += 1
     }
     return false
 }
