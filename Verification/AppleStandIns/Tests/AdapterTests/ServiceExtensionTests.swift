@@ -109,6 +109,7 @@ extension AppleFace {
 
         @Test("speaks the language of its app, and the app recognises what it made neutral in any")
         func language() async throws {
+            // Unchecked because the class that it extends is: it adds no state.
             final class German: RichPushNotificationService, @unchecked Sendable {
                 override class var configuration: RichPushConfiguration { TestPhone.configuration }
                 override class var language: String { "de" }
