@@ -122,6 +122,30 @@ struct EnrichmentTests {
         #expect(try files.map { try Data(contentsOf: try #require($0)) } == [Samples.png(7), Samples.png(8)])
     }
 
+    @Test("the number on the icon counts what came while a slower notification was fetched")
+    func badge() async throws {
+        _ = try await device.signedIn()
+        device.backend.store(7)
+        device.backend.store(8)
+        let gate = Gate()
+        device.backend.state.with { $0.gates["notifications/7"] = gate }
+        let serviceExtension = try device.launchExtension()
+        async let slow = serviceExtension.enrich(request(7), budget: .seconds(30))
+        #expect(await eventually { device.backend.count("GET", "/notifications/7") == 1 })
+        #expect(await serviceExtension.enrich(request(8), budget: .seconds(30)).badge == 2)
+        await gate.open()
+        #expect(await slow.badge == 2)
+    }
+
+    @Test("a number that the push brings is left as it is")
+    func ownBadge() async throws {
+        _ = try await device.signedIn()
+        device.backend.store(7)
+        var numbered = request(7)
+        numbered.original.badge = 5
+        #expect(await (try device.launchExtension()).enrich(numbered, budget: .seconds(30)).badge == 5)
+    }
+
     @Test("does not show the words of a user who signed out while it was fetching")
     func signedOutMeanwhile() async throws {
         let app = try await device.signedIn()

@@ -45,6 +45,7 @@ struct BroadcastBenchmark {
         var samples: [String: [Sample]] = [:]
         for _ in 0..<rounds {
             bare.append(try alone(sink))
+            try readThrough(file)
             samples["SQLite", default: []].append(try broadcast(file, [:], sink, nil))
             samples["PostgreSQL", default: []].append(try broadcast(moved, settings, sink, server))
         }
@@ -118,6 +119,14 @@ struct BroadcastBenchmark {
             seconds: run.seconds, processor: try server.processorSeconds() - before.server,
             peakMegabytes: try server.peakMegabytes(),
             database: try database.map { try $0.processorSeconds() - (before.database ?? 0) })
+    }
+
+    /// Has the system keep the file's pages in memory, as those of a file in use are: what reading a disk costs is not what is measured,
+    /// and some machines forget the pages of a file within seconds.
+    private func readThrough(_ node: URL) throws {
+        let file = try FileHandle(forReadingFrom: node.appending(path: "clarion.sqlite"))
+        defer { try? file.close() }
+        while let piece = try file.read(upToCount: 1 << 20), !piece.isEmpty {}
     }
 
     /// As long as makes the body as long as that of the client alone.

@@ -17,10 +17,16 @@ struct APNsBatchGroups {
     init(_ batch: PushBatch, defaultEnvironment: APNsEnvironment, defaultTopic: String) {
         decided = Array(repeating: nil, count: batch.targets.count)
         let headers = batch.headers.map { APNsPush.Headers($0, defaultTopic: defaultTopic) }
+        // Of the target before, which mostly is that of the next.
+        var known = (word: String?.none, environment: APNsEnvironment?.some(defaultEnvironment))
         batch.targets.withUnsafeBufferPointer { targets in
             // By its fields: a copy of a whole target costs several counts of references.
             for position in targets.indices {
-                guard let environment = Self.environment(targets[position].environment, default: defaultEnvironment) else {
+                if known.word != targets[position].environment {
+                    known.word = targets[position].environment
+                    known.environment = Self.environment(known.word, default: defaultEnvironment)
+                }
+                guard let environment = known.environment else {
                     decided[position] = .unsupported
                     continue
                 }

@@ -55,7 +55,10 @@ public struct APNsPushTransport: PushTransport {
         var targets: [Int]
         var outcomes: [APNsOutcome]?
 
-        var areAllAccepted: Bool { outcomes?.allSatisfy { if case .accepted = $0 { true } else { false } } ?? false }
+        /// Looks at them where they lie: one that is taken out is copied, with all that the other kinds may hold.
+        var areAllAccepted: Bool {
+            outcomes?.withUnsafeBufferPointer { outcomes in outcomes.indices.allSatisfy { outcomes[$0].isAccepted } } ?? false
+        }
     }
 
     private func answer(_ group: APNsBatchGroups.Group, _ lane: APNsSendLane) async -> Answer {

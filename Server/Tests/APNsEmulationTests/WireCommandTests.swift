@@ -1,4 +1,5 @@
 import APNsProtocol
+import ClarionTesting
 import NIOCore
 import NIOHTTP2
 import Testing
@@ -41,7 +42,7 @@ struct WireCommandTests {
             #expect(await outcome(client, emulator.push()) == "200")
             emulator.apns.inject(.delay(.milliseconds(300)))
             async let late = outcome(client, emulator.push())
-            while emulator.apns.recordedExchanges.count < 2 { await Task.yield() }
+            #expect(await eventually { emulator.apns.recordedExchanges.count >= 2 })
             await emulator.apns.goAway(reason: .shutdown, pause: .milliseconds(50))
             #expect(await late == "200")
             try await client.channel.closeFuture.get()
@@ -79,7 +80,7 @@ struct WireCommandTests {
             #expect(await outcome(wedged, emulator.push()) == "200")
             await emulator.apns.wedgeConnections()
             async let lost = outcome(wedged, emulator.push())
-            while (emulator.apns.traffic.received["HEADERS"] ?? 0) < 3 { await Task.yield() }
+            #expect(await eventually { (emulator.apns.traffic.received["HEADERS"] ?? 0) >= 3 })
             try await wedged.close()
             #expect(await lost != "200")
             #expect(emulator.apns.recordedExchanges.count == 2)
@@ -149,7 +150,7 @@ struct WireCommandTests {
         } _: { emulator in
             let client = try await emulator.connect()
             async let blocked = outcome(client, emulator.push(String(repeating: "x", count: 100_000)))
-            while emulator.apns.traffic.receivedData < 65_535 { await Task.yield() }
+            #expect(await eventually { emulator.apns.traffic.receivedData >= 65_535 })
             try await client.close()
             #expect(await blocked != "413")
             #expect(emulator.apns.traffic.sent["WINDOW_UPDATE"] == nil)

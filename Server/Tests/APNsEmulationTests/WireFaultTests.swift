@@ -1,4 +1,5 @@
 import APNsProtocol
+import ClarionTesting
 import NIOCore
 import NIOHTTP2
 import Testing
@@ -210,7 +211,7 @@ struct WireFaultTests {
             let client = try await emulator.connect()
             #expect(await outcome(client, emulator.push()) == "403")
             async let lost = outcome(client, emulator.push())
-            while (emulator.apns.traffic.received["HEADERS"] ?? 0) < 2 { await Task.yield() }
+            #expect(await eventually { (emulator.apns.traffic.received["HEADERS"] ?? 0) >= 2 })
             try await client.close()
             #expect(await lost == "closed")
             #expect(emulator.apns.recordedExchanges.count == 1)

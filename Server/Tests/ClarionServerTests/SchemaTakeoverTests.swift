@@ -55,7 +55,7 @@ struct SchemaTakeoverTests {
             let clock = ManualClock()
             try await withThrowingTaskGroup(of: [Int].self) { group in
                 group.addTask { try await takeover(database, clock, Self.harmful).run() }
-                while clock.sleeperCount == 0 { await Task.yield() }
+                #expect(await eventually { clock.sleeperCount > 0 })
                 let oldest = try await SchemaFence(database).oldest()
                 let version = try await SchemaMigrator.version(of: database)
                 #expect(oldest == Self.known + 1 && version == Self.known)
@@ -76,7 +76,7 @@ struct SchemaTakeoverTests {
                     do { try await takeover(database, clock, Self.harmful).run() } catch { return error }
                     return nil
                 }
-                while clock.sleeperCount == 0 { await Task.yield() }
+                #expect(await eventually { clock.sleeperCount > 0 })
                 clock.advance(by: SchemaTakeover.patience)
                 return try await group.next().flatMap(\.self)
             }

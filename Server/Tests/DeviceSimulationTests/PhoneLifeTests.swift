@@ -88,7 +88,7 @@ struct PhoneLifeTests {
         for number: Int32 in [7, 8] { await fixture.alert(number) }
         #expect(await fixture.reached(.shown, 2))
         // The number on the icon comes a step after the words.
-        while await phone.snapshot.badge != 2 { await Task.yield() }
+        #expect(await eventually { await phone.snapshot.badge == 2 })
         let before = await phone.snapshot
         let orphan = fixture.folder.appendingPathComponent("system/left-behind.png")
         try bytes.write(to: orphan)

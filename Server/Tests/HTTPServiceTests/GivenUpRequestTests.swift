@@ -1,3 +1,4 @@
+import ClarionTesting
 import HTTPTypes
 import Hummingbird
 import Logging
@@ -31,7 +32,7 @@ struct GivenUpRequestTests {
                 context: ServiceRequestContext(source: source)
             ).status
         }
-        while commit.withLockedValue({ $0 == nil }) { await Task.yield() }
+        #expect(await eventually { commit.withLockedValue({ $0 != nil }) })
         answer.cancel()
         for _ in 0..<1_000 { await Task.yield() }
         commit.withLockedValue { $0 }?.resume()

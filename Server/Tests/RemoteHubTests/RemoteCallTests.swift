@@ -1,3 +1,4 @@
+import ClarionTesting
 import HubProtocol
 import RichPushModel
 import SharedAccess
@@ -82,7 +83,7 @@ struct RemoteCallTests {
         let options = RemoteHubOptions(deadline: .seconds(30), attemptDeadline: .seconds(20))
         let remote = try ScriptedRemote(.status(429, [HeaderField("Retry-After", "12")]), .queued, options: options)
         async let receipt = remote.hub.send(.apple("{}"))
-        while remote.clock.sleeperCount == 0 { await Task.yield() }
+        #expect(await eventually { remote.clock.sleeperCount > 0 })
         remote.clock.advance(by: .seconds(11))
         #expect(remote.clock.sleeperCount == 1, "not before its time")
         remote.clock.advance(by: .seconds(1))
@@ -115,7 +116,7 @@ struct RemoteCallTests {
     func cancelled() async throws {
         let remote = try ScriptedRemote(.status(503), .queued, options: RemoteHubOptions())
         let task = Task { try await remote.hub.send(.apple("{}")) }
-        while remote.clock.sleeperCount == 0 { await Task.yield() }
+        #expect(await eventually { remote.clock.sleeperCount > 0 })
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(remote.transport.asked.count == 1)

@@ -54,7 +54,7 @@ struct DispatcherLaneTests {
         let dispatcher = bench.dispatcher(signal: signal)
         try await withThrowingTaskGroup { group in
             group.addTask { await dispatcher.run() }
-            while gate.count < 4 { await Task.yield() }
+            #expect(await eventually { gate.count >= 4 })
             // Every slot for small and large slices is taken by a batch that does not come back.
             for _ in 1...20 {
                 let receipt = try await bench.send(to: "one")

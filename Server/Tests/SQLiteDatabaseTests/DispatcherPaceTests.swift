@@ -115,9 +115,9 @@ struct DispatcherPaceTests {
         await withTaskGroup { group in
             group.addTask { await dispatcher.run() }
             for count in 1...3 {
-                while bench.transport.count(.accepted) < count { await Task.yield() }
+                #expect(await eventually { bench.transport.count(.accepted) >= count })
                 // The poll and the pace sleep.
-                while bench.clock.sleeperCount < 2 { await Task.yield() }
+                #expect(await eventually { bench.clock.sleeperCount >= 2 })
                 bench.clock.advance(by: .milliseconds(250))
             }
             while (try? await bench.telemetry(receipt).state.isFinal) != true { await Task.yield() }

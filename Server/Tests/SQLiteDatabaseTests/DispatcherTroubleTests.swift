@@ -189,7 +189,7 @@ struct DispatcherTroubleTests {
         let dispatcher = bench.dispatcher { $0.window = 100 }
         await withTaskGroup { group in
             group.addTask { await dispatcher.run() }
-            while bench.transport.batches.isEmpty { await Task.yield() }
+            #expect(await eventually { !bench.transport.batches.isEmpty })
             group.cancelAll()
         }
         #expect(try await bench.settle(receipt, bench.dispatcher()).outcomes == [.accepted: 300])

@@ -1,3 +1,4 @@
+import ClarionTesting
 import NIOConcurrencyHelpers
 import RichPushModel
 import StorageConformance
@@ -51,7 +52,7 @@ struct HeldSlicesTests {
             }
             if first { _ = await dispatcher.pass() }
             // None is done before that.
-            while queue.requests.count < 2 { await Task.yield() }
+            #expect(await eventually { queue.requests.count >= 2 })
         }
         #expect(await dispatcher.pass() == 4)
         _ = await dispatcher.pass()
@@ -82,7 +83,7 @@ struct HeldSlicesTests {
                 hasLooked.withLockedValue { $0 = true }
             }
             // None gives its slot back before that.
-            while !hasLooked.withLockedValue({ $0 }) { await Task.yield() }
+            #expect(await eventually { hasLooked.withLockedValue({ $0 }) })
         }
         #expect(await dispatcher.pass() == 3)
         #expect(try await bench.store.hub.telemetry.telemetry(of: late, in: other, at: bench.clock.now)?.state.isFinal == true)

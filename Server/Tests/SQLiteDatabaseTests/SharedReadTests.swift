@@ -52,15 +52,15 @@ struct SharedReadTests {
         let answers = Answers()
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await answers.ask(1, reads) }
-            while notes.batches.withLock({ $0.isEmpty }) { await Task.yield() }
+            #expect(await eventually { notes.batches.withLock({ !$0.isEmpty }) })
             for question in others { group.addTask { await answers.ask(question, reads) } }
-            while reads.waitingCount < min(others.count, waitingLimit) { await Task.yield() }
+            #expect(await eventually { reads.waitingCount >= min(others.count, waitingLimit) })
             // One more than a batch, and the first is not done.
             if beside > 0 {
                 group.addTask { await answers.ask(2, reads) }
-                while notes.batches.withLock({ $0.count }) < 2 { await Task.yield() }
+                #expect(await eventually { notes.batches.withLock({ $0.count }) >= 2 })
             }
-            while answers.all.count < others.count - waitingLimit { await Task.yield() }
+            #expect(await eventually { answers.all.count >= others.count - waitingLimit })
             notes.release()
         }
         return (answers.all, notes.batches.withLock { $0 })

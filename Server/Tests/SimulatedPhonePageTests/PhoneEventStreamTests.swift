@@ -16,7 +16,7 @@ struct PhoneEventStreamTests {
         let last = other ?? phone
         let before = await last.listenerCount
         async let answer = harness.call(.get, path, headers: headers)
-        while await last.listenerCount == before { await Task.yield() }
+        #expect(await eventually { await last.listenerCount != before })
         try await script()
         await phone.switchOff()
         await other?.switchOff()
@@ -87,10 +87,10 @@ struct PhoneEventStreamTests {
         let harness = PageHarness([phone])
         let answer = try await listen(harness) {
             for _ in 0..<2 {
-                while harness.clock.sleeperCount == 0 { await Task.yield() }
+                #expect(await eventually { harness.clock.sleeperCount > 0 })
                 harness.clock.advance(by: .seconds(15))
             }
-            while harness.clock.sleeperCount == 0 { await Task.yield() }
+            #expect(await eventually { harness.clock.sleeperCount > 0 })
         }
         #expect(answer.text.components(separatedBy: ": still here\n\n").count == 3)
     }

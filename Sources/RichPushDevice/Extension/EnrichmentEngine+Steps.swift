@@ -44,14 +44,15 @@ extension EnrichmentEngine {
         if let title = entry.title { best.title = title }
         if let subtitle = entry.subtitle { best.subtitle = subtitle }
         best.body = entry.message
-        if best.badge == nil { best.badge = unread(in: session) }
+        running[key]?.countsUnread = best.badge == nil
         running[key]?.best = best
     }
 
     /// Whether the app has not signed out meanwhile: the words of the user before are then nobody's business.
     func isCurrent(_ session: Session) -> Bool { (try? device.store.session())?.id == session.id }
 
-    private func unread(in session: Session) -> Int? {
+    /// What the icon has to say. `nil` when it cannot be told.
+    func unread(in session: Session) -> Int? {
         guard let synchronised = try? records.synchronised(of: session.id),
             let arrived = try? records.arrived(of: session.id),
             let told = try? outbox.reads(of: session, now: device.clock.now),

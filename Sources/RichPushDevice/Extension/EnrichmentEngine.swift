@@ -22,6 +22,8 @@ public actor EnrichmentEngine {
         let fallback: NoticeContent
         /// For whom it is enriched; `best` is then nobody else's business.
         var session: Session?
+        /// Whether the number on the icon is the inbox's and not the push's.
+        var countsUnread = false
         let result: FirstResult<NoticeContent>
         var work: Task<Void, Never>?
     }
@@ -77,8 +79,14 @@ public actor EnrichmentEngine {
     private func settle(_ key: String) async {
         guard let entry = running.removeValue(forKey: key) else { return }
         entry.work?.cancel()
-        let isTheirs = entry.session.map(isCurrent) ?? true
-        await entry.result.resolve(isTheirs ? entry.best : entry.fallback)
+        guard let session = entry.session, isCurrent(session) else {
+            await entry.result.resolve(entry.session == nil ? entry.best : entry.fallback)
+            return
+        }
+        var best = entry.best
+        // Only now: what came while this one was fetched is counted too, and the last one shown has the last word.
+        if entry.countsUnread { best.badge = unread(in: session) }
+        await entry.result.resolve(best)
     }
 
     private func improve(_ key: String, _ envelope: PushEnvelope, within deadline: Deadline) async {

@@ -1,3 +1,4 @@
+import Crypto
 import RichPushDevice
 import RichPushModel
 
@@ -26,6 +27,7 @@ public enum PhoneProcessProgram {
         let log = ChannelLog { channel.send(FromExtension.event($0)) }
         let ports = try setup.ports(isForApp: false, client: AsyncHTTPTransport.makeClient(), log: log)
         let engine = EnrichmentEngine(configuration: try setup.configuration(), device: ports)
+        loadPlatform()
         channel.send(FromExtension.ready)
         while let line = await lines.next() {
             switch try JSONDecoder().decode(ToExtension.self, from: line) {
@@ -60,6 +62,10 @@ public enum PhoneProcessProgram {
             }
         }
     }
+
+    /// Runs what on a phone is the system's and in memory before any extension starts, and here is in the program's own file, to be read
+    /// from there when it is first used: hashing. Networking is such a part as well, but nothing is asked of a server without a push.
+    private static func loadPlatform() { _ = SHA256.hash(data: [UInt8](repeating: 0, count: 64)) }
 
     /// The socket is input and output; whatever else prints goes to the error output.
     private static func takeSocket() -> LineChannel {

@@ -6,25 +6,25 @@ import RichPushModel
 /// strings of their own cost more to make, on one thread, and to free, on another, than to send to.
 public struct AudienceMember: Sendable {
     /// Where it stands in the walk: the slice key of its record, or the position of a handle in a direct send.
-    public let key: SliceKey
-    public let platform: Platform
+    public var key: SliceKey { entry.key }
+    public var platform: Platform { entry.platform }
     /// When the handle was confirmed. One of a direct send never was.
-    public let registeredAt: Timestamp
-    public let version: Int64
+    public var registeredAt: Timestamp { entry.registeredAt }
+    public var version: Int64 { entry.version }
     /// What is filled in for it, in a template send.
-    public let template: TemplateID?
+    public var template: TemplateID? { entry.template }
+    private var entry: AudienceTexts.Entry
     private let texts: AudienceTexts
-    private let extent: AudienceTexts.Extent
+
+    private var extent: AudienceTexts.Extent { entry.extent }
 
     init(_ entry: AudienceTexts.Entry, in texts: AudienceTexts) {
-        key = entry.key
-        platform = entry.platform
-        registeredAt = entry.registeredAt
-        version = entry.version
-        template = entry.template
-        extent = entry.extent
+        self.entry = entry
         self.texts = texts
     }
+
+    /// Makes it another member of the same page, whose texts are not counted again for that.
+    mutating func become(_ entry: AudienceTexts.Entry) { self.entry = entry }
 
     public var handle: DeviceHandle { DeviceHandle(canonical: texts.text(extent.handle)) }
 
@@ -37,9 +37,15 @@ public struct AudienceMember: Sendable {
     /// The APNs topic; absent means the hub's default.
     public var topic: String? { extent.topic.isEmpty ? nil : texts.text(extent.topic) }
 
-    /// Whether it has the other's template and topic.
+    /// Whether it has the other's template, environment and topic.
     func isAlike(_ other: AudienceMember) -> Bool {
-        template == other.template && texts.bytes[extent.topic].elementsEqual(other.texts.bytes[other.extent.topic])
+        guard template == other.template, extent.environment.count == other.extent.environment.count else { return false }
+        return texts.bytes.withUnsafeBytes { own in
+            other.texts.bytes.withUnsafeBytes { others in
+                // One behind the other: equal in the first length and in all bytes, they are equal each.
+                own[extent.destination].elementsEqual(others[other.extent.destination])
+            }
+        }
     }
 
     /// Whether this is a text of a direct send that is no handle of its platform; records have true ones.
@@ -55,9 +61,9 @@ public struct AudienceMember: Sendable {
 extension AudienceMember {
     /// The member among others, whose texts are in `bytes`.
     func entry(puttingTextsBehind bytes: inout [UInt8]) -> AudienceTexts.Entry {
-        AudienceTexts.Entry(
-            key: key, platform: platform, registeredAt: registeredAt, version: version, template: template,
-            extent: extent.moved(from: texts.bytes, behind: &bytes))
+        var moved = entry
+        moved.extent = extent.moved(from: texts.bytes, behind: &bytes)
+        return moved
     }
 
     /// Creates a member by itself.

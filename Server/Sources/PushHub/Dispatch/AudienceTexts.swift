@@ -34,6 +34,8 @@ final class AudienceTexts: Sendable {
         var record: Range<Int> { Int(handleEnd)..<Int(recordEnd) }
         var environment: Range<Int> { Int(recordEnd)..<Int(environmentEnd) }
         var topic: Range<Int> { Int(environmentEnd)..<Int(topicEnd) }
+        /// Environment and topic.
+        var destination: Range<Int> { Int(recordEnd)..<Int(topicEnd) }
     }
 
     /// A member without its page.
@@ -50,7 +52,9 @@ final class AudienceTexts: Sendable {
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+    func text(_ range: Range<Int>) -> String {
+        bytes.withUnsafeBytes { String(decoding: UnsafeRawBufferPointer(rebasing: $0[range]), as: UTF8.self) }
+    }
 }
 
 extension AudienceTexts.Extent {

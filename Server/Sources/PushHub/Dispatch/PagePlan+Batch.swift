@@ -23,8 +23,12 @@ private struct BatchComposition {
     private(set) var batch: PushBatch
     private var bodies: [TemplateID?: Int] = [:]
     private var headers: [HeaderKey: Int] = [:]
-    /// Where body and headers of the target before are, which mostly are those of the next.
-    private var latest: (member: AudienceMember, body: Int, headers: Int)?
+    /// The first of the targets that are alike, up to the last one, and what all of them have. Fields of their own, since a whole that
+    /// is taken out is copied with its references, once for each target.
+    private var latest: AudienceMember?
+    private var latestEnvironment: String?
+    private var latestBody = 0
+    private var latestHeaders = 0
     private let isTemplate: Bool
     /// Of the pushes, in their order.
     private let ids: [PushID]
@@ -39,21 +43,21 @@ private struct BatchComposition {
     }
 
     mutating func add(_ member: AudienceMember) {
-        let place = place(of: member)
+        if latest?.isAlike(member) != true { describe(member) }
         batch.targets.append(
             PushBatch.Target(
-                handle: member.handle, environment: member.environment, body: place.body, headers: place.headers,
+                handle: member.handle, environment: latestEnvironment, body: latestBody, headers: latestHeaders,
                 pushID: ids[batch.targets.count]))
     }
 
-    private mutating func place(of member: AudienceMember) -> (body: Int, headers: Int) {
-        if let latest, latest.member.isAlike(member) { return (latest.body, latest.headers) }
+    private mutating func describe(_ member: AudienceMember) {
         let template = isTemplate ? member.template : nil
         let push = template.flatMap { pushes[$0] }
         let key = HeaderKey(template: template, topic: push?.topic ?? message.topic ?? member.topic)
-        let place = (body: body(template, push), headers: header(key, push))
-        latest = (member, place.body, place.headers)
-        return place
+        latest = member
+        latestEnvironment = member.environment
+        latestBody = body(template, push)
+        latestHeaders = header(key, push)
     }
 
     private mutating func body(_ template: TemplateID?, _ push: RenderedPush?) -> Int {

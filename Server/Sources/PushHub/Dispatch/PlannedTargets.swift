@@ -35,7 +35,7 @@ struct PlannedTargets: Hashable {
     /// Visits the members at these places, in that order. The source is looked at once and not for each.
     func forEachMember(_ indices: [Int], _ body: (AudienceMember) -> Void) {
         switch source {
-        case .walk(let candidates): for index in indices { body(candidates.member(index)) }
+        case .walk(let candidates): candidates.forEachMember(indices, body)
         case .retries(let due): for index in indices { if let member = due[index].member { body(member) } }
         }
     }

@@ -45,6 +45,16 @@ extension SlicePage {
 
         func member(_ index: Int) -> AudienceMember { AudienceMember(entries[index].entry, in: texts) }
 
+        /// Visits the members at these places, in that order.
+        func forEachMember(_ indices: [Int], _ body: (AudienceMember) -> Void) {
+            guard let first = indices.first else { return }
+            var member = member(first)
+            for index in indices {
+                member.become(entries[index].entry)
+                body(member)
+            }
+        }
+
         /// Whether nothing is sent to the target: it is skipped, or of a platform without a transport.
         func isLeftOut(_ index: Int) -> Bool { entries[index].isSkipped || !entries[index].entry.platform.hasTransport }
 

@@ -57,11 +57,11 @@ struct EmulatorMemoryTests {
             let memory = try memory(apns, path, clock)
             let group = ServiceGroup(configuration: .init(services: [.init(service: memory)], logger: Self.logger))
             async let running: Void = group.run()
-            while clock.sleeperCount == 0 { await Task.yield() }
+            #expect(await eventually { clock.sleeperCount > 0 })
             #expect(!FileManager.default.fileExists(atPath: path), "nothing changed")
             _ = apns.issueToken(device: "first", topic: "org.example.app")
             clock.advance(by: .seconds(1))
-            while clock.sleeperCount == 0 { await Task.yield() }
+            #expect(await eventually { clock.sleeperCount > 0 })
             #expect(try String(contentsOfFile: path, encoding: .utf8).contains("first"))
             _ = apns.issueToken(device: "second", topic: "org.example.app")
             await group.triggerGracefulShutdown()

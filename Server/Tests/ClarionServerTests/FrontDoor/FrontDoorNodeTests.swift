@@ -134,9 +134,9 @@ struct FrontDoorNodeTests {
                 await withTaskGroup(of: Void.self) { group in
                     group.addTask { await door.run() }
                     func turn(_ duration: Duration) async {
-                        while clock.sleeperCount == 0 { await Task.yield() }
+                        #expect(await eventually { clock.sleeperCount > 0 })
                         clock.advance(by: duration)
-                        while clock.sleeperCount == 0 { await Task.yield() }
+                        #expect(await eventually { clock.sleeperCount > 0 })
                     }
                     await turn(FrontDoorIdentity.interval)
                     #expect(notes.all.isEmpty)

@@ -57,7 +57,7 @@ struct BucketCounterTests {
 
     /// Waits until so many calls wait for the first count.
     private func awaitWaiters(_ count: Int, _ store: S3ContainerStore) async {
-        while store.space.waiters != count { await Task.yield() }
+        #expect(await eventually { store.space.waiters == count })
     }
 
     @Test("until the bucket was counted once nobody stores on a guess, and it is counted once for all who wait")
@@ -106,7 +106,7 @@ struct BucketCounterTests {
             let late = await withThrowingTaskGroup(of: Bool.self) { group in
                 group.addTask { try await put(1, "new", in: store) }
                 await awaitWaiters(1, store)
-                while clock.sleeperCount == 0 { await Task.yield() }
+                #expect(await eventually { clock.sleeperCount > 0 })
                 clock.advance(by: BucketSpace.patience)
                 return await #expect(throws: ServiceError.self) { _ = try await group.next() }
             }
@@ -141,15 +141,15 @@ struct BucketCounterTests {
             let faults = NIOLockedValueBox<[any Error]>([])
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await store.keepCounting { fault in faults.withLockedValue { $0.append(fault) } } }
-                while gate.arrivals == 0 || clock.sleeperCount == 0 { await Task.yield() }
+                #expect(await eventually { gate.arrivals > 0 && clock.sleeperCount > 0 })
                 clock.advance(by: BucketCounter.deadline)
-                while faults.withLockedValue({ $0.isEmpty }) { await Task.yield() }
+                #expect(await eventually { faults.withLockedValue({ !$0.isEmpty }) })
                 let sentence = (faults.withLockedValue { $0.first } as? ServiceError)?.detail
                 #expect(sentence?.contains("half an hour") == true)
-                while clock.sleeperCount == 0 { await Task.yield() }
+                #expect(await eventually { clock.sleeperCount > 0 })
                 #expect(!store.space.isCounted)
                 clock.advance(by: .seconds(1))
-                while !store.space.isCounted { await Task.yield() }
+                #expect(await eventually { store.space.isCounted })
                 group.cancelAll()
             }
             #expect(faults.withLockedValue { $0.count } == 1)
