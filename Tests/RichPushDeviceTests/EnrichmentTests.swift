@@ -128,7 +128,10 @@ struct EnrichmentTests {
         device.backend.store(7)
         device.backend.store(8)
         let gate = Gate()
-        device.backend.state.with { $0.gates["notifications/7"] = gate }
+        device.backend.script { request in
+            if request.url.path.hasSuffix("/7/details") { device.backend.state.with { $0.gates["notifications/7"] = gate } }
+            return nil
+        }
         let serviceExtension = try device.launchExtension()
         async let slow = serviceExtension.enrich(request(7), budget: .seconds(30))
         #expect(await eventually { device.backend.count("GET", "/notifications/7") == 1 })
