@@ -52,6 +52,8 @@ public final class PostgreSQLPool: Sendable {
     public func open(_ name: String) throws -> PostgresDatabase {
         var limits = PostgresLimits()
         (limits.writers, limits.readers) = (1, 2)
+        // What a busy machine does late is no hanging server.
+        limits.grace = .seconds(120)
         // Hundreds of tests at once ask one server on a few cores; that one of them waits says nothing.
         (limits.connect, limits.statement, limits.queue) = (.seconds(60), .seconds(60), .seconds(120))
         return try PostgresDatabase(

@@ -2,10 +2,9 @@
 ///
 /// They speak of what they saw; the advice speaks of settings. Words that are not known get none.
 enum ConnectionAdvice {
-    /// The message with the advice behind it.
-    static func completing(_ message: String) -> String {
-        guard let advice = table.first(where: { $0.words.allSatisfy(message.contains) })?.advice else { return message }
-        return "\(message) (\(advice))"
+    /// What to mend; `nil` for words that are not known, and for those of a server that is away or is starting.
+    static func advice(on message: String) -> String? {
+        table.first { $0.words.allSatisfy(message.contains) }?.advice
     }
 
     private static let table: [(words: [String], advice: String)] = [

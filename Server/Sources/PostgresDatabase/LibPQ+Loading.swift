@@ -9,7 +9,7 @@ import SQLStorage
 #endif
 
 extension LibPQ {
-    /// The library, opened at the first call. Throws `SQLFault.unavailable` on a machine that does not have it.
+    /// The library, opened at the first call. Throws `SQLFault.misconfigured` on a machine that does not have it.
     static func loaded() throws -> LibPQ { try opened.get() }
 
     private static let opened: Result<LibPQ, SQLFault> = {
@@ -18,7 +18,7 @@ extension LibPQ {
             do throws(SQLFault) { return .success(try LibPQ(Library(handle: handle))) } catch { return .failure(error) }
         }
         return .failure(
-            .unavailable(
+            .misconfigured(
                 reason: "libpq_missing: the client library of PostgreSQL was not found; on Debian and Ubuntu: apt install libpq5")
         )
     }()
@@ -37,7 +37,7 @@ extension LibPQ {
         /// A symbol as the function that the library's documentation says it is; the caller's type is the declaration.
         func function<Function>(_ name: String) throws(SQLFault) -> Function {
             guard let symbol = dlsym(handle, name) else {
-                throw SQLFault.unavailable(reason: "libpq_too_old: the client library of PostgreSQL has no \(name)")
+                throw SQLFault.misconfigured(reason: "libpq_too_old: the client library of PostgreSQL has no \(name)")
             }
             return unsafeBitCast(symbol, to: Function.self)
         }

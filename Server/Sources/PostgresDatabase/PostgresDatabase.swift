@@ -15,16 +15,18 @@ public final class PostgresDatabase: SQLDatabase {
     private let reads: WorkQueue<any PendingWork>
     private let clock: any ServiceClock
     private let health: WriteHealth
+    private let grace: Duration
 
     public var lastWriteFault: String? { health.lastFault }
 
-    /// Prepares the connections to a database. A pooler that is not told of is found out at the first statement it loses. Throws `SQLFault.unavailable` on a machine without PostgreSQL's client library.
+    /// Prepares the connections to a database. A pooler that is not told of is found out at the first statement it loses. Throws `SQLFault.misconfigured` on a machine without PostgreSQL's client library.
     public init(
         _ url: DatabaseURL, limits: PostgresLimits = PostgresLimits(), pooler: DatabasePooler = .session,
         clock: any ServiceClock = .system, logger: Logger = Logger(label: "clarion.database")
     ) throws {
         let library = try LibPQ.loaded()
         self.clock = clock
+        grace = limits.grace
         health = WriteHealth(logger: logger)
         writes = WorkQueue(limit: limits.waiting)
         reads = WorkQueue(limit: limits.waiting)
@@ -82,10 +84,7 @@ public final class PostgresDatabase: SQLDatabase {
                 }
             }
         } onCancel: {
-            DispatchQueue.global().asyncAfter(deadline: .now() + Self.grace) { caller.answer(.failure(abandoned)) }
+            DispatchQueue.global().asyncAfter(deadline: .now() + grace / .seconds(1)) { caller.answer(.failure(abandoned)) }
         }
     }
-
-    /// For how many seconds a cancelled caller waits: what is handed back at the end of a process is written when all is well.
-    private static let grace = 1.0
 }

@@ -29,8 +29,12 @@ struct PostgresFault: Error, Hashable {
         PostgresFault(kind: .broken, fault: .unavailable(reason: "connection_failure: \(reason)"))
     }
 
-    static func unreachable(_ reason: String) -> PostgresFault {
-        PostgresFault(kind: .unreachable, fault: .unavailable(reason: "connection_failure: \(reason)"))
+    /// With what to mend where that is known; then nobody has to wait for the server.
+    static func unreachable(_ reason: String, advice: String? = nil) -> PostgresFault {
+        guard let advice else {
+            return PostgresFault(kind: .unreachable, fault: .unavailable(reason: "connection_failure: \(reason)"))
+        }
+        return PostgresFault(kind: .unreachable, fault: .misconfigured(reason: "\(reason) (\(advice))"))
     }
 
     static func late(_ reason: String) -> PostgresFault {

@@ -17,6 +17,9 @@ public struct PostgresLimits: Hashable, Sendable {
     /// How long a write is repeated that others are in the way of.
     public var conflict: Duration = .seconds(10)
 
+    /// How long a cancelled caller waits for its answer: what is handed back at the end of a process is written when all is well.
+    public var grace: Duration = .seconds(1)
+
     /// How long an answer is waited for: a little longer than the server works, so that its own word comes first.
     var answer: Duration { statement + statement / 5 + .seconds(1) }
 

@@ -31,9 +31,9 @@ final class PostgresLink {
         guard let raw = Self.connect(context) else { throw PostgresFault.unreachable("out of memory") }
         self.raw = raw
         guard context.library.status(raw) == 0 else {
-            let reason = ConnectionAdvice.completing(Self.message(raw, context))
+            let message = Self.message(raw, context)
             context.library.finish(raw)
-            throw PostgresFault.unreachable(reason)
+            throw PostgresFault.unreachable(context.url.scrubbed(message), advice: ConnectionAdvice.advice(on: message))
         }
         // Notices would go to standard error.
         _ = context.library.setNoticeProcessor(raw, { _, _ in }, nil)
@@ -69,10 +69,10 @@ final class PostgresLink {
         }
     }
 
-    /// The library's own words in one line, without what is secret.
+    /// The library's own words in one line. What is secret may be among them.
     private static func message(_ raw: LibPQ.Link, _ context: Context) -> String {
         let text = context.library.errorMessage(raw).map { String(cString: $0) } ?? ""
-        return context.url.scrubbed(text.split(whereSeparator: \.isNewline).joined(separator: "; "))
+        return text.split(whereSeparator: \.isNewline).joined(separator: "; ")
     }
 }
 
@@ -216,7 +216,7 @@ extension PostgresLink {
 
     private func broken() -> PostgresFault {
         isBroken = true
-        return .broken(Self.message(raw, context))
+        return .broken(context.url.scrubbed(Self.message(raw, context)))
     }
 
     /// The server is asked to stop what it does for this connection, and the connection is given up: what comes on it later would

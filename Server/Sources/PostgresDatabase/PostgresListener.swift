@@ -25,7 +25,7 @@ public final class PostgresListener: Sendable {
     }
 
     /// Begins to listen; a server that is away is tried again. `channel` is a name of the program's own. Throws
-    /// `SQLFault.unavailable` on a machine without PostgreSQL's client library.
+    /// `SQLFault.misconfigured` on a machine without PostgreSQL's client library.
     public init(
         _ url: DatabaseURL, channel: String, clock: any ServiceClock = .system,
         logger: Logger = Logger(label: "clarion.database")

@@ -6,6 +6,8 @@ import Synchronization
 final class ServerDoor: Sendable {
     private struct State {
         var gate = ReconnectGate()
+        /// Of the last try, which is also what those are told who come too soon after it.
+        var lastFault: PostgresFault?
         var sendsTexts = false
     }
 
@@ -19,16 +21,21 @@ final class ServerDoor: Sendable {
 
     /// Opens a connection, unless the server was away a moment ago.
     func enter(_ context: PostgresLink.Context) throws -> PostgresLink {
-        if case .refuse(let reason) = state.withLock({ $0.gate.ask(at: context.clock.uptime) }) {
-            throw PostgresFault.unreachable(reason)
+        let refusal = state.withLock { state -> PostgresFault? in
+            guard case .refuse(let reason) = state.gate.ask(at: context.clock.uptime) else { return nil }
+            return state.lastFault ?? .unreachable(reason)
         }
+        if let refusal { throw refusal }
         do {
             let link = try PostgresLink(context)
             if state.withLock({ $0.gate.succeeded() }) { logger.notice("The database answers again") }
             return link
         } catch let fault as PostgresFault {
             let reason = fault.fault.reason
-            let isNews = state.withLock { $0.gate.failed(reason, at: context.clock.uptime, jitter: .random(in: 0...1)) }
+            let isNews = state.withLock { state in
+                state.lastFault = fault
+                return state.gate.failed(reason, at: context.clock.uptime, jitter: .random(in: 0...1))
+            }
             if isNews { logger.error("The database cannot be reached", metadata: ["error": "\(reason)"]) }
             throw fault
         }
@@ -53,6 +60,7 @@ final class ServerDoor: Sendable {
 
 extension SQLFault {
     fileprivate var reason: String {
+        if case .misconfigured(let reason) = self { return reason }
         guard case .unavailable(let reason) = self else { return "\(self)" }
         return reason.hasPrefix("connection_failure: ") ? String(reason.dropFirst("connection_failure: ".count)) : reason
     }

@@ -4,7 +4,7 @@ extension SQLFault {
     /// What a caller of a storage port is told: the one place where storage faults become service errors.
     public var serviceError: ServiceError {
         switch self {
-        case .unavailable, .lockedByAnotherProcess:
+        case .unavailable, .misconfigured, .lockedByAnotherProcess:
             ServiceError(.storageUnavailable, "the storage cannot be used now; nothing was written", retryAfter: 1)
         case .outcomeUnknown:
             ServiceError(.outcomeUnknown, "the storage broke while writing; the change may or may not be kept", retryAfter: 1)

@@ -2,6 +2,9 @@
 public enum SQLFault: Error, Hashable, Sendable {
     /// The database cannot be used now; nothing was written.
     case unavailable(reason: String)
+    /// The database does not let this program in, or the program cannot speak to it, and waiting changes nothing: settings or the
+    /// machine have to. Nothing was written.
+    case misconfigured(reason: String)
     /// The connection broke during the commit: the write may or may not have happened.
     case outcomeUnknown
     /// A unique constraint refused the write.

@@ -28,6 +28,7 @@ public final class WriteHealth: Sendable {
         let name: String
         switch error as? SQLFault {
         case .unavailable(let reason): name = String(reason.prefix { $0 != ":" })
+        case .misconfigured: name = "misconfigured"
         case .outcomeUnknown: name = "outcome_unknown"
         default: return
         }

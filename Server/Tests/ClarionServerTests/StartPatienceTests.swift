@@ -122,7 +122,10 @@ struct StartPatienceTests {
             #expect(try await SQLNodeStore(database).members(seenSince: Timestamp(seconds: 0)).isEmpty, "it has taken its leave")
         }
         let patience = StartPatience(clock: ManualClock(), place: "here")
-        let failures: [any Error] = [SQLFault.duplicate, ServiceError(.notReady, "the master key is another one")]
+        let failures: [any Error] = [
+            SQLFault.duplicate, SQLFault.misconfigured(reason: "password authentication failed"),
+            ServiceError(.notReady, "the master key is another one"),
+        ]
         for failure in failures {
             let refuse: () async throws -> Void = { throw failure }
             let error = await #expect(throws: (any Error).self) { try await patience(refuse) }

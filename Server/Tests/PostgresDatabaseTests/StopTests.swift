@@ -20,6 +20,7 @@ extension PostgreSQLTests {
             // So long that only the cancellation can be what ends a wait.
             var limits = TemporaryDatabase.limits
             (limits.statement, limits.queue) = (.seconds(300), .seconds(300))
+            limits.grace = PostgresLimits().grace
             let database = try PostgresDatabase(DatabaseURL(url), limits: limits, logger: TemporaryDatabase.quiet)
             try await SchemaMigrator().migrate(database, at: Timestamp(seconds: 1))
             try await body(database, store, proxy)

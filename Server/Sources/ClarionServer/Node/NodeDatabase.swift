@@ -79,7 +79,7 @@ enum NodeDatabase {
             the database \(place) has schema \(found), this command needs \(known); start this version's server once, or stop \
             the server and run clarion database upgrade
             """
-        case .unavailable(let reason): "the database \(place) cannot be used: \(reason)"
+        case .unavailable(let reason), .misconfigured(let reason): "the database \(place) cannot be used: \(reason)"
         default: "the database \(place) cannot be opened: \(fault)"
         }
     }
