@@ -12,8 +12,11 @@ func target(_ name: String, _ dependencies: [Target.Dependency] = [], resources:
     .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: house)
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource] = []) -> Target {
-    .testTarget(name: name, dependencies: dependencies, resources: resources, swiftSettings: house)
+/// - Parameter files: files and folders that are read by the tests where they lie, and are no part of the build.
+func tests(
+    _ name: String, _ dependencies: [Target.Dependency] = [], beside files: [String] = [], resources: [Resource] = []
+) -> Target {
+    .testTarget(name: name, dependencies: dependencies, exclude: files, resources: resources, swiftSettings: house)
 }
 
 extension Target.Dependency {
@@ -145,7 +148,7 @@ let package = Package(
                 "APNsEmulation", "APNsHTTP2", "APNsProtocol", "ClarionTesting", .crypto, .logging, .nioCore,
                 .nioConcurrencyHelpers,
                 .nioPosix, .nioSSL, .richPushModel, .x509,
-            ]),
+            ], beside: ["Golden/decode.py"]),
         target(
             "BackendHTTPAPI",
             ["AppBackend", "HTTPService", "PushHub", "ServiceErrors", "SharedAccess", .hummingbird, .httpTypes, .richPushModel]),
@@ -223,7 +226,7 @@ let package = Package(
                 "AppBackend", "PostgresDatabase", "SQLStorage", "StorageConformance", "ClarionTesting", "EngineTesting",
                 "PushHub",
                 .crypto, .logging, .richPushModel, .x509,
-            ]),
+            ], beside: ["Fixtures"]),
         target("SQLiteDatabase", ["SQLStorage", .grdb, .grdbSQLite, .logging]),
         tests(
             "SQLiteDatabaseTests",
@@ -231,7 +234,7 @@ let package = Package(
                 "AppBackend", "SQLiteDatabase", "SQLStorage", "StorageConformance", "ClarionTesting", "EngineTesting",
                 "NotificationTemplates", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions",
                 .grdb, .grdbSQLite, .logging, .nioConcurrencyHelpers, .richPushModel,
-            ]),
+            ], beside: ["Fixtures"]),
         target(
             "ServerObservability",
             [.coreMetrics, .hummingbird, .httpTypes, .logging, .metrics, .nioConcurrencyHelpers, .richPushModel]),
