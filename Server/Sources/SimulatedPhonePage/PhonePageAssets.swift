@@ -38,7 +38,8 @@ struct PhonePageAssets: Sendable {
 
     private static let scripts: [String: [UInt8]] = [
         "about": PackageResources.about_js, "actors": PackageResources.actors_js, "announce": PackageResources.announce_js,
-        "app": PackageResources.app_js, "bodytext": PackageResources.bodytext_js, "compose": PackageResources.compose_js,
+        "app": PackageResources.app_js, "bodytext": PackageResources.bodytext_js,
+        "choices": PackageResources.choices_js, "compose": PackageResources.compose_js,
         "connection": PackageResources.connection_js,
         "content": PackageResources.content_js, "controls": PackageResources.controls_js, "cover": PackageResources.cover_js,
         "dom": PackageResources.dom_js, "drop": PackageResources.drop_js, "fit": PackageResources.fit_js,

@@ -5,6 +5,7 @@ import { view, changed } from "./state.js";
 import { richForm } from "./rich.js";
 import { pushForm } from "./handpush.js";
 import { sentList } from "./sent.js";
+import { choices } from "./choices.js";
 
 const WAYS = [["rich", "Rich notification"], ["push", "APNs push"]];
 
@@ -14,9 +15,9 @@ export function compose() {
     h("header", { class: "story-head", key: "head" },
       h("div", null, h("h2", null, "Compose"),
         h("p", null, way === "rich" ? "Through the app backend, as any program sends it." : "Past the backend, straight to the local APNs."))),
-    h("div", { class: "segments tool-segments", role: "radiogroup", "aria-label": "What to compose", key: "ways" }, WAYS.map(([id, title]) => h("button", {
-      type: "button", role: "radio", "aria-checked": String(id === way), key: id, "data-testid": `way-${id}`, onclick: () => show(id),
-    }, title))),
+    choices("What to compose", { class: "segments tool-segments", key: "ways" }, WAYS.map(([id, title]) => ({
+      key: id, isTaken: id === way, take: () => show(id), properties: { "data-testid": `way-${id}` }, content: title,
+    }))),
     way === "rich" ? richForm() : pushForm(),
     sentList(),
   ];

@@ -2,6 +2,7 @@
 import { h } from "./dom.js";
 import { icon, kindIcon, kindName } from "./icons.js";
 import { changed } from "./state.js";
+import { choices } from "./choices.js";
 
 const KINDS = ["img", "sound", "video", "file", "url", "coupon", "text"];
 const STYLES = [["", "Default"], ["silent", "Silent"], ["alert", "Alert"], ["both", "Both"]];
@@ -57,14 +58,15 @@ export function optionsSheet(phone) {
         h("button", { class: "link-button", type: "button", onclick: () => { view.draft = { ...UNTOUCHED }; changed(); } }, "Reset"),
         h("h2", null, "What to send"),
         h("button", { class: "link-button strong", type: "button", onclick: () => closeOptions(phone), "data-testid": "options-done" }, "Done")),
-      h("div", { class: "kinds", role: "radiogroup", "aria-label": "Kind" }, KINDS.map((kind) => h("button", {
-        type: "button", role: "radio", "aria-checked": String(view.draft.kind === kind), class: "kind", key: kind,
-        onclick: () => set(phone, "kind", kind), "data-testid": `kind-${kind}`,
-      }, h("span", { class: `kind-tile kind-${kind}` }, icon(kindIcon(kind))), kindName(kind)))),
-      h("div", { class: "segments", role: "radiogroup", "aria-label": "Delivery style" }, STYLES.map(([style, name]) => h("button", {
-        type: "button", role: "radio", "aria-checked": String(view.draft.style === style), key: style || "default",
-        onclick: () => set(phone, "style", style), "data-testid": `style-${style || "default"}`,
-      }, name))),
+      choices("Kind", { class: "kinds" }, KINDS.map((kind) => ({
+        key: kind, isTaken: view.draft.kind === kind, take: () => set(phone, "kind", kind),
+        properties: { class: "kind", "data-testid": `kind-${kind}` },
+        content: [h("span", { class: `kind-tile kind-${kind}` }, icon(kindIcon(kind))), kindName(kind)],
+      }))),
+      choices("Delivery style", { class: "segments" }, STYLES.map(([style, name]) => ({
+        key: style || "default", isTaken: view.draft.style === style, take: () => set(phone, "style", style),
+        properties: { "data-testid": `style-${style || "default"}` }, content: name,
+      }))),
       h("p", { class: "sheet-note" }, STYLE_NOTES[view.draft.style] || (isUntouched(phone) ? TUTORIAL_NOTE : DEFAULT_NOTE)),
       h("div", { class: "field-group" },
         field(phone, "title", "Title", "none", 100), field(phone, "message", "Message", "Check this image out!", 500),

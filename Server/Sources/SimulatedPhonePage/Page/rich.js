@@ -7,6 +7,7 @@ import { actions, labelled, smallButton, templates } from "./compose.js";
 import { RICH_TEMPLATES } from "./templates.js";
 import { remember } from "./sent.js";
 import { base64, copyText, shellWord } from "./save.js";
+import { choices } from "./choices.js";
 
 const KINDS = ["img", "sound", "video", "file", "url", "coupon", "text"];
 const CARRIES_FILE = new Set(["img", "sound", "video", "file"]);
@@ -60,10 +61,10 @@ export function richForm() {
   const { kind, sealed } = draft;
   return h("form", { class: "tool-form", key: "rich", onsubmit: submit, "data-testid": "rich-form" },
     templates(RICH_TEMPLATES, use, "rich-template"),
-    h("div", { class: "tool-kinds", role: "radiogroup", "aria-label": "Kind", key: "kinds" }, KINDS.map((each) => h("button", {
-      type: "button", role: "radio", "aria-checked": String(each === kind), class: "tool-kind", key: each, onclick: () => change({ kind: each, file: null, altText: "" }),
-      "data-testid": `rich-kind-${each}`,
-    }, icon(kindIcon(each)), kindName(each)))),
+    choices("Kind", { class: "tool-kinds", key: "kinds" }, KINDS.map((each) => ({
+      key: each, isTaken: each === kind, take: () => change({ kind: each, file: null, altText: "" }),
+      properties: { class: "tool-kind", "data-testid": `rich-kind-${each}` }, content: [icon(kindIcon(each)), kindName(each)],
+    }))),
     h("div", { class: "tool-grid", key: "people" },
       labelled("From", pick("from", users().map((user) => [user, user]), sender(), "rich-from")),
       labelled("To", pick("to", audiences(), draft.to || audience(), "rich-to")),

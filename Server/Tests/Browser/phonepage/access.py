@@ -259,6 +259,15 @@ def options_end_with_escape(page, user):
     focus(page, "options-open")
     press_keys(page, Keys.ENTER)
     page.wait("the focus in the options", lambda: (active(page) or "").startswith("kind-"))
+    keyed(page, Keys.ARROW_RIGHT, "kind-sound")
+    keyed(page, Keys.ARROW_LEFT, "kind-img")
+    keyed(page, Keys.ARROW_UP, "kind-text")
+    taken = page.driver.execute_script(
+        "return [...document.querySelectorAll('.kinds [aria-checked=\"true\"][tabindex=\"0\"]')].map((each) => each.dataset.testid)")
+    if taken != ["kind-text"]:
+        raise Failure(f"the arrows take what they come to, and here {taken}")
+    keyed(page, Keys.ARROW_DOWN, "kind-img")
+    keyed(page, Keys.TAB, "style-default")
     keyed(page, Keys.ESCAPE, "options-open")
     page.gone("options-done")
     page.press("options-open")
