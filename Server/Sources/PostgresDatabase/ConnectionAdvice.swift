@@ -20,9 +20,13 @@ enum ConnectionAdvice {
             ["root certificate file"],
             "the file of the authority is what sslrootcert in database-url names, and ~/.postgresql/root.crt without it"
         ),
+        (["no pg_hba.conf entry", "SSL encryption"], "let this host, user and database in at the server, in pg_hba.conf"),
         (
-            ["no encryption"],
-            "the server takes encrypted connections only: put sslmode=require, or better verify-full, into database-url"
+            ["no pg_hba.conf entry", "no encryption"],
+            """
+            the server lets these in with TLS only, or not at all: put sslmode=require, or better verify-full, into database-url, or \
+            let this host, user and database in at the server, in pg_hba.conf
+            """
         ),
         (["server does not support SSL"], "switch TLS on at the server (ssl = on), or take sslmode out of database-url"),
         (

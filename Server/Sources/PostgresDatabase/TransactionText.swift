@@ -23,7 +23,7 @@ struct TransactionText: Hashable, Sendable {
         read = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; \(each)"
         write = "BEGIN ISOLATION LEVEL SERIALIZABLE; \(each)"
         alone = """
-            BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; \
+            BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; \(idle)\
             SELECT pg_advisory_xact_lock(\(Self.lock))
             """
     }

@@ -94,9 +94,10 @@ final class SharedReads<Question: Sendable, Answer: Sendable>: Sendable {
             for (index, other) in others.enumerated() { other.continuation.resume(returning: .take(answers[index + 1])) }
             return answers[0]
         } catch {
-            let shared = (error as? ServiceError).flatMap { $0.code == .storageUnavailable ? $0 : nil }
+            // Of one who was told to go away it may be no more than that.
+            let shared = Task.isCancelled ? nil : (error as? ServiceError).flatMap { $0.code == .storageUnavailable ? $0 : nil }
             for other in others { other.continuation.resume(returning: shared.map { .fail($0) } ?? .readAlone) }
-            guard shared == nil, !others.isEmpty else { throw error }
+            guard shared == nil, !others.isEmpty, !Task.isCancelled else { throw error }
             return try await read([question])[0]
         }
     }

@@ -63,6 +63,15 @@ struct DoctorTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path()).isEmpty)
     }
 
+    @Test("a database that cannot be reached is named with what was said of it, and not with what a caller of the server is told")
+    func database() async {
+        let url = "postgres://u:hidden-word@/x?host=/nonexistent-folder"
+        let finding = await findings(SettingsFixture(environment: ["CLARION_DATABASE_URL": url]), names: ["database"])
+        let found = finding["database"]?.found ?? ""
+        #expect(finding["database"]?.verdict == .bad && found.contains("/nonexistent-folder/.s.PGSQL.5432"), "\(found)")
+        #expect(!found.contains("hidden-word"))
+    }
+
     @Test("defaults that are written out do not differ from the defaults")
     func writtenDefaults() async {
         let reference = await findings(SettingsFixture(file: SettingsReference.exampleFile), names: ["settings"])

@@ -56,6 +56,21 @@ struct RetiredDatabaseFileTests {
         }
     }
 
+    @Test(
+        "that was not put away keeps servers and commands from beginning in the new database without its rows",
+        arguments: [NodeStorage.Access.server, .command])
+    func notMovedYet(access: NodeStorage.Access) async throws {
+        try await inFolder { folder in
+            var settings = try #require(
+                SettingsFixture(environment: ["CLARION_DATABASE_URL": "postgres://127.0.0.1:1/x"]).read().settings)
+            settings.dataDirectory = folder
+            try write("all rows", folder + "/clarion.sqlite")
+            let refusal = await detail { _ = try await NodeStorage.open(settings, access: access, clock: .system) }
+            #expect(refusal.contains("clarion database move") && refusal.contains(folder + "/clarion.sqlite is still there"))
+            #expect(text(folder + "/clarion.sqlite") == "all rows")
+        }
+    }
+
     @Test("is put away while its lock is held, and a server looks for it when it has the lock: none starts in between")
     func lock() async throws {
         try await inFolder { folder in

@@ -66,6 +66,43 @@ struct DispatcherLineTests {
         #expect(queue.releases.isEmpty)
     }
 
+    @Test(
+        "a slice that a store, away for a moment, did not take back is sent after five seconds, and not when its lease has run out"
+    )
+    func notPutBack() async throws {
+        let bench = try await HubBench()
+        try await bench.register(1)
+        let receipt = try await bench.send()
+        let queue = UncertainQueue(
+            bench.store.hub.queue, clock: bench.clock, noCheckpointFor: .seconds(1), noPageFor: .seconds(1))
+        let dispatcher = bench.dispatcher(queue)
+        #expect(await dispatcher.pass() == 1)
+        bench.clock.advance(by: .milliseconds(4_900))
+        #expect(await dispatcher.pass() == 0 && queue.releases.isEmpty, "it rests like one that was put back")
+        bench.clock.advance(by: .milliseconds(200))
+        #expect(await dispatcher.pass() == 1)
+        #expect(try await bench.telemetry(receipt).outcomes == [.accepted: 1])
+        #expect(queue.releases.count == 1 && bench.transport.batches.count == 1)
+        bench.clock.advance(by: .seconds(10))
+        #expect(await dispatcher.pass() == 0 && queue.releases.count == 1, "the doubt is over")
+    }
+
+    @Test("a slice whose lease was renewed too slowly to send under it is not left to lie until that lease has run out")
+    func slowRenewal() async throws {
+        let bench = try await HubBench()
+        try await bench.register(1)
+        let receipt = try await bench.send()
+        // Of the sixty seconds of a lease the last thirty are too short to send in.
+        let queue = UncertainQueue(
+            bench.store.hub.queue, clock: bench.clock, delays: [.page: .seconds(31), .renewal: .seconds(31)])
+        let dispatcher = bench.dispatcher(queue)
+        #expect(await dispatcher.pass() == 1)
+        #expect(bench.transport.batches.isEmpty)
+        bench.clock.advance(by: .seconds(5))
+        #expect(await dispatcher.pass() == 1)
+        #expect(try await bench.telemetry(receipt).outcomes == [.accepted: 1])
+    }
+
     @Test("a store that takes nothing for twenty seconds, less than a lease, costs no push a repeat")
     func outage() async throws {
         let bench = try await HubBench()

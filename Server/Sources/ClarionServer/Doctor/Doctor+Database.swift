@@ -12,6 +12,8 @@ extension Doctor {
                 let database = try PostgresDatabase(
                     place.url, limits: PostgresLimits(connections: 2), pooler: place.pooler)
                 defer { database.close() }
+                // By itself: a storage port keeps to itself what the database said.
+                _ = try await database.read { try $0.rows(SQLStatement("SELECT 1"), []) }
                 let clock = NodeClock(.system)
                 try await clock.measure { try await SQLNodeStore(database).time() }
                 let ahead = clock.ahead.wholeMilliseconds
@@ -20,7 +22,12 @@ extension Doctor {
                     "\(place.url) answers; its clock differs from this machine's by \(abs(ahead)) ms",
                     mend: "let both machines keep the time by NTP; the database's counts until then")
             } catch {
-                let reason = (error as? ServiceError)?.detail ?? "it cannot be opened"
+                let reason =
+                    switch error {
+                    case SQLFault.unavailable(let reason), SQLFault.misconfigured(let reason): reason
+                    case let error as ServiceError: error.detail ?? error.code.rawValue
+                    default: "it cannot be opened"
+                    }
                 return .bad(
                     "\(place.url): \(reason)", mend: "look at database-url; the log of a server that starts says more")
             }

@@ -44,6 +44,9 @@ struct NodeStorage: Sendable {
     /// Throws `ServiceError` with a sentence for the operator: a directory that cannot be made, a second server on the same
     /// file, a database of a newer version, or one that cannot be reached.
     static func open(_ settings: Settings, access: Access, clock: any ServiceClock) async throws -> NodeStorage {
+        if settings.database != nil {
+            try RetiredDatabaseFile(path: settings.dataDirectory + "/clarion.sqlite").requireNoneLeft()
+        }
         let database = try NodeDatabase.open(settings, access)
         do {
             try await NodeDatabase.prepare(database, settings, access, clock)

@@ -50,6 +50,18 @@ struct RetiredDatabaseFile {
             """)
     }
 
+    /// Throws while there is a file whose rows the database elsewhere does not have: who begins there without them can never bring both
+    /// together.
+    func requireNoneLeft() throws {
+        guard FileManager.default.fileExists(atPath: path) else { return }
+        throw ServiceError(
+            .storageUnavailable,
+            """
+            database-url is set, and \(path) is still there: run clarion database move to bring its rows into PostgreSQL, put the \
+            file aside if nobody wants them, or take database-url away to go on with the file
+            """)
+    }
+
     /// Renames the file and what belongs to it, and returns when a power cut cannot undo that. It may have been begun before. The file comes
     /// first: without it the rest is none.
     func put() throws {

@@ -69,7 +69,8 @@ extension S3Fault {
         case "AuthorizationHeaderMalformed", "PermanentRedirect", "IllegalLocationConstraintException", "InvalidRegionName":
             "the bucket is in another region; look at s3-region and s3-endpoint"
         case "ExpiredToken", "InvalidToken": "the key was lent and its time is over; look at s3-session-token"
-        case "RequestTimeTooSkewed", "RequestExpired": "its clock and this machine's differ by more than 15 minutes"
+        case "RequestTimeTooSkewed", "RequestExpired":
+            "its clock and this server's, which is the database's where there is PostgreSQL, differ by more than 15 minutes"
         case "QuotaExceeded", "InsufficientCapacity", "XMinioStorageFull": "it is full"
         case nil where status == 404: "look at s3-bucket, s3-endpoint and s3-addressing"
         case nil where status == 403: "look at s3-key-id, s3-secret and the policy of the key"

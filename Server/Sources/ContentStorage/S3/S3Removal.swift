@@ -30,7 +30,8 @@ struct S3Removal: Sendable {
             return true
         }
         let isOld = Self.isOlder(state, than: moment)
-        if isOld { try await client.delete(key) }
+        // Once: of two that are asked for, the one that seemed lost may come after the note is gone, and take what is new.
+        if isOld { try await client.once.delete(key) }
         try await client.delete(note)
         return isOld
     }

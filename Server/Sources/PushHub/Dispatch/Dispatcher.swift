@@ -11,14 +11,17 @@ public final class Dispatcher: Sendable {
     private struct State {
         var slots: DispatchSlots
         var inHand: [SliceID: SliceWeight] = [:]
-        /// Whether a lease may have been given in an answer that never came.
-        var isInDoubt = false
+        /// From when on leases are freed that nobody here works on; absent when there can be none. One may have been given in an
+        /// answer that never came, or not have been taken back.
+        var doubtEnd: Duration?
         var isStopping = false
 
         /// By kind and hub.
         var held: [SliceWeight: [HubID: Int]] {
             inHand.reduce(into: [:]) { $0[$1.value, default: [:]][$1.key.hub, default: 0] += 1 }
         }
+
+        mutating func doubt(until moment: Duration) { doubtEnd = max(doubtEnd ?? moment, moment) }
     }
 
     private let queue: GatheredCheckpoints
@@ -104,9 +107,9 @@ public final class Dispatcher: Sendable {
                 if isStopping { break }
                 for (lease, term) in await lease() {
                     group.addTask {
-                        let wait = await self.work(lease, term)
+                        let end = await self.work(lease, term)
                         self.signal.wake()
-                        await self.wake(after: wait)
+                        await self.wake(after: end.wait)
                     }
                 }
             }
@@ -154,36 +157,39 @@ public final class Dispatcher: Sendable {
             return leases.map { ($0, term) }
         } catch {
             // The one error under which leases may have been given.
-            if (error as? ServiceError)?.code == .outcomeUnknown { state.withLock { $0.isInDoubt = true } }
+            if (error as? ServiceError)?.code == .outcomeUnknown { state.withLock { $0.doubt(until: clock.uptime) } }
             logger.warning("The queue cannot be read", metadata: ["error": "\(error)"])
             return []
         }
     }
 
-    /// Frees what was leased in an answer that never came: nobody works on it, and it would lie idle for as long as a lease lasts.
+    /// Frees leases that nobody here works on: they would lie idle for as long as they last.
     private func endDoubt() async throws {
-        let (isInDoubt, kept) = state.withLock { ($0.isInDoubt, Set($0.inHand.keys)) }
-        guard isInDoubt else { return }
+        let (doubtEnd, kept) = state.withLock { ($0.doubtEnd, Set($0.inHand.keys)) }
+        guard let doubtEnd, clock.uptime >= doubtEnd else { return }
         let count = try await queue.release(of: settings.owner, except: kept)
         if count > 0 { logger.notice("Leases whose answer was lost are freed", metadata: ["count": "\(count)"]) }
-        state.withLock { $0.isInDoubt = false }
+        // Unless there is more of it by now.
+        state.withLock { if $0.doubtEnd == doubtEnd { $0.doubtEnd = nil } }
     }
 
-    private func work(_ lease: SliceLease, _ term: LeaseTerm) async -> Duration {
+    private func work(_ lease: SliceLease, _ term: LeaseTerm) async -> SliceEnd {
         observer?.leased(lease.weight)
         queue.enter(lease.weight)
-        defer {
-            queue.leave(lease.weight)
-            observer?.released(lease.weight)
-            state.withLock { state in
-                state.slots.give(lease.weight)
-                state.inHand[lease.id] = nil
-            }
-        }
-        return await SliceWorker(
+        let end = await SliceWorker(
             queue: queue, transport: transport, clock: clock, settings: settings, pacing: pacing, observer: observer,
             logger: logger,
             isStopping: { self.isStopping }
         ).work(lease, term: term)
+        queue.leave(lease.weight)
+        observer?.released(lease.weight)
+        state.withLock { state in
+            state.slots.give(lease.weight)
+            state.inHand[lease.id] = nil
+            // It rests like one that could be put back: what it sent last may be sent again, and a store that takes nothing must not
+            // make that often. By then it has waited for its pace as well.
+            if end.isInDoubt { state.doubt(until: clock.uptime + SliceWorker.troublePause) }
+        }
+        return end
     }
 }

@@ -23,15 +23,13 @@ struct SliceWorker: Sendable {
         var templates = TemplateFilling()
         /// Whether the last page of the walk was tried in vain.
         var isOutOfReach = false
-        /// How long the pace of the slice keeps it from going on.
-        var wait = Duration.zero
         /// When its turn is over.
         var turnEnd: Duration
-
+        var end = SliceEnd()
     }
 
-    /// Returns once the slice is out of hand again: how long its pace makes it wait, or zero.
-    func work(_ lease: SliceLease, term: LeaseTerm) async -> Duration {
+    /// Returns once the slice is out of hand again.
+    func work(_ lease: SliceLease, term: LeaseTerm) async -> SliceEnd {
         var hold = Hold(
             lease: lease, term: term, turn: lease.epoch.isMultiple(of: 2) ? .walk : .retries,
             turnEnd: clock.uptime + settings.turnDuration)
@@ -42,10 +40,13 @@ struct SliceWorker: Sendable {
             logger.warning("A slice was put back after an error", metadata: metadata(hold, ["error": "\(error)"]))
             // What was sent since the last checkpoint may be sent again; the wait keeps a broken store from repeating it often.
             // The wait is longer than any pace asks for.
-            await putBack(hold, notBefore: clock.now + .seconds(5))
+            await putBack(&hold, notBefore: clock.now + Self.troublePause)
         }
-        return hold.wait
+        return hold.end
     }
+
+    /// How long a slice rests after an error of the store.
+    static let troublePause: Duration = .seconds(5)
 
     /// One page; whether there is more to do now.
     private func step(_ hold: inout Hold, pages: Int) async throws -> Bool {
@@ -54,7 +55,7 @@ struct SliceWorker: Sendable {
         let isTurnOver = pages > 0 && (pages >= settings.pagesPerTurn || isLate)
         // Whoever has the slice next knows of the pace what stands here.
         if paceMakesWait(&hold) || Task.isCancelled || isStopping() || isTurnOver {
-            await putBack(hold, notBefore: clock.now + hold.wait)
+            await putBack(&hold, notBefore: clock.now + hold.end.wait)
             return false
         }
         guard let page = try await queue.page(request(hold)) else { return false }
@@ -90,8 +91,8 @@ struct SliceWorker: Sendable {
         var checkpoint = decision.checkpoint
         if paceMakesWait(&hold) {
             switch checkpoint.disposition {
-            case .keep: checkpoint.disposition = .release(notBefore: clock.now + hold.wait)
-            case .release(let moment): checkpoint.disposition = .release(notBefore: max(moment, clock.now + hold.wait))
+            case .keep: checkpoint.disposition = .release(notBefore: clock.now + hold.end.wait)
+            case .release(let moment): checkpoint.disposition = .release(notBefore: max(moment, clock.now + hold.end.wait))
             case .finish: break
             }
         }
@@ -104,7 +105,12 @@ struct SliceWorker: Sendable {
         let asked = clock.uptime
         guard try await queue.renew(hold.lease, until: clock.now + settings.leaseDuration) else { return false }
         hold.term.renewed(askedAt: asked)
-        return hold.term.instruction(at: clock.uptime) == .send
+        guard hold.term.instruction(at: clock.uptime) == .send else {
+            // Renewed so slowly that nothing may leave under it.
+            hold.end.isInDoubt = true
+            return false
+        }
+        return true
     }
 
     /// Stores a checkpoint; whether the slice is still in hand afterwards.
@@ -124,10 +130,11 @@ struct SliceWorker: Sendable {
         return true
     }
 
-    private func putBack(_ hold: Hold, notBefore: Timestamp) async {
+    private func putBack(_ hold: inout Hold, notBefore: Timestamp) async {
         let checkpoint = SliceCheckpoint(lease: hold.lease, now: clock.now, disposition: .release(notBefore: notBefore))
-        // Not storing it is harmless: the lease runs out by itself.
-        _ = try? await queue.checkpoint(checkpoint)
+        // Refused it is when another has the slice, but also when a checkpoint before it was stored though its answer was lost.
+        if case .stored? = try? await queue.checkpoint(checkpoint) { return }
+        hold.end.isInDoubt = true
     }
 
     /// The end of a slice whose send has ended already.
@@ -147,8 +154,8 @@ struct SliceWorker: Sendable {
 extension SliceWorker {
     /// Whether nothing of the slice may leave now, and says in the hold for how long.
     private func paceMakesWait(_ hold: inout Hold) -> Bool {
-        hold.wait = pacing.wait(of: hold.lease.id, at: clock.uptime)
-        return hold.wait > .zero
+        hold.end.wait = pacing.wait(of: hold.lease.id, at: clock.uptime)
+        return hold.end.wait > .zero
     }
 
     /// As much of the plan as may leave now. That is something: the slice does not have to wait, and is nobody else's.
