@@ -62,7 +62,8 @@ struct BucketCounterTests {
 
     @Test("until the bucket was counted once nobody stores on a guess, and it is counted once for all who wait")
     func firstCount() async throws {
-        try await with { store, gate, before in
+        // Nobody's patience ends here, however slow the machine is.
+        try await with(clock: ManualClock()) { store, gate, before in
             #expect(try await put(14, "old", in: before))
             #expect(try await put(1, "old", hub: 2, in: before))
             try await withThrowingTaskGroup(of: Bool.self) { group in
@@ -85,7 +86,7 @@ struct BucketCounterTests {
 
     @Test("who waits for the first count keeps no upload from others, and leaves as soon as the caller does")
     func cancellation() async throws {
-        try await with(slots: 1) { store, gate, _ in
+        try await with(slots: 1, clock: ManualClock()) { store, gate, _ in
             await withThrowingTaskGroup(of: Bool.self) { group in
                 for number in 0..<3 { group.addTask { try await put(1, "new\(number)", in: store) } }
                 await awaitWaiters(3, store)
