@@ -279,7 +279,7 @@ let package = Package(
             name: "clarion",
             dependencies: [
                 "APNsEmulation", "AppBackend", "ClarionServer", "DeviceSimulation", "HubProtocol", "PushHub", "RemoteHub",
-                "ServiceErrors", "SharedAccess", .argumentParser, .asyncHTTPClient, .logging, .nioCore, .nioPosix,
+                "ServiceErrors", "SharedAccess", .argumentParser, .asyncHTTPClient, .logging, .nioCore, .nioPosix, .nioSSL,
                 .richPushDevice, .richPushModel, .richPushSealing, .serviceLifecycle,
             ],
             swiftSettings: house),

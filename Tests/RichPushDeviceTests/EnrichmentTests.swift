@@ -74,6 +74,18 @@ struct EnrichmentTests {
         #expect(content.attachment == nil)
     }
 
+    @Test("shows the words without the picture when the picture is gone: whose the notification is, the server has said")
+    func goneContent() async throws {
+        _ = try await device.signedIn()
+        device.backend.store(7)
+        let problem = Problem(type: "about:blank", title: "No", status: 404, detail: nil, code: "not-found")
+        device.backend.script {
+            $0.method == "GET" && $0.url.path.hasSuffix("/7") ? .success(ScriptedBackend.json(problem, 404)) : nil
+        }
+        let content = await (try device.launchExtension()).enrich(request(7), budget: .seconds(30))
+        #expect(content.body == "Words" && content.attachment == nil && !content.isNeutral)
+    }
+
     @Test("hands over what it has when the system says that time is up, once, and the late picture is dropped")
     func expires() async throws {
         _ = try await device.signedIn()

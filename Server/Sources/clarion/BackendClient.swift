@@ -3,6 +3,7 @@ import AsyncHTTPClient
 import ClarionServer
 import NIOCore
 import NIOPosix
+import NIOSSL
 import RichPushModel
 import RichPushSealing
 
@@ -95,7 +96,7 @@ struct BackendClient: Sendable {
         case let fault as InputFault:
             Terminal.note("clarion: \(fault.sentence)")
             return fault.exitCode
-        case is NIOConnectionError, is IOError, is HTTPClientError:
+        case is NIOConnectionError, is IOError, is HTTPClientError, is NIOSSLError, is NIOSSLExtraError:
             Terminal.note("clarion: \(Self.sentence(for: error, address: address))")
             return ExitCode.unreachable
         default:
@@ -107,6 +108,7 @@ struct BackendClient: Sendable {
         switch error {
         case let error as NIOConnectionError where error.connectionErrors.isEmpty:
             "the name \(error.host) cannot be found"
+        case is NIOSSLError, is NIOSSLExtraError: tlsSentence(for: "\(error)", address: address)
         case is NIOConnectionError, is IOError:
             "nothing answers at \(address); is the server running, and is this its address?"
         case let error as HTTPClientError where error == .remoteConnectionClosed:
@@ -116,6 +118,18 @@ struct BackendClient: Sendable {
         default:
             "\(address) does not answer as a server does"
         }
+    }
+
+    /// The library's own words name places in its source; what can be told of them is this.
+    private static func tlsSentence(for words: String, address: String) -> String {
+        if words.contains("WRONG_VERSION_NUMBER") || words.contains("HTTP_REQUEST") {
+            return "\(address) does not speak TLS; is it an http address?"
+        }
+        if words.contains("CERTIFICATE_VERIFY_FAILED") || words.contains("ailedToValidateHostname") {
+            return
+                "the certificate of \(address) is for another name, has run out, or comes from an authority that this machine does not trust"
+        }
+        return "no connection with TLS could be made to \(address)"
     }
 
     /// An answer that is none of the app backend's.

@@ -90,7 +90,7 @@ extension SealedSendError {
     fileprivate var exitCode: ExitCode {
         switch self {
         case .overtaken: .tryAgain
-        case .notPinned, .badKey: .badInput
+        case .notPinned, .badKey, .unfit: .badInput
         case .noKeys, .tooManyInstallations: .failure
         }
     }

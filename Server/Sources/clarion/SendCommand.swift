@@ -140,7 +140,10 @@ struct SendCommand: AsyncParsableCommand {
         if status.state == "completed", status.outcomes.values.allSatisfy({ $0 == 0 }) { counts = ["no device matched"] }
         print(([status.state] + counts).joined(separator: ", "))
         for line in OutcomeHint.lines(for: status.outcomes) { Terminal.note(line) }
-        if !BackendClient.finalStates.contains(status.state) { throw ExitCode.tryAgain }
+        if !BackendClient.finalStates.contains(status.state) {
+            Terminal.note("clarion: it has not ended after a minute and goes on; the server's log says what it waits for")
+            throw ExitCode.tryAgain
+        }
         if status.state != "completed" { throw ExitCode.failure }
     }
 }

@@ -152,8 +152,11 @@ import Testing
         let demonstration = DemonstrationAuthenticator(users: test.stores.users, clock: test.clock)
         let ann = try await demonstration.authenticate(user: "ann", password: "ann", from: .local)
         #expect(ann.role == .sender)
-        #expect(try await demonstration.authenticate(user: "ann", password: "ann", from: .local) == ann)
-        for (user, password) in [("ann", "Ann"), ("ann", ""), ("", ""), ("a b", "a b"), ("a/b", "a/b")] {
+        for (user, password) in [("ann", "ann"), ("Ann", "Ann"), ("ann", "Ann"), ("ANN", "ann")] {
+            let other = try await demonstration.authenticate(user: user, password: password, from: .local)
+            #expect(other == ann, "a user is one however the name is written")
+        }
+        for (user, password) in [("ann", "anna"), ("ann", ""), ("", ""), ("a b", "a b"), ("a/b", "a/b")] {
             let found = await code { _ = try await demonstration.authenticate(user: user, password: password, from: .local) }
             #expect(found == .unauthenticated)
         }

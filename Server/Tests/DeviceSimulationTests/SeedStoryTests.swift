@@ -156,6 +156,25 @@ struct SeedStoryTests {
         #expect(snapshot.undelivered == nil)
     }
 
+    @Test("who signs in without the other's sign-out finds nothing of theirs on the screen, and neither does who fails to")
+    func nextUser() async throws {
+        try await fixture.signIn()
+        fixture.store(7)
+        try await phone.perform(.home)
+        await fixture.silent(7)
+        #expect(await fixture.answered())
+        for (offline, user) in [(true, String?.none), (false, "bob")] {
+            try await phone.perform(.openApp)
+            if offline { try await phone.perform(.openInbox(RichID(number: 7)!)) }
+            #expect(await phone.snapshot.content != nil || !offline)
+            try await phone.perform(.setNetwork(offline: offline))
+            try await phone.perform(.signIn(user: "bob", password: "bob"))
+            let snapshot = await phone.snapshot
+            #expect(snapshot.user == user && snapshot.content == nil && snapshot.alert == nil)
+            #expect(snapshot.screen == (user == nil ? .signIn : .main))
+        }
+    }
+
     @Test("signing out says what the server did not get, to the user and in the story, until somebody signs in")
     func lostAnswer() async throws {
         let fixture = try PhoneFixture { $0.app.offersReply = true }

@@ -103,6 +103,43 @@ struct SealedSenderTests {
         }
     }
 
+    private static func words(
+        _ kind: ContentKind = .text, message: String = "Hello", _ change: (inout SealedWords) -> Void = { _ in }
+    )
+        -> SealedMessage
+    {
+        var words = SealedWords(kind: kind, message: message)
+        change(&words)
+        return SealedMessage(words: words)
+    }
+
+    /// Each with the field that is at fault.
+    private static let unfitMessages: [(String, SealedMessage)] = [
+        ("message", words(message: " \u{200B}")), ("message", words(message: String(repeating: "a", count: 2001))),
+        ("message", words(message: "a\u{0}b")), ("title", words { $0.title = "" }), ("subtitle", words { $0.subtitle = "\n" }),
+        ("altText", words { $0.altText = String(repeating: "a", count: 1001) }), ("link", words(.link)),
+        ("link", words(.link) { $0.link = "javascript:alert(1)" }), ("link", words(.link) { $0.link = "http://x.example" }),
+        ("link", words { $0.link = "https://x.example" }), ("coupon", words(.coupon)),
+        ("coupon.code", words(.coupon) { $0.coupon = Coupon(code: "", headline: "Half price") }),
+        ("content", words(.image)), ("kind", words(.sealed)), ("kind", words(ContentKind(rawValue: "hologram"))),
+        (
+            "content",
+            SealedMessage(words: SealedWords(message: "a"), content: SealingPart(bytes: picture, format: .png))
+        ),
+    ]
+
+    @Test("what a send in clear would be refused for is not sealed: nobody else could check it", arguments: unfitMessages.indices)
+    func unfit(index: Int) async throws {
+        let (field, message) = Self.unfitMessages[index]
+        let backend = KeepingBackend([try Device(1).entry])
+        let error = await #expect(throws: SealedSendError.self) { try await SealedSender(backend).send(message) }
+        guard case .unfit(field, _)? = error else {
+            Issue.record("\(field): \(String(describing: error))")
+            return
+        }
+        #expect(backend.state.withLockedValue { $0.uploads.isEmpty && $0.sends.isEmpty })
+    }
+
     @Test("when another send takes the number the envelope is made anew, and the content stays")
     func overtaken() async throws {
         let device = try Device(1)

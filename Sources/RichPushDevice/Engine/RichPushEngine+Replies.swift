@@ -7,7 +7,7 @@ extension RichPushEngine {
     /// What cannot be delivered for good is told to the user by a notification. So is the answer to an end-to-end encrypted
     /// notification, at once: the answer would not be encrypted, and nobody has said that the server may read it.
     func reply(_ text: String, to id: RichID, of kind: ContentKind?, in session: Session) async {
-        let words = text.trimmingBlanks
+        let words = text.withoutControls.trimmingBlanks
         guard !words.isEmpty else { return }
         let stored = (try? records.stored(id, of: session.id)) ?? nil
         // Of what could not be fetched the push alone says that it is sealed.
@@ -39,6 +39,13 @@ extension RichPushEngine {
 }
 
 extension String {
+    /// Without what some keyboards and pasteboards bring along, what nobody can read and the server refuses.
+    fileprivate var withoutControls: String {
+        var text = self
+        text.unicodeScalars.removeAll(where: WordsRule.isControl)
+        return text
+    }
+
     /// Without white space at either end.
     fileprivate var trimmingBlanks: String {
         String(drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())

@@ -121,16 +121,25 @@ public actor EnrichmentEngine {
         _ key: String, _ envelope: PushEnvelope, in session: Session, as authorization: Authorization, within deadline: Deadline
     ) async {
         do throws(RichPushError) {
-            let entry = try await fetcher.details(of: envelope.id, in: session, as: authorization, within: deadline)
+            let entry = try await details(of: envelope.id, key, in: session, as: authorization, within: deadline)
             apply(entry, to: key, in: session)
             try await attach(to: key, entry, in: session, as: authorization, within: deadline)
         } catch {
-            if error == .notFound {
-                forgetWords(of: key)
-            } else {
-                note(.failed, action: error.code, of: envelope.id, in: session)
-            }
+            if error != .notFound { note(.failed, action: error.code, of: envelope.id, in: session) }
             device.log.record(DeviceEvent(.fetchFailed, envelope.id, ["reason": error.code]))
+        }
+    }
+
+    /// What the server does not know as this user's has no words for them. A content that is gone is another matter: whose the
+    /// notification is, the server has said.
+    private func details(
+        of id: RichID, _ key: String, in session: Session, as authorization: Authorization, within deadline: Deadline
+    ) async throws(RichPushError) -> InboxEntry {
+        do throws(RichPushError) {
+            return try await fetcher.details(of: id, in: session, as: authorization, within: deadline)
+        } catch {
+            if error == .notFound { forgetWords(of: key) }
+            throw error
         }
     }
 

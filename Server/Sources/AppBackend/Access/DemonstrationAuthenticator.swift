@@ -15,10 +15,12 @@ public struct DemonstrationAuthenticator: UserAuthenticator {
     }
 
     public func authenticate(user: String, password: String, from source: SourceAddress) async throws -> User {
-        guard let name = UserName(user), ConstantTime.equal(Array(user.utf8), Array(password.utf8)) else {
+        // A user is one however the name is written, so the password is as well.
+        guard let name = UserName(user), user.lowercased() == password.lowercased() else {
             throw ServiceError(
                 .unauthenticated,
-                "in the demonstration any name of 1 to 64 letters, digits and _ @ . - signs in with itself as the password")
+                "in the demonstration any name of 1 to 64 English letters, digits and _ @ . - signs in with itself as the password"
+            )
         }
         if let stored = try await users.user(named: name) { return stored.user }
         do {

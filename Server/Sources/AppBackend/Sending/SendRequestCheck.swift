@@ -11,10 +11,10 @@ struct SendRequestCheck {
     func check() throws {
         if request.kind == .sealed { return try checkSealed() }
         guard request.id == nil else { throw Self.wrong("id", "absent unless the kind is sealed") }
-        try Self.text(request.message, "message", 1...2000)
-        try Self.text(request.title, "title", 1...200)
-        try Self.text(request.subtitle, "subtitle", 1...200)
-        try Self.text(request.altText, "altText", 1...1000)
+        try Self.text(request.message, "message", WordsRule.message)
+        try Self.text(request.title, "title", WordsRule.title)
+        try Self.text(request.subtitle, "subtitle", WordsRule.title)
+        try Self.text(request.altText, "altText", WordsRule.altText)
         try checkKind()
         try checkHeaders()
         try checkVisible()
@@ -84,31 +84,12 @@ struct SendRequestCheck {
         if request.kind == .text, given > 0 { throw Self.wrong("kind", "another than text when there is content") }
         let needsBytes = request.kind.map { [.image, .sound, .video, .file].contains($0) } ?? false
         if needsBytes, request.contentID == nil { throw Self.wrong("contentId", "present for this kind") }
-        if let link = request.link { try LinkRule.check(link) }
-        if let coupon = request.coupon { try Self.check(coupon) }
+        if let rule = request.link.flatMap(LinkAddressRule.fault) { throw Self.wrong("link", rule) }
+        if let fault = request.coupon.flatMap(WordsRule.fault) { throw Self.wrong(fault.field, fault.rule) }
     }
 
-    private static func check(_ coupon: Coupon) throws {
-        try text(coupon.code, "coupon.code", 1...64)
-        try text(coupon.headline, "coupon.headline", 1...200)
-        try text(coupon.terms, "coupon.terms", 1...2000)
-    }
-
-    private static func text(_ value: String?, _ field: String, _ lengths: ClosedRange<Int>) throws {
-        guard let value else { return }
-        // Counting scalars bounds the bytes too: one visible character may have any number of marks.
-        guard lengths.contains(value.unicodeScalars.count) else {
-            throw wrong(field, "\(lengths.lowerBound) to \(lengths.upperBound) characters")
-        }
-        // A blank notification would be pushed and could not be read.
-        guard !value.unicodeScalars.allSatisfy(isInvisible) else { throw wrong(field, "more than white space") }
-        guard !value.unicodeScalars.contains(where: { $0.value < 0x20 && $0 != "\n" && $0 != "\t" && $0 != "\r" }) else {
-            throw wrong(field, "text without control characters")
-        }
-    }
-
-    private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
-        scalar.properties.isWhitespace || scalar.properties.isDefaultIgnorableCodePoint
+    private static func text(_ value: String?, _ field: String, _ scalars: ClosedRange<Int>) throws {
+        if let rule = WordsRule.fault(of: value, scalars: scalars) { throw wrong(field, rule) }
     }
 
     private static func wrong(_ field: String, _ rule: String) -> ServiceError {

@@ -1,3 +1,5 @@
+import SQLStorage
+import SQLiteDatabase
 import ServiceErrors
 
 #if canImport(FoundationEssentials)
@@ -20,13 +22,27 @@ enum DemoFolder {
             throw ServiceError(.conflict, "\(path) holds files that are not of a demo; choose another --directory")
         }
         if options.startsAfresh, contents.contains(mark) {
-            do { try manager.removeItem(atPath: path) } catch {
-                throw ServiceError(.storageUnavailable, "\(path) cannot be removed")
-            }
+            try remove(path)
         }
         try NodeStorage.makeDirectory(path)
         guard manager.createFile(atPath: path + "/" + mark, contents: Data()) else {
             throw ServiceError(.storageUnavailable, "\(path) cannot be written")
+        }
+    }
+
+    /// With the lock of its server in hand, so that no running demo loses its files.
+    private static func remove(_ path: String) throws {
+        let file = path + "/clarion.sqlite"
+        do {
+            guard FileManager.default.fileExists(atPath: file) else { return try FileManager.default.removeItem(atPath: path) }
+            try SQLiteDatabase(path: file, access: .server).close { try FileManager.default.removeItem(atPath: path) }
+        } catch SQLFault.lockedByAnotherProcess {
+            throw ServiceError(.conflict, "another demo runs in \(path); stop it, or choose another --directory")
+        } catch {
+            // A database that cannot be opened is no reason to keep it.
+            guard (try? FileManager.default.removeItem(atPath: path)) != nil else {
+                throw ServiceError(.storageUnavailable, "\(path) cannot be removed")
+            }
         }
     }
 }

@@ -56,6 +56,7 @@ struct DemoSender: Sendable {
 
     private static func serviceError(for error: any Error) -> any Error {
         switch error {
+        case SealedSendError.unfit(let field, let rule): ServiceError(.invalidField, "field '\(field)': it must be \(rule)")
         case let error as SealedSendError: ServiceError(.conflict, "\(error), and nothing was sent")
         case SealingError.badSize:
             ServiceError(.contentTooLarge, "a sealed content has 1 byte to 50 MB, and its picture at most 500 KB")

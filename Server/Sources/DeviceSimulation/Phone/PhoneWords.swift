@@ -17,7 +17,7 @@ enum PhoneWords {
     static func sentence(for error: RichPushError) -> String {
         switch error {
         case .notSignedIn: "Sign in first."
-        case .badUserName: "A user name has 1 to 64 letters, digits and _ @ . -"
+        case .badUserName: "A user name has 1 to 64 English letters, digits and _ @ . -"
         case .badTag: "A tag has 1 to 120 letters, digits and _ @ # . : -"
         case .wrongPassword: "User name and password do not match."
         case .credentialRejected: "Your sign-in has ended. Sign in again."

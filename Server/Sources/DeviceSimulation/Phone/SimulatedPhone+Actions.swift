@@ -2,7 +2,7 @@ import RichPushDevice
 import RichPushModel
 
 extension SimulatedPhone {
-    /// The most characters of an answer that the server takes.
+    /// The most characters of an answer that the server takes, each mark and joiner counted.
     static let replyLimit = 2_000
 
     /// Does what a person does, and returns when the phone has done it all.
@@ -114,7 +114,7 @@ extension SimulatedPhone {
         else {
             throw .notPossible("The notification has no field for an answer")
         }
-        guard text.count <= Self.replyLimit, text.contains(where: { !$0.isWhitespace }) else {
+        guard text.unicodeScalars.count <= Self.replyLimit, text.contains(where: { !$0.isWhitespace }) else {
             throw .notPossible("An answer has 1 to \(Self.replyLimit) characters")
         }
         removeNotices([id])

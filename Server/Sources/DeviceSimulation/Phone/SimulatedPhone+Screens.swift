@@ -62,6 +62,8 @@ extension SimulatedPhone {
     func signIn(user: String, password: String) async throws(PhoneActionError) {
         let engine = try visibleApp()
         guard !view.signIn.busy else { throw .notPossible("The app is signing in already") }
+        // Whatever is on the screen is of whoever was signed in before.
+        leaveUser()
         view.signIn = .init(busy: true)
         publish()
         do throws(RichPushError) {
@@ -85,11 +87,15 @@ extension SimulatedPhone {
         } catch {
             throw .notPossible(PhoneWords.sentence(for: error))
         }
+        leaveUser()
+        await readApp()
+        publish()
+    }
+
+    private func leaveUser() {
         closeContent()
         offers = []
         view.sending = .init()
-        await readApp()
-        publish()
     }
 
     func refreshInbox() async throws(PhoneActionError) {

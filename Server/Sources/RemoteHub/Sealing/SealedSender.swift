@@ -41,6 +41,7 @@ public struct SealedSender: Sendable {
         _ message: SealedMessage, to users: [UserName]? = nil, pinned: [SealingDirectory.Key]? = nil,
         idempotencyKey: String = UUID().uuidString, onGap: (SealedSendGap) throws -> Void = { _ in }
     ) async throws -> SendAnswer {
+        try message.check()
         let sealer = try Sealer(words: message.words, content: message.content, thumb: message.thumb)
         var told: Set<SealedSendGap> = []
         var content: String?

@@ -18,12 +18,14 @@ export function appLayer(phone) {
   const open = isAppOpen(snapshot);
   const covered = snapshot.locked || view.centreOpen || Boolean(view.expandedNotice);
   const inContent = snapshot.screen === "content" && Boolean(snapshot.content);
+  // What slides away is shown until it is gone, and never to somebody else.
+  if (view.lastUser !== snapshot.user) Object.assign(view, { lastContent: null, lastUser: snapshot.user });
   if (snapshot.content) view.lastContent = snapshot.content;
   if (!inContent) Object.assign(view, { zoomed: false, linkConfirm: false });
   return h("div", {
     class: "layer app", key: "app", "data-open": String(open), inert: !open || covered, "data-testid": "app",
   },
-  snapshot.user ? signedIn(phone, inContent) : signIn(phone),
+  snapshot.user && snapshot.screen !== "signIn" ? signedIn(phone, inContent) : signIn(phone),
   alertOf(phone));
 }
 
@@ -41,7 +43,8 @@ function signedIn(phone, inContent) {
 
 function signIn(phone) {
   const { snapshot, view } = phone;
-  const { busy, error } = snapshot.signIn;
+  const { busy } = snapshot.signIn;
+  const error = snapshot.signIn.error || (snapshot.user && !busy ? "Your sign-in has ended. Sign in again." : "");
   const ready = view.signIn.user.trim() && view.signIn.password;
   const submit = async (event) => {
     event.preventDefault();

@@ -25,6 +25,11 @@ export async function start() {
   const wanted = decodeURIComponent(location.hash.slice(1));
   state.selected = state.phones.find(({ id }) => id === wanted) || state.phones[0] || null;
   view.sideBySide = !alone && state.phones.length > 1 && kept("layout") === "all";
+  // An address that was changed by hand, or by going back.
+  window.addEventListener("hashchange", () => {
+    const named = state.phones.find(({ id }) => id === decodeURIComponent(location.hash.slice(1)));
+    if (named && named !== state.selected) select(named);
+  });
   if (state.phones.length > 0) listen();
 }
 

@@ -16,8 +16,8 @@ const test = (id) => `[data-testid="${id}"]`;
 // What comes to the front on a phone, from back to front, with what gets the focus there: the first that can take it.
 const PLACES = [
   { name: "home", isOpen: () => true, first: [test("app-icon")] },
-  { name: "sign-in", isOpen: ({ snapshot }) => isAppOpen(snapshot) && !snapshot.user, first: [test("sign-in-button"), test("sign-in-user")] },
-  { name: "main", isOpen: ({ snapshot }) => isAppOpen(snapshot) && Boolean(snapshot.user), first: [test("send-push"), test("options-open")] },
+  { name: "sign-in", isOpen: ({ snapshot }) => snapshot.screen === "signIn", first: [test("sign-in-button"), test("sign-in-user")] },
+  { name: "main", isOpen: ({ snapshot }) => isAppOpen(snapshot) && snapshot.screen !== "signIn", first: [test("send-push"), test("options-open")] },
   {
     name: "options", isOpen: ({ snapshot, view }) => snapshot.screen === "main" && view.optionsOpen, first: ['.kind[aria-checked="true"]'],
     close: closeOptions,

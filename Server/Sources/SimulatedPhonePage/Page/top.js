@@ -60,5 +60,5 @@ function phoneSwitcher() {
 
 function unread({ snapshot }) {
   const count = snapshot?.unread || 0;
-  return count > 0 && h("span", { class: "switch-count", "aria-label": `${count} unread`, key: "count" }, String(count));
+  return count > 0 && h("span", { class: "switch-count", "aria-label": `${count} unread`, key: "count" }, count > 99 ? "99+" : String(count));
 }

@@ -74,6 +74,20 @@ def a_fault_of_the_backend_shows(page, user):
     page.press("content-back")
 
 
+def a_sign_in_that_ended_is_asked_for_again(page, user):
+    page.open_details("faults")
+    page.choose("fault-backend", "unauthorized")
+    page.press("refresh-inbox")
+    page.see("sign-in-screen")
+    page.wait("why", lambda: "has ended" in page.find("sign-in-error").text)
+    page.shot("sign-in-again")
+    page.choose("fault-backend", "none")
+    page.type("sign-in-user", user)
+    page.type("sign-in-password", user)
+    page.press("sign-in-button")
+    page.wait("the greeting", lambda: page.find("greeting") and page.find("greeting").text == user)
+
+
 def a_fault_of_apns_is_answered(page, user):
     page.press("way-push")
     page.press("template-alert")
@@ -114,5 +128,6 @@ def tried(work):
 
 STEPS = [
     a_locked_phone_hides_previews, focus_keeps_banners_away, switches_tell_their_state, a_restart_waits_for_the_first_unlock,
-    a_fault_of_the_backend_shows, a_fault_of_apns_is_answered, a_dead_token_is_renewed_by_the_next_start,
+    a_fault_of_the_backend_shows, a_sign_in_that_ended_is_asked_for_again, a_fault_of_apns_is_answered,
+    a_dead_token_is_renewed_by_the_next_start,
 ]
