@@ -21,7 +21,9 @@ struct DemoFolderTests {
     func afresh() throws {
         try inFolder { folder in
             try prepare(folder, afresh: false)
-            let database = try SQLiteDatabase(path: folder + "/clarion.sqlite", access: .server)
+            let server = DemoFolder.server(in: folder)
+            try FileManager.default.createDirectory(atPath: server, withIntermediateDirectories: true)
+            let database = try SQLiteDatabase(path: server + "/clarion.sqlite", access: .server)
             try Data("state".utf8).write(to: URL(fileURLWithPath: folder + "/state"))
             let error = #expect(throws: ServiceError.self) { try prepare(folder, afresh: true) }
             #expect(error?.code == .conflict && error?.detail?.contains("another demo runs in \(folder)") == true)

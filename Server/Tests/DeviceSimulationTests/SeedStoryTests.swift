@@ -156,23 +156,23 @@ struct SeedStoryTests {
         #expect(snapshot.undelivered == nil)
     }
 
-    @Test("who signs in without the other's sign-out finds nothing of theirs on the screen, and neither does who fails to")
-    func nextUser() async throws {
+    @Test(
+        "who signs in without the other's sign-out finds nothing of theirs on the screen, and neither does who fails to",
+        arguments: [false, true])
+    func nextUser(offline: Bool) async throws {
         try await fixture.signIn()
         fixture.store(7)
-        try await phone.perform(.home)
-        await fixture.silent(7)
-        #expect(await fixture.answered())
-        for (offline, user) in [(true, String?.none), (false, "bob")] {
-            try await phone.perform(.openApp)
-            if offline { try await phone.perform(.openInbox(RichID(number: 7)!)) }
-            #expect(await phone.snapshot.content != nil || !offline)
-            try await phone.perform(.setNetwork(offline: offline))
-            try await phone.perform(.signIn(user: "bob", password: "bob"))
-            let snapshot = await phone.snapshot
-            #expect(snapshot.user == user && snapshot.content == nil && snapshot.alert == nil)
-            #expect(snapshot.screen == (user == nil ? .signIn : .main))
-        }
+        // A question over an open content.
+        await fixture.alert(7)
+        #expect(await eventually { await self.phone.snapshot.alert?.richID == RichID(number: 7) })
+        try await phone.perform(.openInbox(RichID(number: 7)!))
+        let before = await phone.snapshot
+        #expect(before.content != nil && before.alert != nil)
+        try await phone.perform(.setNetwork(offline: offline))
+        try await phone.perform(.signIn(user: "bob", password: "bob"))
+        let snapshot = await phone.snapshot
+        #expect(snapshot.content == nil && snapshot.alert == nil)
+        #expect(snapshot.user == (offline ? nil : "bob") && snapshot.screen == (offline ? .signIn : .main))
     }
 
     @Test("signing out says what the server did not get, to the user and in the story, until somebody signs in")

@@ -25,7 +25,7 @@ struct Demo: Sendable {
         let folder = try EmulatorFolder(path: directory + "/apns", now: clock.now)
         let (apns, memory) = try localAPNs(folder, clock: clock, logger: logger)
         let apnsPort = try await apns.start().port
-        let settings = Settings.demo(directory: directory + "/server", port: port, apnsPort: apnsPort, folder: folder)
+        let settings = Settings.demo(directory: DemoFolder.server(in: directory), port: port, apnsPort: apnsPort, folder: folder)
         let client = AsyncHTTPTransport.makeClient()
         do {
             let faults = DemoFaults()

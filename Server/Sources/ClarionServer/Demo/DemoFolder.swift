@@ -13,6 +13,9 @@ enum DemoFolder {
     /// Marks a folder as ours, so that a typing error in `--directory` cannot remove somebody's files.
     private static let mark = "clarion-demo"
 
+    /// The data directory of the demo's server.
+    static func server(in directory: String) -> String { directory + "/server" }
+
     /// Creates the folder, or empties it first if that was asked for. Throws `ServiceError` for a folder of somebody else.
     static func prepare(_ options: DemoOptions) throws {
         let manager = FileManager.default
@@ -32,7 +35,7 @@ enum DemoFolder {
 
     /// With the lock of its server in hand, so that no running demo loses its files.
     private static func remove(_ path: String) throws {
-        let file = path + "/clarion.sqlite"
+        let file = server(in: path) + "/clarion.sqlite"
         do {
             guard FileManager.default.fileExists(atPath: file) else { return try FileManager.default.removeItem(atPath: path) }
             try SQLiteDatabase(path: file, access: .server).close { try FileManager.default.removeItem(atPath: path) }
