@@ -145,6 +145,10 @@ static void take(struct connection *connection, const uint8_t *at, uint32_t leng
     switch (kind) {
     case data:
         consume(connection, length);
+        if (length == options.marked_body && length > 0) {
+            totals.marked++;
+            totals.last_marked = microseconds_since_1970();
+        }
         if (flags & end_stream) answer(connection, stream);
         break;
     case headers:

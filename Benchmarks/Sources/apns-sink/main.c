@@ -1,4 +1,5 @@
-// apns-sink [--streams N] [--window BYTES] [--delay-ms N] [--answers-per-record N] [--index-ids] [--warm-up] [--certificate FILE]
+// apns-sink [--streams N] [--window BYTES] [--delay-ms N] [--answers-per-record N] [--index-ids] [--warm-up] [--marked-body BYTES]
+//           [--certificate FILE]
 //
 // Prints its port, then answers `stats` on standard input with a line of JSON, and ends when standard input does.
 #include "sink.h"
@@ -30,6 +31,12 @@ uint64_t now_nanoseconds(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+uint64_t microseconds_since_1970(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_REALTIME, &time);
+    return (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_nsec / 1000;
 }
 
 static void end_connection(struct connection *connection) {
@@ -195,9 +202,11 @@ static void print_totals(void) {
         bytes_in += BIO_number_read(SSL_get_rbio(connection->tls));
         bytes_out += BIO_number_written(SSL_get_wbio(connection->tls));
     }
-    printf("{\"requests\":%llu,\"bytesIn\":%llu,\"bytesOut\":%llu,\"connections\":%u,\"peak\":%u,\"opened\":%u,\"overruns\":%llu}\n",
+    printf("{\"requests\":%llu,\"bytesIn\":%llu,\"bytesOut\":%llu,\"connections\":%u,\"peak\":%u,\"opened\":%u,\"overruns\":%llu,"
+           "\"marked\":%llu,\"lastMarked\":%llu}\n",
            (unsigned long long)totals.requests, (unsigned long long)bytes_in, (unsigned long long)bytes_out, totals.connections,
-           totals.peak, totals.opened, (unsigned long long)totals.overruns);
+           totals.peak, totals.opened, (unsigned long long)totals.overruns, (unsigned long long)totals.marked,
+           (unsigned long long)totals.last_marked);
     fflush(stdout);
 }
 
@@ -241,6 +250,7 @@ static void read_options(int count, char **words) {
         else if (strcmp(word, "--window") == 0) options.window = (uint32_t)strtoul(value, NULL, 10);
         else if (strcmp(word, "--delay-ms") == 0) options.delay = strtoull(value, NULL, 10) * 1000000;
         else if (strcmp(word, "--answers-per-record") == 0) options.answers_per_record = (uint32_t)strtoul(value, NULL, 10);
+        else if (strcmp(word, "--marked-body") == 0) options.marked_body = (uint32_t)strtoul(value, NULL, 10);
         else if (strcmp(word, "--certificate") == 0) options.certificate = value;
         else {
             fprintf(stderr, "apns-sink: unknown option %s\n", word);

@@ -17,6 +17,7 @@ struct options {
     bool warms_up;           // allow one stream until the first request, as APNs does
     bool indexes_ids;        // every id enters the client's table and is written plain, as Netty writes headers
     uint32_t answers_per_record; // how many answers share a TLS record; 0 for all that are there
+    uint32_t marked_body;    // requests with a body of this size are counted apart; 0 for none
     const char *certificate; // where to write the certificate to trust
 };
 
@@ -24,6 +25,8 @@ struct options {
 struct totals {
     uint64_t requests, bytes_in, bytes_out, overruns;
     uint32_t connections, peak, opened;
+    uint64_t marked;           // requests with a body of the size that is marked
+    uint64_t last_marked;      // when the last of them came, in microseconds since 1970
 };
 
 // A queue of bytes: appended at the end, written from the start.
@@ -56,6 +59,7 @@ extern struct options options;
 extern struct totals totals;
 
 uint64_t now_nanoseconds(void);
+uint64_t microseconds_since_1970(void);
 
 // bytes.c
 uint8_t *bytes_reserve(struct bytes *bytes, size_t size);

@@ -28,7 +28,7 @@ struct BroadcastBenchmark {
     }
 
     func run() throws -> [Measurement] {
-        let sink = try Sink(program: sink, folder: folder)
+        let sink = try Sink(program: sink, folder: folder, ["--marked-body", "\(PunctualityBenchmark.bodySize)"])
         defer { sink.stop() }
         try makeKey()
         let file = try makeNode()
@@ -51,6 +51,12 @@ struct BroadcastBenchmark {
         }
         rows.append(Measurement(name: "the client alone, CPU per push", unit: "µs", values: bare, limit: nil))
         for (engine, samples) in samples.sorted(by: { $0.key > $1.key }) { rows += Self.rows(engine, samples, bare) }
+        let punctuality = PunctualityBenchmark(sink: sink, message: Self.message)
+        for (engine, data, settings) in [("SQLite", file, [:]), ("PostgreSQL", moved, settings)] {
+            let node = try RunningNode(program: program, data: data, settings: settings, sink: sink, key: key)
+            defer { node.server.stop() }
+            rows += try punctuality.rows(engine, node)
+        }
         return rows
     }
 
@@ -86,30 +92,14 @@ struct BroadcastBenchmark {
     private func broadcast(
         _ node: URL, _ settings: [String: String], _ sink: Sink, _ database: ThrowAwayDatabase?
     ) throws -> Sample {
-        let port = try LoopbackSocket.freePort()
-        let arguments = [
-            program, "serve", "--listen-port", "\(port)", "--log-level", "warning", "--data-directory", node.path,
-            "--apns-host", "127.0.0.1", "--apns-port", "\(sink.port)", "--apns-trust-roots-path", sink.certificate,
-            "--apns-environment", "sandbox", "--apns-key-path", key.path, "--apns-key-id", "BENCHKEY00",
-            "--apns-team-id", "BENCHTEAM0", "--apns-topic", "com.example.app",
-        ]
-        let server = try ServerProcess(
-            program: "/usr/bin/env", arguments: CommandRun.pinned(to: 0, arguments), environment: settings)
-        defer { server.stop() }
-        for _ in 0..<5_000 where !LoopbackSocket.answers(port: port, path: "/readyz") { usleep(2_000) }
-        let connection = try CommandRun.client(
-            [
-                program, "hub", "connection-string", "bench", "--host", "127.0.0.1:\(port)", "--plain-http", "--data-directory",
-                node.path,
-            ],
-            environment: settings
-        ).output.trimmingCharacters(in: .whitespacesAndNewlines)
+        let running = try RunningNode(program: program, data: node, settings: settings, sink: sink, key: key)
+        defer { running.server.stop() }
+        let server = running.server
         let before = (
             sink: try sink.totals().requests, server: try server.processorSeconds(), database: try database?.processorSeconds()
         )
-        let run = try CommandRun.client(
-            [program, "send", "--hub", "-", "--hub-name", "bench", "--everyone", "--wait", "--message", Self.message],
-            core: 1, environment: ["CLARION_HUB": connection])
+        let send = running.sendToEveryone(Self.message)
+        let run = try CommandRun.client(send.command, core: 1, environment: send.environment)
         guard run.output.contains("Success \(Self.devices)") else {
             throw CommandRun.Fault("not every push counts: \(run.output)")
         }

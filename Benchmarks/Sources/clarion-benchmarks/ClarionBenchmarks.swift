@@ -9,8 +9,16 @@ import Foundation
 /// with 1 when its memory grows.
 @main
 enum ClarionBenchmarks {
-    static func main() throws {
-        let words = Array(CommandLine.arguments.dropFirst())
+    static func main() {
+        do {
+            try measure(Array(CommandLine.arguments.dropFirst()))
+        } catch {
+            FileHandle.standardError.write(Data("clarion-benchmarks: \(error)\n".utf8))
+            exit(1)
+        }
+    }
+
+    private static func measure(_ words: [String]) throws {
         switch (words.first, words.count) {
         case ("serve", 2...3): try serve(words)
         case ("hub", 4...5): try hub(words)

@@ -34,7 +34,8 @@ enum LoopbackSocket {
         return answers(port: port, head + "Content-Length: \(json.utf8.count)\r\n\r\n" + json, with: "HTTP/1.1 204")
     }
 
-    private static func answers(port: UInt16, _ text: String, with beginning: String) -> Bool {
+    /// Whether a request is answered with what begins so.
+    static func answers(port: UInt16, _ text: String, with beginning: String) -> Bool {
         let descriptor = socket(AF_INET, streamType, 0)
         defer { close(descriptor) }
         var address = address(port: port)

@@ -5,13 +5,16 @@ struct RunningCommand {
     private let process = Process()
     private let pipe = Pipe()
 
-    init(_ command: [String]) throws {
+    init(_ command: [String], environment: [String: String] = [:]) throws {
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = command
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { _, given in given }
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = pipe
         try process.run()
     }
+
+    var isRunning: Bool { process.isRunning }
 
     /// What it printed, when it has ended.
     func output() throws -> String {

@@ -12,6 +12,9 @@ final class Sink {
         var opened: Int
         /// Connections that sent more than the window allowed.
         var overruns: Int
+        /// Requests with a body of the size that `--marked-body` says, and when the last of them came, in microseconds since 1970.
+        var marked: Int
+        var lastMarked: Int
     }
 
     private let process = Process()

@@ -80,18 +80,29 @@ public final class SQLiteDatabase: SQLDatabase {
         }
     }
 
+    /// In bytes.
+    private static let pageSize = 8192
+    /// Registrations touch pages all over the file: a commit of many must not spill its pages early, nor each be followed by
+    /// copying them. Both are bounded: so many bytes of memory, and a log of about as many.
+    private static let logSize = 32 << 20
+
     private static func open(_ path: String) throws -> DatabasePool {
         var configuration = Configuration()
         configuration.foreignKeysEnabled = true
         configuration.busyMode = .timeout(5)
         configuration.maximumReaderCount = 4
         configuration.label = "clarion"
+        // Of a new file and of a copy; a file that is there keeps the pages that it was made with. A send reads every page of its
+        // audience: half as many are a tenth less processor time for all of the send.
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA page_size = \(pageSize)") }
         let pool = try DatabasePool(path: path, configuration: configuration)
-        // The library sets NORMAL for WAL, which may lose the last commits at a power cut; "accepted means kept".
-        // Registrations touch pages all over the file: a commit of many must not spill its pages early, nor each be followed by
-        // copying them. Both are bounded: 32 MiB of memory, and a log of about as much.
-        try pool.writeWithoutTransaction {
-            try $0.execute(sql: "PRAGMA synchronous = FULL; PRAGMA cache_size = -32768; PRAGMA wal_autocheckpoint = 8192")
+        try pool.writeWithoutTransaction { access in
+            let pages = logSize / (try Int.fetchOne(access, sql: "PRAGMA page_size") ?? pageSize)
+            // The library sets NORMAL for WAL, which may lose the last commits at a power cut; "accepted means kept".
+            try access.execute(
+                sql: """
+                    PRAGMA synchronous = FULL; PRAGMA cache_size = -\(logSize / 1024); PRAGMA wal_autocheckpoint = \(pages)
+                    """)
         }
         return pool
     }

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import RichPushModel
 import SQLStorage
 import SQLiteDatabase
@@ -44,5 +45,30 @@ struct BackupTests {
         #expect(try await writing.value > 0)
         await #expect(throws: SQLFault.self) { try await command.backUp(to: "/nowhere/at/all") }
         try command.close()
+    }
+
+    @Test("a file keeps the pages that it was made with, also of an earlier version; a new one and a copy have those of this one")
+    func pages() async throws {
+        let store = try await TemporaryStore()
+        let (old, copy) = (store.folder + "/old", store.folder + "/copied")
+        try DatabaseQueue(path: old).inDatabase { try $0.execute(sql: "PRAGMA page_size = 4096; CREATE TABLE pairs (number)") }
+        let database = try SQLiteDatabase(path: old, access: .server)
+        try await database.write { _ = try $0.run(Self.insert, [.integer(7)]) }
+        try await database.backUp(to: copy)
+        #expect(try await Self.number(database, "PRAGMA page_size") == 4096)
+        #expect(try await Self.number(database, "PRAGMA wal_autocheckpoint") == 8192, "the log is as long as with larger pages")
+        try database.close()
+        let copied = try SQLiteDatabase(path: copy, access: .server)
+        #expect(try await Self.number(copied, "PRAGMA page_size") == 8192)
+        #expect(try await Self.number(copied, "SELECT number FROM pairs") == 7)
+        try copied.close()
+        #expect(try await Self.number(store.database, "PRAGMA page_size") == 8192)
+        #expect(try await Self.number(store.database, "PRAGMA wal_autocheckpoint") == 4096)
+    }
+
+    private static func number(_ database: any SQLDatabase, _ text: String) async throws -> Int64? {
+        // By the writer, whose settings these are.
+        let statement = SQLStatement(composed: text)
+        return try await database.write { try $0.row(statement, [])?.integer(0) }
     }
 }
