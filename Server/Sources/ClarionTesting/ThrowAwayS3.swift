@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// An S3 store in memory for tests, a process of its own that checks every signature; all tests of a run share it. Each test uses a
-/// bucket of its own.
+/// An S3 store in memory for tests, processes of its own that check every signature; all tests of a run share it. Each test uses a
+/// bucket of its own. Which store it is says `TEST_STORE`, see `Kind`.
 ///
 /// A machine without it makes the test fail, it does not skip it: `scripts/install-dependencies test` installs it. It ends with the
 /// process of the tests.
@@ -50,6 +50,7 @@ public struct ThrowAwayS3: Decodable, Sendable {
     }
 
     private static func start() async throws -> ThrowAwayS3 {
+        let kind = try Kind.chosen()
         let server = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().path
         let python = server + "/.build/content-store/bin/python"
@@ -59,15 +60,26 @@ public struct ThrowAwayS3: Decodable, Sendable {
         let folder = NSTemporaryDirectory() + "clarion-s3-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         var command = ChildProcess.Command(
-            python, [server + "/Tests/ContentStore/store.py", folder], output: folder + "/output")
+            python, [server + "/Tests/ContentStore/\(kind.program)", folder], output: folder + "/output")
         command.capturesErrors = false
         let process = try ChildProcess(command)
-        for _ in 1...1200 where process.isRunning {
+        for _ in 1...2400 {
+            let isRunning = process.isRunning
             if let text = try? Data(contentsOf: URL(fileURLWithPath: folder + "/output")), text.last == UInt8(ascii: "\n") {
-                return try JSONDecoder().decode(ThrowAwayS3.self, from: text)
+                return try read(text)
             }
+            guard isRunning else { break }
             try await Task.sleep(for: .milliseconds(50))
         }
-        throw Failure(description: "the S3 store of the tests did not start")
+        process.signal(SIGTERM)
+        throw Failure(description: "the S3 store of the tests (\(kind)) did not start")
+    }
+
+    private static func read(_ text: Data) throws -> ThrowAwayS3 {
+        struct Refusal: Decodable { let failure: String }
+        if let refusal = try? JSONDecoder().decode(Refusal.self, from: text) {
+            throw Failure(description: "the S3 store of the tests did not start: \(refusal.failure)")
+        }
+        return try JSONDecoder().decode(ThrowAwayS3.self, from: text)
     }
 }

@@ -65,7 +65,9 @@ extension S3Fault {
         case "NoSuchBucket": "there is no such bucket; look at s3-bucket, s3-endpoint and s3-addressing"
         case "InvalidAccessKeyId": "it does not know the key; look at s3-key-id"
         case "SignatureDoesNotMatch": "the secret does not belong to the key; look at s3-secret and s3-region"
-        case "AccessDenied", "AllAccessDisabled": "the key may not do that in this bucket; look at its policy"
+        // Some stores say no more of a key or a secret that is wrong (Ceph's, when it lends keys).
+        case "AccessDenied", "AllAccessDisabled":
+            "the key may not do that in this bucket, or is not known; look at its policy, s3-key-id and s3-secret"
         case "AuthorizationHeaderMalformed", "PermanentRedirect", "IllegalLocationConstraintException", "InvalidRegionName":
             "the bucket is in another region; look at s3-region and s3-endpoint"
         case "ExpiredToken", "InvalidToken": "the key was lent and its time is over; look at s3-session-token"

@@ -27,9 +27,17 @@ struct BucketCounterTests {
         func shutDown() async {}
     }
 
+    /// Time that passes only when the test says so. The time of day is the system's: a store compares it with its own.
+    private struct StandingClock: ServiceClock {
+        let manual: ManualClock
+        var now: Timestamp { SystemClock().now }
+        var uptime: Duration { manual.uptime }
+        func sleep(for duration: Duration) async throws { try await manual.sleep(for: duration) }
+    }
+
     /// A store whose counts wait at a gate, beside one that does not.
     private func with(
-        slots: Int = 16, clock: any ServiceClock = .system, hangs: Bool = false,
+        slots: Int = 16, clock: ManualClock? = nil, hangs: Bool = false,
         _ body: (_ store: S3ContainerStore, _ gate: Gate, _ before: S3ContainerStore) async throws -> Void
     ) async throws {
         try await S3Bench().with { contents in
@@ -39,7 +47,8 @@ struct BucketCounterTests {
             var options = contents.client.options
             options.maximumUploads = slots
             let client = S3Client(
-                options, transport: CountGate(inner: contents.client.transport, gate: gate, hangs: hangs), clock: clock)
+                options, transport: CountGate(inner: contents.client.transport, gate: gate, hangs: hangs),
+                clock: clock.map { StandingClock(manual: $0) } ?? SystemClock())
             try await body(S3ContainerStore(client, maximumBytes: 30), gate, before)
         }
     }

@@ -1,6 +1,9 @@
 import AppBackend
+import AsyncHTTPClient
 import ClarionTesting
+import NIOConcurrencyHelpers
 import NIOCore
+import NIOPosix
 import ServiceErrors
 import StorageConformance
 import Testing
@@ -36,6 +39,35 @@ struct S3FaultTests {
             #expect(try await S3Bench.read(stored.digest, in: store) == bytes)
             #expect(try await S3Bench.leftovers(in: store).isEmpty)
         }
+    }
+
+    /// Loses the answer to the first completion of an upload in parts.
+    private struct LosingTransport: S3Transport {
+        let inner: any S3Transport
+        let lost = NIOLockedValueBox(false)
+
+        func exchange(_ request: HTTPClientRequest, within time: Duration) async throws -> HTTPClientResponse {
+            let answer = try await inner.exchange(request, within: time)
+            guard request.method == .POST, request.url.contains("uploadId="), !lost.withLockedValue({ $0 }) else { return answer }
+            _ = try await answer.body.collect(upTo: 1 << 20)
+            lost.withLockedValue { $0 = true }
+            throw S3Fault.broken
+        }
+
+        func shutDown() async { await inner.shutDown() }
+    }
+
+    @Test("an upload in parts that the store completed, but whose answer was lost, is stored")
+    func lostCompletion() async throws {
+        let options = try await S3Bench().options()
+        let transport = LosingTransport(inner: try S3HTTPTransport(options, group: MultiThreadedEventLoopGroup.singleton))
+        let store = S3ContentStore(S3Client(options, transport: transport, clock: .system))
+        let bytes = S3Bench.bytes(6_000_000)
+        let stored = try await S3Bench.store(bytes, in: store)
+        #expect(transport.lost.withLockedValue { $0 })
+        #expect(try await S3Bench.read(stored.digest, in: store) == bytes)
+        #expect(try await S3Bench.leftovers(in: store).isEmpty)
+        await store.shutDown()
     }
 
     @Test("a download that is cut goes on where it stopped", arguments: [100_000, 3_000_000])

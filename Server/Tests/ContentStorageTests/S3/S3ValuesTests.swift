@@ -145,7 +145,8 @@ struct S3ValuesTests {
     func faults() {
         for (code, word) in [
             ("NoSuchBucket", "s3-bucket"), ("InvalidAccessKeyId", "s3-key-id"), ("SignatureDoesNotMatch", "s3-secret"),
-            ("AccessDenied", "policy"), ("PermanentRedirect", "s3-region"), ("ExpiredToken", "s3-session-token"),
+            ("AccessDenied", "policy"), ("AccessDenied", "s3-secret"), ("PermanentRedirect", "s3-region"),
+            ("ExpiredToken", "s3-session-token"),
             ("RequestTimeTooSkewed", "clock"),
         ] {
             let fault = S3Fault.refused(status: 403, code: code, retryAfter: nil)

@@ -1,10 +1,10 @@
-import AppBackend
 import ClarionTesting
 import Foundation
 import Logging
 import RichPushModel
 import Testing
 
+@testable import AppBackend
 @testable import ClarionServer
 @testable import ContentStorage
 
@@ -175,11 +175,12 @@ struct ContentStoreTests {
             #expect(await server.terminate() == 0)
             let store = try await SharedPlaces.open(bucket)
             #expect(try await store.digests(after: nil, limit: 10).count == 3)
-            // Two hours later, so that nobody can be about to use the bytes.
             let node = try await ServerNode.make(
-                fleet.options.settings(), options: NodeOptions(clock: WrongClock(ahead: .seconds(7_200))),
-                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-            _ = try await BackendUpkeep(of: node.backend).sweep()
+                fleet.options.settings(), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            // Two hours later, so that nobody can be about to use the bytes; a store takes no request of a clock that is wrong.
+            var parts = node.backend.parts
+            parts.clock = WrongClock(ahead: .seconds(7_200))
+            _ = try await BackendUpkeep(of: RichPushBackend(parts: parts)).sweep()
             await node.storage.close()
             #expect(try await store.digests(after: nil, limit: 10).count == 2)
             await store.shutDown()

@@ -1,12 +1,13 @@
 """An S3 store in memory that checks signatures, for the tests of the content store. It is moto, other people's imitation of Amazon's.
 
-Usage: store.py <folder>
+Usage: moto_store.py <folder>
 Prints one line of JSON: the ports, the authority of the HTTPS port, and three keys: one that may do everything, one that may only
 list, one that was lent with a session token. Ends when the process that started it does.
 """
 
 import datetime
-import ipaddress
+import hashlib
+import io
 import json
 import os
 import shutil
@@ -19,41 +20,13 @@ import boto3
 import botocore.auth
 import botocore.awsrequest
 import botocore.credentials
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 from moto import settings
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
 from werkzeug.serving import make_server
 
-
-def certificate(folder):
-    """A certificate for 127.0.0.1 that vouches for itself."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "store.test")])
-    now = datetime.datetime.now(datetime.timezone.utc)
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=2))
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), True)
-        .sign(key, hashes.SHA256())
-    )
-    paths = (os.path.join(folder, "store.pem"), os.path.join(folder, "store.key"))
-    with open(paths[0], "wb") as file:
-        file.write(made.public_bytes(serialization.Encoding.PEM))
-    with open(paths[1], "wb") as file:
-        file.write(
-            key.private_bytes(
-                serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-            )
-        )
-    return paths
+# Nothing is left beside the sources.
+sys.dont_write_bytecode = True
+from certificates import certificate
 
 
 class Handler(MotoRequestHandler):
@@ -63,8 +36,14 @@ class Handler(MotoRequestHandler):
         pass
 
 
-class Links:
-    """Checks the signature of links, which moto does not, and hands on what they ask for as a request that is signed."""
+def refuse(start_response, status, code):
+    start_response(status, [("Content-Type", "application/xml")])
+    return [f"<Error><Code>{code}</Code></Error>".encode()]
+
+
+class Strictness:
+    """Checks what moto does not: the signature of links, which are handed on as requests that are signed, the hash of a body, and
+    the date of a request."""
 
     def __init__(self, application, secrets):
         self.application = application
@@ -74,7 +53,8 @@ class Links:
         query = dict(urllib.parse.parse_qsl(environ["QUERY_STRING"], keep_blank_values=True))
         signature = query.pop("X-Amz-Signature", None)
         if signature is None:
-            return self.application(environ, start_response)
+            fault = self.fault(environ)
+            return refuse(start_response, *fault) if fault else self.application(environ, start_response)
         key_id, _, region = query["X-Amz-Credential"].split("/")[:3]
         credentials = botocore.credentials.Credentials(key_id, self.secrets[key_id])
         request = self.request(environ, query)
@@ -84,8 +64,7 @@ class Links:
         begin = datetime.datetime.strptime(query["X-Amz-Date"], "%Y%m%dT%H%M%S%z")
         end = begin + datetime.timedelta(seconds=int(query["X-Amz-Expires"]))
         if link.signature(text, request) != signature or end < datetime.datetime.now(datetime.timezone.utc):
-            start_response("403 Forbidden", [("Content-Type", "application/xml")])
-            return [b"<Error><Code>AccessDenied</Code></Error>"]
+            return refuse(start_response, "403 Forbidden", "AccessDenied")
         query = {name: value for name, value in query.items() if not name.startswith("X-Amz-")}
         request = self.request(environ, query)
         botocore.auth.S3SigV4Auth(credentials, "s3", region).add_auth(request)
@@ -93,6 +72,22 @@ class Links:
         for name, value in request.headers.items():
             environ["HTTP_" + name.upper().replace("-", "_")] = value
         return self.application(environ, start_response)
+
+    @staticmethod
+    def fault(environ):
+        """What is wrong with a request whose signature is in a header, besides that signature."""
+        date = environ.get("HTTP_X_AMZ_DATE")
+        if date:
+            moment = datetime.datetime.strptime(date, "%Y%m%dT%H%M%S%z")
+            if abs(datetime.datetime.now(datetime.timezone.utc) - moment) > datetime.timedelta(minutes=15):
+                return "403 Forbidden", "RequestTimeTooSkewed"
+        promised = environ.get("HTTP_X_AMZ_CONTENT_SHA256")
+        if promised and promised != "UNSIGNED-PAYLOAD":
+            body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+            environ["wsgi.input"] = io.BytesIO(body)
+            if hashlib.sha256(body).hexdigest() != promised:
+                return "400 Bad Request", "XAmzContentSHA256Mismatch"
+        return None
 
     @staticmethod
     def request(environ, query):
@@ -143,7 +138,7 @@ def main():
     folder = sys.argv[1]
     parent = os.getppid()
     secrets = {}
-    application = Links(DomainDispatcherApplication(create_backend_app), secrets)
+    application = Strictness(DomainDispatcherApplication(create_backend_app), secrets)
     certificate_path, key_path = certificate(folder)
     plain = serve(application)
     secure = serve(application, (certificate_path, key_path))
