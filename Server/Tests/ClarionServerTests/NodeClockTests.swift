@@ -8,12 +8,14 @@ import Testing
 struct NodeClockTests {
     private let machine = ManualClock()
 
-    /// Measures against a database that is ahead, over a way that takes so long.
-    private func measure(_ clock: NodeClock, ahead: Duration, taking length: Duration = .milliseconds(2)) async throws {
+    /// Measures against a database that is ahead, over a way there and a way back that take so long.
+    private func measure(
+        _ clock: NodeClock, ahead: Duration, there: Duration = .milliseconds(2), back: Duration = .zero
+    ) async throws {
         try await clock.measure {
-            machine.advance(by: length / 2)
+            machine.advance(by: there)
             let time = machine.now + ahead
-            machine.advance(by: length / 2)
+            machine.advance(by: back)
             return time
         }
     }
@@ -28,21 +30,39 @@ struct NodeClockTests {
         #expect(clock.uptime == machine.uptime)
     }
 
-    @Test("what the way there explains changes nothing, so that the time does not tremble")
+    @Test("the time is never ahead of the database's, whatever takes long on the way", arguments: [0, 1, 40, 1_000, 20_000])
+    func notAhead(milliseconds: Int) async throws {
+        for (there, back) in [(milliseconds, 0), (0, milliseconds), (milliseconds, milliseconds)] {
+            let clock = NodeClock(machine)
+            try await measure(clock, ahead: .seconds(9), there: .milliseconds(there), back: .milliseconds(back))
+            #expect(clock.ahead == .seconds(9) - .milliseconds(back), "behind by the way back")
+            try await measure(clock, ahead: .seconds(9))
+            let left = back > 5 ? 0 : back
+            #expect(clock.ahead == .seconds(9) - .milliseconds(left), "a quicker answer says better")
+        }
+    }
+
+    @Test("what the way there and back explains changes nothing, so that the time does not tremble")
     func noise() async throws {
         let clock = NodeClock(machine)
         try await measure(clock, ahead: .seconds(10))
         try await measure(clock, ahead: .seconds(10) + .milliseconds(4))
         #expect(clock.ahead == .seconds(10))
-        try await measure(clock, ahead: .seconds(10) + .milliseconds(90), taking: .milliseconds(200))
-        #expect(clock.ahead == .seconds(10))
+        for (there, back) in [(200, 0), (0, 200), (100, 100)] {
+            try await measure(clock, ahead: .seconds(10), there: .milliseconds(there), back: .milliseconds(back))
+            #expect(clock.ahead == .seconds(10))
+        }
+        try await measure(clock, ahead: .seconds(10) - .milliseconds(90), there: .milliseconds(100))
+        #expect(clock.ahead == .seconds(10), "it may have taken the answer so long to come")
+        try await measure(clock, ahead: .seconds(10) - .milliseconds(90), there: .milliseconds(50))
+        #expect(clock.ahead == .seconds(10) - .milliseconds(90), "it cannot have")
     }
 
     @Test("a machine whose clock was put right is followed, and an answer that took long is not believed")
     func jumps() async throws {
         let clock = NodeClock(machine)
         try await measure(clock, ahead: .seconds(-3_600))
-        try await measure(clock, ahead: .seconds(30), taking: .seconds(3))
+        try await measure(clock, ahead: .seconds(30), there: .seconds(3))
         #expect(clock.ahead == .seconds(-3_600))
         try await measure(clock, ahead: .zero)
         #expect(clock.ahead == .zero)

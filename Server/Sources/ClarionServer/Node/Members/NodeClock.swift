@@ -4,6 +4,9 @@ import Synchronization
 /// The clock of a node that shares its database: that of the machine, put right by what the database says, so that moments which nodes
 /// compare (leases, schedules, expiries) are those of one clock however wrong a machine's is.
 ///
+/// It is never ahead of the database by what an answer cannot say: when within a question the database looked at its clock. So nothing
+/// leaves before its time, and a little after it at most by what the way back takes.
+///
 /// Between two answers time goes on by the machine's uptime, so that a machine whose clock is put right, or wrong, meanwhile
 /// neither sends what is not due nor gives up what is.
 final class NodeClock: ServiceClock {
@@ -33,20 +36,22 @@ final class NodeClock: ServiceClock {
     /// How far the database is ahead of the machine.
     var ahead: Duration { now - machine.now }
 
-    /// Asks once and takes over what differs by more than the way there explains.
+    /// Asks once and takes over what the length of the question does not explain.
     func measure(_ time: () async throws -> Timestamp) async throws {
         let asked = machine.uptime
         let shared = try await time()
-        let length = machine.uptime - asked
-        let found = Anchor(time: shared, uptime: asked + length / 2)
+        let answered = machine.uptime
+        let length = answered - asked
+        // It is at least what the answer says, and more by what the answer took to come: nobody knows how much of the length that is.
+        let found = Anchor(time: shared, uptime: answered)
         anchor.withLock { anchor in
             guard let known = anchor else {
                 anchor = found
                 return
             }
-            let expected = known.time(at: found.uptime)
-            let difference = shared > expected ? shared - expected : expected - shared
-            guard length <= Self.longestQuestion, difference > length / 2 + Self.noise else { return }
+            let expected = known.time(at: answered)
+            let (isBehind, isAhead) = (expected + Self.noise < shared, expected > shared + length + Self.noise)
+            guard length <= Self.longestQuestion, isBehind || isAhead else { return }
             anchor = found
         }
     }
