@@ -25,8 +25,6 @@ public final class FaultProxy: Sendable {
         case answer(String, times: Int)
         /// Nothing ever comes.
         case silence
-        /// Everything that comes takes so much longer, in both directions.
-        case delay(Duration)
     }
 
     fileprivate struct State {
@@ -35,6 +33,7 @@ public final class FaultProxy: Sendable {
         var toClient = 0
         var accepted = 0
         var isHeld = false
+        var delay = Duration.zero
     }
 
     fileprivate let state = NIOLockedValueBox(State())
@@ -74,6 +73,9 @@ public final class FaultProxy: Sendable {
     /// From now on nothing passes over the connections that there are, and none of them ends.
     public func hold() { state.withLockedValue { $0.isHeld = true } }
 
+    /// From now on everything takes so much longer in both directions, over the connections that there are as well.
+    public func slow(by delay: Duration) { state.withLockedValue { $0.delay = delay } }
+
     /// Nothing listens any more.
     public func stop() async throws {
         set(.none)
@@ -107,7 +109,6 @@ public final class FaultProxy: Sendable {
                 case .silence: return client.eventLoop.makeSucceededVoidFuture()
                 case .answer(let text, _): return client.pipeline.addHandler(CannedAnswer(text: text))
                 case .none: return join(client, to: target, state)
-                case .delay(let time): return join(client, to: target, state, delay: TimeAmount(time))
                 case .cutToServer(let count, _): return join(client, to: target, state, up: .cut(after: count))
                 case .cutToClient(let count, _): return join(client, to: target, state, down: .cut(after: count))
                 case .holdToClient(let count): return join(client, to: target, state, down: .hold(after: count))
@@ -117,7 +118,7 @@ public final class FaultProxy: Sendable {
 
     private static func join(
         _ client: any Channel, to target: Target, _ state: NIOLockedValueBox<State>, up: Relay.End? = nil,
-        down: Relay.End? = nil, delay: TimeAmount = .zero
+        down: Relay.End? = nil
     ) -> EventLoopFuture<Void> {
         let bootstrap = ClientBootstrap(group: client.eventLoop).channelOption(.autoRead, value: false)
         let connecting =
@@ -127,11 +128,11 @@ public final class FaultProxy: Sendable {
             }
         return
             connecting.flatMap { server in
-                let upward = Relay(to: server, until: up, delay: delay) { _ in state.withLockedValue { $0.isHeld } }
-                let downward = Relay(to: client, until: down, delay: delay) { count in
+                let upward = Relay(to: server, until: up) { _ in state.withLockedValue { $0.isHeld ? nil : $0.delay } }
+                let downward = Relay(to: client, until: down) { count in
                     state.withLockedValue { state in
                         state.toClient += count
-                        return state.isHeld
+                        return state.isHeld ? nil : state.delay
                     }
                 }
                 return client.pipeline.addHandler(upward).flatMap { server.pipeline.addHandler(downward) }.map { server.read() }
@@ -147,7 +148,7 @@ extension FaultProxy.State {
         case .cutToServer(let after, let times): fault = times > 1 ? .cutToServer(after: after, times: times - 1) : .none
         case .cutToClient(let after, let times): fault = times > 1 ? .cutToClient(after: after, times: times - 1) : .none
         case .answer(let text, let times): fault = times > 1 ? .answer(text, times: times - 1) : .none
-        case .none, .silence, .delay, .holdToClient: break
+        case .none, .silence, .holdToClient: break
         }
         return current
     }
@@ -166,14 +167,11 @@ private final class Relay: ChannelInboundHandler, Sendable {
     private let other: any Channel
     private let left: NIOLockedValueBox<Int?>
     private let isHeldAtEnd: Bool
-    /// Takes note of so many bytes; whether they go no further.
-    private let count: @Sendable (Int) -> Bool
+    /// Takes note of so many bytes; how long they take, and `nil` when they go no further.
+    private let count: @Sendable (Int) -> Duration?
 
-    private let delay: TimeAmount
-
-    init(to other: any Channel, until end: End?, delay: TimeAmount, count: @escaping @Sendable (Int) -> Bool) {
+    init(to other: any Channel, until end: End?, count: @escaping @Sendable (Int) -> Duration?) {
         self.other = other
-        self.delay = delay
         switch end {
         case .cut(let bytes): (left, isHeldAtEnd) = (NIOLockedValueBox(bytes), false)
         case .hold(let bytes): (left, isHeldAtEnd) = (NIOLockedValueBox(bytes), true)
@@ -187,7 +185,7 @@ private final class Relay: ChannelInboundHandler, Sendable {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         var bytes = unwrapInboundIn(data)
         // What is held is never asked for again, so the other side stands still with it.
-        guard !count(bytes.readableBytes) else { return }
+        guard let delay = count(bytes.readableBytes) else { return }
         let channel = context.channel
         let isEnd = left.withLockedValue { left in
             guard let rest = left else { return false }
@@ -201,7 +199,7 @@ private final class Relay: ChannelInboundHandler, Sendable {
         let whole = bytes
         // What comes next is read only once this has left, so that a delay keeps the order and slows the sender down.
         guard delay > .zero else { return hand(whole, isEnd: isEnd, from: channel) }
-        channel.eventLoop.scheduleTask(in: delay) { self.hand(whole, isEnd: isEnd, from: channel) }
+        channel.eventLoop.scheduleTask(in: TimeAmount(delay)) { self.hand(whole, isEnd: isEnd, from: channel) }
     }
 
     private func hand(_ bytes: ByteBuffer, isEnd: Bool, from channel: any Channel) {

@@ -16,14 +16,18 @@ struct Fleet {
 
     let apns: LocalAPNs
     let options: ServerProcess.Options
-    private let records: [RecordID]
+    /// Its devices, and the token of each.
+    let records: [RecordID]
+    let tokens: [String]
     let password = "correct horse battery staple"
 
-    /// Fills a folder, or what several servers share: a user who may send, and `size` devices with the tag `fleet`.
-    init(folder: String, size: Int, shared: [String: String] = [:]) async throws {
+    /// Fills a folder, or what several servers share: a user who may send, and `size` devices with the tag `fleet`. Who reads the
+    /// exchanges of the local APNs misses none while at most `unread` of them wait.
+    init(folder: String, size: Int, shared: [String: String] = [:], unread: Int = 10_000) async throws {
         let emulator = try EmulatorFolder(path: folder + "/apns", now: SystemClock().now)
         var configuration = LocalAPNsConfiguration()
         configuration.authority = emulator.authority
+        configuration.retention.observerQueue = unread
         apns = try LocalAPNs(
             configuration: configuration, clock: .system, group: .singletonMultiThreadedEventLoopGroup,
             logger: Logger(label: "apns"))
@@ -35,7 +39,9 @@ struct Fleet {
             trustRootsPath: emulator.authorityPath)
         options.shared = shared
         self.options = options
-        records = try await Self.fill(try options.settings(), size: size, apns: apns, password: password)
+        records = try (0..<size).map { try #require(RecordID("device-\($0)")) }
+        tokens = records.map { [apns] in apns.issueToken(device: $0.text, topic: Self.topic) }
+        try await fill(try options.settings())
     }
 
     /// Sends to the whole fleet; the tracking id of the answer.
@@ -74,6 +80,9 @@ struct Fleet {
     /// How many distinct pushes were accepted so far, over all sends.
     var acceptedPushes: Int { apns.acceptanceCounts.count }
 
+    /// How many pushes to its tokens were accepted so far, repeats included.
+    var accepted: Int { tokens.reduce(0) { $0 + apns.requests(for: $1).accepted } }
+
     /// How often each device's push of a send was accepted.
     func acceptances(of send: SendAnswer) throws -> [Int] {
         let id = try #require(NotificationID(send.trackingID))
@@ -84,32 +93,22 @@ struct Fleet {
     /// The user who may send, at a server.
     func caller(at address: String) -> APIClient { APIClient(address: address, user: "ops", password: password) }
 
-    private static func fill(
-        _ settings: Settings, size: Int, apns: LocalAPNs, password: String
-    ) async throws -> [RecordID] {
+    private func fill(_ settings: Settings) async throws {
         let users = UserAdministration(settings: settings)
         try await users.add(try #require(UserName("ops")), password: SecretText(password), role: .sender)
         let storage = try await NodeStorage.open(settings, access: .command, clock: .system)
         defer { try? storage.database.close() }
         let devices = storage.hubStores.devices
         let tag = try #require(Tag("fleet"))
-        var records: [RecordID] = []
-        for start in stride(from: 0, to: size, by: 500) {
+        for start in stride(from: 0, to: records.count, by: 500) {
             try await withThrowingTaskGroup(of: Void.self) { group in
-                for number in start..<min(start + 500, size) {
-                    let record = try #require(RecordID("device-\(number)"))
-                    records.append(record)
-                    let token = apns.issueToken(device: record.text, topic: topic)
-                    let handle = try #require(DeviceHandle(token, platform: .apns))
-                    group.addTask {
-                        _ = try await devices.upsert(
-                            DeviceUpsert(id: record, kind: .installation, handle: handle, tags: [tag]), in: storage.hub,
-                            at: SystemClock().now)
-                    }
+                for number in start..<min(start + 500, records.count) {
+                    let handle = try #require(DeviceHandle(tokens[number], platform: .apns))
+                    let upsert = DeviceUpsert(id: records[number], kind: .installation, handle: handle, tags: [tag])
+                    group.addTask { _ = try await devices.upsert(upsert, in: storage.hub, at: SystemClock().now) }
                 }
                 try await group.waitForAll()
             }
         }
-        return records
     }
 }

@@ -21,30 +21,29 @@ final class TroubledNode {
         process = try await fleet.start(number: number, settings)
     }
 
-    /// SIGKILL, and a start after a while. The way to the database is whole again by then, or the start would wait for it.
-    func killAndStart(after pause: Duration) async throws {
+    /// SIGKILL. What it had in hand stays its own until it is started again, or the leases end.
+    func kill() async {
         process.kill()
         await process.waitUntilGone()
-        try await Task.sleep(for: pause)
-        proxy.set(.none)
-        process = try await fleet.start(number: number, settings)
     }
+
+    /// Starts again what was killed. The way to the database is whole by then, or the start would wait for it.
+    func start() async throws { process = try await fleet.start(number: number, settings) }
 
     /// Ends every connection to the database; new ones can be made.
     func cut() { proxy.set(.none) }
 
-    /// Nobody reaches the database for a while.
-    func isolate(for pause: Duration) async throws {
-        try await proxy.stop()
-        try await Task.sleep(for: pause)
-        try await proxy.restart()
-    }
+    /// The node does not reach the database any more.
+    func isolate() async throws { try await proxy.stop() }
 
-    /// Everything to and from the database takes longer for a while.
+    /// It does again.
+    func rejoin() async throws { try await proxy.restart() }
+
+    /// Everything to and from the database takes longer for a while; no connection ends.
     func slow(by delay: Duration, for pause: Duration) async throws {
-        proxy.set(.delay(delay))
+        proxy.slow(by: delay)
         try await Task.sleep(for: pause)
-        proxy.set(.none)
+        proxy.slow(by: .zero)
     }
 
     /// Ends it in order.

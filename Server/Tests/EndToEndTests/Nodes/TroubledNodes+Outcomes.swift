@@ -1,0 +1,40 @@
+import Foundation
+import PushHub
+import RichPushModel
+import SQLStorage
+import Testing
+
+@testable import ClarionServer
+
+/// What became of it.
+extension TroubledNodes {
+    /// From the database itself; absent while it is away.
+    func telemetry(of id: NotificationID) async -> NotificationTelemetry? {
+        try? await storage.hubStores.telemetry.telemetry(of: id, in: storage.hub, at: storage.clock.now)
+    }
+
+    /// The telemetry of a send once it has ended.
+    func ended(_ id: NotificationID) async throws -> NotificationTelemetry {
+        try await eventually("the send ends; \(log)", within: .seconds(300)) {
+            let found = await telemetry(of: id)
+            return found?.state.isFinal == true ? found : nil
+        }
+    }
+
+    /// Returns when no node has anything to do any more, or ever will.
+    func awaitNoWork() async throws {
+        _ = try await eventually("nothing is left to do; \(log)", within: .seconds(120)) {
+            try? await storage.hubStores.telemetry.backlog(at: storage.clock.now) == DispatchBacklog() ? true : nil
+        }
+    }
+
+    /// What the local APNs has accepted of these sends since the ledger was begun.
+    func pushes(of sends: [NotificationID]) async throws -> FleetPushes {
+        try await ledger.catchUp(with: fleet.apns)
+        return FleetPushes(ledger.entries, of: sends, to: fleet)
+    }
+
+    /// How many pushes may have left again or have not been counted for what happened: a window for each of the slices that a node
+    /// has in hand, each time. All of these sends' slices are large, of which a node has fewer than of all.
+    var bound: Int { losses * Self.settings.largeSlots * Self.settings.window }
+}
