@@ -131,7 +131,7 @@ let package = Package(
             "PushHubTests",
             [
                 "PushHub", "ClarionTesting", "NotificationTemplates", "ServiceErrors", "SharedAccess", "TagExpressions",
-                .richPushModel,
+                .logging, .richPushModel,
             ]),
 
         // Floor 3: adapters

@@ -27,7 +27,7 @@ public final class PostgresDatabase: SQLDatabase {
         let library = try LibPQ.loaded()
         self.clock = clock
         grace = limits.grace
-        health = WriteHealth(logger: logger)
+        health = WriteHealth(clock: clock, logger: logger)
         writes = WorkQueue(limit: limits.waiting)
         reads = WorkQueue(limit: limits.waiting)
         let context = PostgresWorker.Context(

@@ -1,23 +1,41 @@
 import Logging
+import RichPushModel
 import Synchronization
 
 /// Remembers whether the last write could be kept, and tells the log when that changes. Only the names of the engine's result
 /// codes are kept: they hold no data.
 public final class WriteHealth: Sendable {
-    private let cause = Mutex<String?>(nil)
+    private struct Fault {
+        var name: String
+        /// By the machine's uptime.
+        var last: Duration
+    }
+
+    /// PostgreSQL's word for a full disk. There a small write is kept that fits into a page which has room, while larger ones fail:
+    /// it is believed only when nothing has failed for so long.
+    private static let partial = "disk_full"
+    private static let quiet: Duration = .seconds(15)
+
+    private let fault = Mutex<Fault?>(nil)
+    private let clock: any ServiceClock
     private let logger: Logger
 
     /// Creates the memory of one database; nothing has failed yet.
-    public init(logger: Logger) { self.logger = logger }
+    public init(clock: any ServiceClock = .system, logger: Logger) {
+        self.clock = clock
+        self.logger = logger
+    }
 
     /// Why the last write failed, for example `SQLITE_FULL` or `disk_full`; `nil` when it was kept.
-    public var lastFault: String? { cause.withLock { $0 } }
+    public var lastFault: String? { fault.withLock { $0?.name } }
 
     /// A write that changed something is on the disk.
     public func succeeded() {
-        let before = cause.withLock { cause in
-            defer { cause = nil }
-            return cause
+        let now = clock.uptime
+        let before: String? = fault.withLock { fault in
+            guard let known = fault, known.name != Self.partial || now - known.last >= Self.quiet else { return nil }
+            fault = nil
+            return known.name
         }
         guard let before else { return }
         logger.notice("The database keeps writes again", metadata: ["error_code": "\(before)"])
@@ -32,9 +50,10 @@ public final class WriteHealth: Sendable {
         case .outcomeUnknown: name = "outcome_unknown"
         default: return
         }
-        let isNews = cause.withLock { cause in
-            defer { cause = name }
-            return cause != name
+        let now = clock.uptime
+        let isNews = fault.withLock { fault in
+            defer { fault = Fault(name: name, last: now) }
+            return fault?.name != name
         }
         guard isNews else { return }
         logger.error("The database cannot keep writes", metadata: ["error_code": "\(name)"])

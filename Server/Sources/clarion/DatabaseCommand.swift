@@ -1,5 +1,6 @@
 import ArgumentParser
 import ClarionServer
+import ServiceErrors
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -36,7 +37,11 @@ struct DatabaseCommand: AsyncParsableCommand {
         @Argument(help: "The new file.") var path: String
 
         func run() async throws {
-            try await DatabaseAdministration(settings: node.settings()).backUp(to: path)
+            let settings = try node.settings()
+            guard settings.database != nil || !FileManager.default.fileExists(atPath: path) else {
+                throw ServiceError(.conflict, "\(path) exists already; a backup is never written over another file")
+            }
+            try await DatabaseAdministration(settings: settings).backUp(to: path)
             print("\(path) is complete")
         }
     }
@@ -64,7 +69,16 @@ struct DatabaseCommand: AsyncParsableCommand {
         @OptionGroup var node: NodeArguments
 
         func run() async throws {
-            let nodes = try await DatabaseAdministration(settings: node.settings()).nodes()
+            let settings = try node.settings()
+            guard settings.database != nil else {
+                throw ServiceError(
+                    .conflict,
+                    """
+                    the database is a file in \(settings.dataDirectory): it has one server, which is not listed. Nodes share a \
+                    PostgreSQL database, which database-url names
+                    """)
+            }
+            let nodes = try await DatabaseAdministration(settings: settings).nodes()
             let rows = nodes.map { node in
                 [
                     node.name, node.role, node.version, Self.text(node.startedAt.seconds),

@@ -34,7 +34,7 @@ struct HubCreateCommand: AsyncParsableCommand {
         let details = HubDetails(
             userMetadata: metadata, registrationLifetime: registrationDays.map { .seconds($0 * 86_400) },
             allowsProtectedTags: allowProtectedTags)
-        try await node.hubs().create(name, details: details)
+        try await node.beginning { try await HubAdministration(settings: $0).create(name, details: details) }
         print("created hub \(name); clarion hub connection-string \(name) --host … prints what clients need")
     }
 }

@@ -16,8 +16,9 @@ struct UserAddCommand: AsyncParsableCommand {
     @OptionGroup var node: NodeArguments
 
     func run() async throws {
-        let users = try node.users()
-        try await users.add(name, password: Terminal.askNewPassword(), role: role)
+        try await node.beginning { settings in
+            try await UserAdministration(settings: settings).add(name, password: Terminal.askNewPassword(), role: role)
+        }
         print("added \(name)")
     }
 }

@@ -19,6 +19,8 @@ struct UserEraseCommand: AsyncParsableCommand {
     func run() async throws {
         let users = try node.users()
         if !yes {
+            // Throws when there is no such user: nobody is asked about nothing.
+            _ = try await users.devices(of: name)
             Terminal.note("Type the user's name to erase everything about \(name):")
             guard readLine().flatMap({ UserName($0) }) == name else { throw ValidationError("nothing was erased") }
         }

@@ -41,6 +41,36 @@ struct CommandDatabaseTests {
         #expect(try await users.list().map(\.name) == [name])
     }
 
+    @Test("an upgrade begins no node, neither in a mistyped directory nor beside rows that are still to be moved")
+    func upgradeOfNothing() async throws {
+        let folder = NSTemporaryDirectory() + "clarion-command-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        var settings = try settings(folder)
+        let administration = DatabaseAdministration(settings: settings)
+        let refusal = await message { _ = try await administration.upgrade() }
+        #expect(refusal == "there is no database in \(folder); `clarion serve` begins one")
+        #expect(!FileManager.default.fileExists(atPath: folder))
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let file = URL(fileURLWithPath: folder + "/clarion.sqlite")
+        try Data("all rows".utf8).write(to: file)
+        settings.database = try #require(
+            SettingsFixture(environment: ["CLARION_DATABASE_URL": "postgres://127.0.0.1:1/x"]).read().settings?.database)
+        let elsewhere = DatabaseAdministration(settings: settings)
+        let second = await message { _ = try await elsewhere.upgrade() }
+        #expect(second?.contains("is still there: run clarion database move") == true)
+    }
+
+    @Test("a command in a directory whose rows have moved says so, and that database-url is missing")
+    func movedRows() async throws {
+        let folder = NSTemporaryDirectory() + "clarion-command-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try Data("all rows".utf8).write(to: URL(fileURLWithPath: folder + "/clarion.sqlite.moved"))
+        let users = UserAdministration(settings: try settings(folder))
+        let refusal = await message { _ = try await users.list() }
+        #expect(refusal?.contains("have moved to PostgreSQL") == true && refusal?.contains("set database-url") == true)
+    }
+
     private func alter(_ folder: String, _ text: String) async throws {
         let database = try SQLiteDatabase(path: folder + "/clarion.sqlite", access: .command)
         defer { try? database.close() }

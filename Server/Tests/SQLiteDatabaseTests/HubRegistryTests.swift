@@ -1,11 +1,11 @@
 import ClarionTesting
-import PushHub
 import RichPushModel
 import SQLStorage
 import ServiceErrors
 import SharedAccess
 import Testing
 
+@testable import PushHub
 @testable import SQLiteDatabase
 
 @Suite("Hubs with keys and credentials")
@@ -167,6 +167,32 @@ struct HubRegistryTests {
         #expect(try await fixture.registry.rules(of: own) == rules)
         #expect(try await fixture.catalog.commonRules() == common)
         #expect(await code { try await fixture.registry.remove(own) } == .conflict)
+    }
+
+    @Test(
+        "rules are begun once and together: a process with another master key finds those of the first and adds none of its own")
+    func begunTogether() async throws {
+        let fixture = try await Fixture()
+        let own = try fixture.name("own")
+        let store = SQLHubStore(fixture.store.database)
+        let id = try await store.ensureHub(named: own.folded, at: fixture.clock.now)
+        let other = HubSecrets(SecretBox(MasterKey.random()))
+        func begin(_ secrets: HubSecrets) async throws {
+            func sealed(_ rule: AccessRule, _ name: HubName?) throws -> SealedAccessRule {
+                try secrets.seal(rule, of: name, createdAt: fixture.clock.now, at: fixture.clock.now)
+            }
+            try await store.beginRules(
+                try AccessRule.defaults().map { try sealed($0, own) }, of: id,
+                forAll: try sealed(AccessRule(name: HubRegistry.rootRuleName, rights: [.manage]), nil))
+        }
+        try await begin(HubSecrets(SecretBox(fixture.key)))
+        let (rules, common) = (try await store.rules(of: id), try await store.rules(of: nil))
+        try await begin(other)
+        #expect(try await store.rules(of: id) == rules)
+        #expect(try await store.rules(of: nil) == common)
+        #expect(rules.count == 2 && common.count == 1)
+        #expect(try await fixture.registry.ensure(own) == id)
+        #expect(try await fixture.registry.rules(of: own).count == 2)
     }
 
     @Test("a removed hub is cleared in steps and forgotten when nobody can write into it any more")

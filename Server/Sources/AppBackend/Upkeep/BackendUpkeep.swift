@@ -1,4 +1,4 @@
-import Logging
+import PushHub
 import RichPushModel
 import ServiceErrors
 
@@ -16,11 +16,15 @@ public struct BackendUpkeep: Sendable {
     private let parts: BackendParts
     private let outbox: Outbox
     private let strays = StrayWalk()
+    private let rounds: TroubleLog
+    private let sweeps: TroubleLog
 
     /// Creates the upkeep of a backend.
     public init(of backend: RichPushBackend) {
         parts = backend.parts
         outbox = backend.outbox
+        rounds = TroubleLog("A round of outbox work failed", logger: parts.logger)
+        sweeps = TroubleLog("A sweep failed", logger: parts.logger)
     }
 
     /// Works until the task is cancelled. Storage that fails for a while is logged and tried again.
@@ -28,10 +32,10 @@ public struct BackendUpkeep: Sendable {
         var nextSweep = parts.clock.uptime
         while !Task.isCancelled {
             var tried = 0
-            await attempt("A round of outbox work failed") { tried = try await work() }
+            await attempt(rounds) { tried = try await work() }
             if parts.clock.uptime >= nextSweep {
                 var isMore = false
-                await attempt("A sweep failed") { isMore = try await sweep() }
+                await attempt(sweeps) { isMore = try await sweep() }
                 // What one run left waits for the outbox's turn only.
                 nextSweep = parts.clock.uptime + (isMore ? Self.interval : Self.sweepInterval)
             }
@@ -90,9 +94,12 @@ public struct BackendUpkeep: Sendable {
         return .milliseconds(pause + Int64.random(in: 0...(pause / 4)))
     }
 
-    private func attempt(_ failure: Logger.Message, _ work: () async throws -> Void) async {
-        do { try await work() } catch is CancellationError {} catch {
-            parts.logger.warning(failure, metadata: ["error": "\(error)"])
+    private func attempt(_ trouble: TroubleLog, _ work: () async throws -> Void) async {
+        do {
+            try await work()
+            trouble.succeeded()
+        } catch is CancellationError {} catch {
+            trouble.failed(error)
         }
     }
 }

@@ -1,4 +1,5 @@
 import APNsHTTP2
+import NIOCore
 import NIOPosix
 import RichPushModel
 import ServiceErrors
@@ -15,7 +16,9 @@ extension Doctor {
             let address = settings.listening.address
             do {
                 try await ListenerFault.explained(address, setting: "listen-port") {
+                    // As the server does: connections that have ended but are not forgotten yet do not keep it from the port.
                     let channel = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+                        .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
                         .bind(host: address.host, port: address.port).get()
                     try await channel.close()
                 }

@@ -6,8 +6,8 @@ public enum Doctor {
         return [
             settingsCheck(result), dataDirectoryCheck(settings), diskCheck(settings), portCheck(settings),
             credentialCheck(settings),
-            publicURLCheck(settings), apnsCheck(settings), databaseCheck(settings),
-            contentStoreCheck(settings),
+            publicURLCheck(settings), apnsCheck(settings), databaseFileCheck(settings), databaseCheck(settings),
+            schemaCheck(settings), masterKeyCheck(settings), contentStoreCheck(settings),
         ].compactMap(\.self)
     }
 

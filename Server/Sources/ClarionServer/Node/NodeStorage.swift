@@ -44,9 +44,7 @@ struct NodeStorage: Sendable {
     /// Throws `ServiceError` with a sentence for the operator: a directory that cannot be made, a second server on the same
     /// file, a database of a newer version, or one that cannot be reached.
     static func open(_ settings: Settings, access: Access, clock: any ServiceClock) async throws -> NodeStorage {
-        if settings.database != nil {
-            try RetiredDatabaseFile(path: settings.dataDirectory + "/clarion.sqlite").requireNoneLeft()
-        }
+        try requireWholeRows(settings)
         let database = try NodeDatabase.open(settings, access)
         do {
             try await NodeDatabase.prepare(database, settings, access, clock)
@@ -97,12 +95,23 @@ struct NodeStorage: Sendable {
 
     /// Throws `notFound` where no node has been: a command with a mistyped directory must not find an empty one there.
     static func requireData(_ settings: Settings) throws {
-        guard settings.database == nil, !FileManager.default.fileExists(atPath: settings.dataDirectory + "/clarion.sqlite") else {
-            return
-        }
+        try requireWholeRows(settings)
+        guard !hasDatabase(settings) else { return }
         throw ServiceError(
             .notFound,
             "there is no node's data in \(settings.dataDirectory); is data-directory right? `clarion serve` begins there")
+    }
+
+    /// Throws where the database would begin without rows that lie beside it: in a file that is still to be moved, or that was moved
+    /// elsewhere. Only looks.
+    static func requireWholeRows(_ settings: Settings) throws {
+        let file = RetiredDatabaseFile(path: settings.dataDirectory + "/clarion.sqlite")
+        if settings.database == nil { try file.requireNotRetired() } else { try file.requireNoneLeft() }
+    }
+
+    /// Whether there is a file, or one is not needed. What is in PostgreSQL only a connection tells.
+    private static func hasDatabase(_ settings: Settings) -> Bool {
+        settings.database != nil || FileManager.default.fileExists(atPath: settings.dataDirectory + "/clarion.sqlite")
     }
 
     /// Opens the storage for the length of a command.
@@ -126,8 +135,13 @@ struct NodeStorage: Sendable {
         try? database.close()
     }
 
-    /// Brings the schema up to date and nothing else; returns its number before and after.
+    /// Brings the schema up to date and nothing else; returns its number before and after. Throws `notFound` where there is no
+    /// database file: a mistyped directory is no place for a new node.
     static func upgrade(_ settings: Settings, clock: any ServiceClock) async throws -> (from: Int, to: Int) {
+        try requireWholeRows(settings)
+        guard hasDatabase(settings) else {
+            throw ServiceError(.notFound, "there is no database in \(settings.dataDirectory); `clarion serve` begins one")
+        }
         let database = try NodeDatabase.open(settings, .server)
         defer { try? database.close() }
         return try await NodeDatabase.explained(settings) {
@@ -151,7 +165,11 @@ struct NodeStorage: Sendable {
     /// no requests because it is not ready would never write again. What failed stands in the log.
     func check() async throws {
         _ = try await hubStore.record(of: hub)
-        if database.lastWriteFault != nil { try await SQLHubStore(database).rewrite(hub) }
+        guard database.lastWriteFault != nil else { return }
+        try await SQLHubStore(database).rewrite(hub)
+        guard database.lastWriteFault == nil else {
+            throw ServiceError(.storageUnavailable, "the database keeps only small writes")
+        }
     }
 
     /// The storage ports of the app backend.

@@ -96,7 +96,7 @@ struct SettingsResolver {
         isStandard: Bool
     ) {
         // A secret is not even kept for a report: whoever dumps one must not see it.
-        let shown = declaration.isSecret ? texts.map { _ in ["(secret)"] } : texts
+        let shown = texts.map { declaration.isSecret ? ["(secret)"] : $0.map(Self.withoutCredentials) }
         resolutions.append(
             Resolution(
                 key: declaration.key, texts: shown, origin: origin, isSecret: declaration.isSecret, hidden: hidden,
@@ -109,9 +109,15 @@ struct SettingsResolver {
             SettingProblem(place: "\(entry.origin): \(declaration.key)", sentence: "\(shown) is not \(declaration.accepts)"))
     }
 
+    /// Whoever puts a name and a password into an address that takes none must not find them in a log.
+    private static func withoutCredentials(_ text: String) -> String {
+        guard let scheme = text.range(of: "://"), let end = text[scheme.upperBound...].lastIndex(of: "@") else { return text }
+        return text[..<scheme.upperBound] + "(secret)" + text[end...]
+    }
+
     /// The text as it was given, shortened, and without characters that could rewrite the terminal.
     private static func quote(_ texts: [String]) -> String {
-        let text = texts.joined(separator: ", ")
+        let text = texts.map(withoutCredentials).joined(separator: ", ")
         let plain = String(text.unicodeScalars.prefix(60).map { $0.value < 32 || $0.value == 127 ? "?" : Character($0) })
         return "\"\(plain)\(text.unicodeScalars.count > 60 ? "…" : "")\""
     }

@@ -29,6 +29,7 @@ public final class Dispatcher: Sendable {
     private let settings: DispatchSettings
     private let signal: DispatchSignal
     private let logger: Logger
+    private let reading: TroubleLog
     private let state: Mutex<State>
     private let stop = DispatchSignal()
     private let pacing = PushPacing()
@@ -48,6 +49,7 @@ public final class Dispatcher: Sendable {
         self.signal = signal
         self.observer = observer
         self.logger = logger
+        reading = TroubleLog("The queue cannot be read", logger: logger)
         state = Mutex(
             State(
                 slots: DispatchSlots(
@@ -92,7 +94,7 @@ public final class Dispatcher: Sendable {
                 if count > 0 { logger.notice("Slices of an earlier process are taken over", metadata: ["count": "\(count)"]) }
                 return
             } catch {
-                logger.warning("The queue cannot be read", metadata: ["error": "\(error)"])
+                reading.failed(error)
                 try? await clock.sleep(for: settings.pollInterval)
             }
         }
@@ -148,6 +150,7 @@ public final class Dispatcher: Sendable {
                     owner: settings.owner, now: now, until: now + settings.leaseDuration, limit: slots.free,
                     smallLimit: slots.freeForSmall, largeLimit: slots.freeForLarge, singleLimit: slots.freeForSingle,
                     held: held))
+            reading.succeeded()
             state.withLock { state in
                 for lease in leases {
                     state.slots.take(lease.weight)
@@ -158,7 +161,7 @@ public final class Dispatcher: Sendable {
         } catch {
             // The one error under which leases may have been given.
             if (error as? ServiceError)?.code == .outcomeUnknown { state.withLock { $0.doubt(until: clock.uptime) } }
-            logger.warning("The queue cannot be read", metadata: ["error": "\(error)"])
+            reading.failed(error)
             return []
         }
     }

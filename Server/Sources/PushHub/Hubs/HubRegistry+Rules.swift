@@ -56,12 +56,13 @@ extension HubRegistry {
     /// Makes sure of what a node needs: a hub of this name with rules, and a rule for all hubs.
     public func ensure(_ name: HubName) async throws -> HubID {
         let id = try await store.ensureHub(named: name.folded, at: clock.now)
-        if try await store.rules(of: id).isEmpty {
-            for rule in AccessRule.defaults() { try await put(rule, of: name) }
-        }
-        if try await store.rules(of: nil).isEmpty {
-            try await put(AccessRule(name: Self.rootRuleName, rights: Set(AccessRight.allCases)), of: nil)
-        }
+        let (own, all) = (try await store.rules(of: id), try await store.rules(of: nil))
+        guard own.isEmpty || all.isEmpty else { return id }
+        let now = clock.now
+        let root = AccessRule(name: Self.rootRuleName, rights: Set(AccessRight.allCases))
+        try await store.beginRules(
+            try AccessRule.defaults().map { try secrets.seal($0, of: name, createdAt: now, at: now) }, of: id,
+            forAll: try secrets.seal(root, of: nil, createdAt: now, at: now))
         return id
     }
 

@@ -21,10 +21,12 @@ extension HubJobs {
     public func runNext() async -> Bool {
         let lease: JobLease
         do {
-            guard let claimed = try await store.claim(owner: owner, until: deadline, at: clock.now) else { return false }
+            let claimed = try await store.claim(owner: owner, until: deadline, at: clock.now)
+            looking.succeeded()
+            guard let claimed else { return false }
             lease = claimed
         } catch {
-            logger.warning("Jobs cannot be looked for", metadata: ["error": "\(error)"])
+            looking.failed(error)
             return false
         }
         await perform(lease)

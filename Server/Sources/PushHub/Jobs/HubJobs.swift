@@ -45,6 +45,7 @@ public struct HubJobs: Sendable {
     let settings: Settings
     /// Tells this process from others, and from itself before a restart.
     let owner: String
+    let looking: TroubleLog
 
     /// Creates the service. `hub` finds a hub of this node, `nil` when it was removed.
     public init(
@@ -61,6 +62,7 @@ public struct HubJobs: Sendable {
         self.logger = logger
         self.settings = settings
         owner = ContainerName.random().text
+        looking = TroubleLog("Jobs cannot be looked for", logger: logger)
     }
 
     /// The files of hubs.

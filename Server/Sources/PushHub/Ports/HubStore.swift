@@ -30,6 +30,10 @@ public protocol HubStore: Sendable {
     /// Adds or replaces a rule, and counts the hub's version up; `false` when there is no such hub.
     func put(_ rule: SealedAccessRule, of hub: HubID?, at now: Timestamp) async throws -> Bool
 
+    /// Gives a hub rules, and all hubs theirs, where there are none yet: at once, so that of processes which begin together one makes them
+    /// and the others find them.
+    func beginRules(_ rules: [SealedAccessRule], of hub: HubID, forAll: SealedAccessRule) async throws
+
     /// Removes a rule, and counts the hub's version up; `false` when there is none.
     func removeRule(named name: String, of hub: HubID?, at now: Timestamp) async throws -> Bool
 

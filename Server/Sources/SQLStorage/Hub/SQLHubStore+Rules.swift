@@ -18,6 +18,17 @@ extension SQLHubStore {
         }
     }
 
+    public func beginRules(_ rules: [SealedAccessRule], of hub: HubID, forAll root: SealedAccessRule) async throws {
+        try await database.writing { connection in
+            if try connection.rows(Self.selectRules, [.integer(hub.number)]).isEmpty {
+                for rule in rules { try Self.write(rule, of: hub, connection) }
+            }
+            if try connection.rows(Self.selectRules, [.integer(Self.allHubs)]).isEmpty {
+                try Self.write(root, of: nil, connection)
+            }
+        }
+    }
+
     public func removeRule(named name: String, of hub: HubID?, at now: Timestamp) async throws -> Bool {
         try await database.writing { connection in
             guard try connection.run(Self.deleteRule, [.integer(hub?.number ?? Self.allHubs), .text(name)]) > 0 else {

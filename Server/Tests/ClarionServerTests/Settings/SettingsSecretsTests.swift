@@ -32,6 +32,15 @@ struct SettingsSecretsTests {
         #expect(problems.allSatisfy { !$0.contains("hunter2") })
     }
 
+    @Test("a name and a password in an address that takes none are not repeated, neither as a problem nor in the report")
+    func address() {
+        for address in ["https://key:hunter2@s3.example.com", "https://hunter2@s3.example.com/path", "x://a@hunter2@b"] {
+            let result = SettingsFixture(environment: ["CLARION_S3_ENDPOINT": address]).read()
+            #expect(result.problems.contains { "\($0)".contains("://(secret)@") })
+            #expect(!"\(result.problems) \(result.report.description)".contains("hunter2"))
+        }
+    }
+
     @Test("a secret on the command line is refused and not repeated")
     func commandLine() {
         for arguments in [["--apns-key", secret], ["--apns-key=\(secret)"]] {

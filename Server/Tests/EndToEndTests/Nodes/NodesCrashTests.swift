@@ -7,9 +7,9 @@ import Testing
 /// "Accepted means kept" with three nodes on one PostgreSQL, while everything around them breaks.
 @Suite(.serialized)
 struct NodesCrashTests {
-    /// Three rounds of 30,000 devices; the long form has ten of 200,000.
+    /// Three rounds of 50,000 devices; the long form has ten of 200,000.
     private static let rounds = TroubledNodes.isLong ? 10 : 3
-    private static let devices = TroubledNodes.isLong ? 200_000 : 30_000
+    private static let devices = TroubledNodes.isLong ? 200_000 : 50_000
 
     @Test("nodes that are killed, cut off and slowed, and a database that restarts, lose nothing and repeat within the bound")
     func broadcast() async throws {
