@@ -50,7 +50,7 @@ struct PunctualityBenchmark {
             let send = node.sendToEveryone(message)
             let before = try sink.totals().requests
             let broadcast = try RunningCommand(CommandRun.pinned(to: 1, send.command), environment: send.environment)
-            while try sink.totals().requests < before + 10_000 { usleep(1_000) }
+            while broadcast.isRunning, try sink.totals().requests < before + 10_000 { usleep(1_000) }
             while broadcast.isRunning {
                 let seen = try sink.totals().marked
                 let start = Date().timeIntervalSince1970 * 1_000

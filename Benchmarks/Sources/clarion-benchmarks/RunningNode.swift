@@ -22,6 +22,7 @@ struct RunningNode {
             program: "/usr/bin/env", arguments: CommandRun.pinned(to: 0, arguments), environment: settings)
         for _ in 0..<5_000 where !LoopbackSocket.answers(port: port, path: "/readyz") { usleep(2_000) }
         do {
+            guard LoopbackSocket.answers(port: port, path: "/readyz") else { throw CommandRun.Fault("the server is not ready") }
             connection = try CommandRun.client(
                 [
                     program, "hub", "connection-string", "bench", "--host", "127.0.0.1:\(port)", "--plain-http",

@@ -33,6 +33,6 @@ public struct SQLDialect: Sendable, Hashable {
         name: "postgresql", integer: "BIGINT", bytes: "BYTEA", text: "TEXT COLLATE \"C\"", skipLocked: " FOR UPDATE SKIP LOCKED",
         clustered: "", serial: "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
         tableNames: SQLStatement("SELECT CAST(tablename AS TEXT) FROM pg_tables WHERE schemaname = current_schema()"),
-        clock: SQLStatement("SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)"),
+        clock: SQLStatement("SELECT CAST(FLOOR(EXTRACT(EPOCH FROM clock_timestamp()) * 1000) AS BIGINT)"),
         call: SQLStatement("SELECT 1 FROM pg_notify($1, '')"))
 }

@@ -5,18 +5,19 @@ import Synchronization
 /// Remembers whether the last write could be kept, and tells the log when that changes. Only the names of the engine's result
 /// codes are kept: they hold no data.
 public final class WriteHealth: Sendable {
-    private struct Fault {
-        var name: String
-        /// By the machine's uptime.
-        var last: Duration
+    private struct State {
+        /// What is wrong; absent when the last write was kept.
+        var name: String?
+        /// When a disk was found full last, by the machine's uptime.
+        var full: Duration?
     }
 
     /// PostgreSQL's word for a full disk. There a small write is kept that fits into a page which has room, while larger ones fail:
-    /// it is believed only when nothing has failed for so long.
-    private static let partial = "disk_full"
+    /// it is believed only when none has failed so for a while, whatever else went wrong meanwhile.
+    private static let full = "disk_full"
     private static let quiet: Duration = .seconds(15)
 
-    private let fault = Mutex<Fault?>(nil)
+    private let state = Mutex(State())
     private let clock: any ServiceClock
     private let logger: Logger
 
@@ -27,15 +28,15 @@ public final class WriteHealth: Sendable {
     }
 
     /// Why the last write failed, for example `SQLITE_FULL` or `disk_full`; `nil` when it was kept.
-    public var lastFault: String? { fault.withLock { $0?.name } }
+    public var lastFault: String? { state.withLock { $0.name } }
 
     /// A write that changed something is on the disk.
     public func succeeded() {
         let now = clock.uptime
-        let before: String? = fault.withLock { fault in
-            guard let known = fault, known.name != Self.partial || now - known.last >= Self.quiet else { return nil }
-            fault = nil
-            return known.name
+        let before: String? = state.withLock { state in
+            if let full = state.full, now - full < Self.quiet { return nil }
+            defer { state = State() }
+            return state.name
         }
         guard let before else { return }
         logger.notice("The database keeps writes again", metadata: ["error_code": "\(before)"])
@@ -51,9 +52,12 @@ public final class WriteHealth: Sendable {
         default: return
         }
         let now = clock.uptime
-        let isNews = fault.withLock { fault in
-            defer { fault = Fault(name: name, last: now) }
-            return fault?.name != name
+        let isNews = state.withLock { state in
+            if name == Self.full { state.full = now }
+            let isFull = state.full.map { now - $0 < Self.quiet } ?? false
+            let told = isFull ? Self.full : name
+            defer { state.name = told }
+            return state.name != told
         }
         guard isNews else { return }
         logger.error("The database cannot keep writes", metadata: ["error_code": "\(name)"])

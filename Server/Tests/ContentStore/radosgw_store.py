@@ -75,16 +75,20 @@ class Failure(Exception):
     """Why there is no store."""
 
 
-def free_port():
-    """A port that others are unlikely to take before it is used: the system gives away those above 32768 by itself."""
-    while True:
-        port = random.randint(20000, 32000)
-        with socket.socket() as probe:
-            try:
-                probe.bind(("127.0.0.1", port))
-                return port
-            except OSError:
-                continue
+def free_ports(count):
+    """Ports that others are unlikely to take before they are used: the system gives away those above 32768 by itself."""
+    probes = {}
+    while len(probes) < count:
+        probe = socket.socket()
+        try:
+            port = random.randint(20000, 32000)
+            probe.bind(("127.0.0.1", port))
+            probes[port] = probe
+        except OSError:
+            probe.close()
+    for probe in probes.values():
+        probe.close()
+    return list(probes)
 
 
 def end_with_parent():
@@ -98,7 +102,7 @@ class Cluster:
         self.end = time.monotonic() + DEADLINE
         self.daemons = []
         self.certificate, key = certificate(folder)
-        self.identity, self.monitor, self.plain, self.secure = (uuid.uuid4(), free_port(), free_port(), free_port())
+        self.identity, (self.monitor, self.plain, self.secure) = uuid.uuid4(), free_ports(3)
         for part in ("monitor", "objects", "gateway"):
             os.mkdir(os.path.join(folder, part))
         open(os.path.join(folder, "keyring"), "w").close()

@@ -35,4 +35,19 @@ struct TroubleLogTests {
         let expected = ["warning The queue cannot be read", "notice Over: The queue cannot be read"]
         #expect(lines.all.withLock { $0 } == expected + expected)
     }
+
+    @Test("another reason is told too, and not without end")
+    func reasons() {
+        let lines = Lines()
+        let trouble = TroubleLog("The queue cannot be read", logger: Logger(label: "test") { _ in Handler(lines: lines) })
+        for _ in 1...3 {
+            trouble.failed(ServiceError(.storageUnavailable))
+            trouble.failed(ServiceError(.notReady, "another version has taken over"))
+        }
+        #expect(lines.all.withLock { $0.count } == 2)
+        for number in 1...100 { trouble.failed(ServiceError(.notReady, "reason \(number)")) }
+        #expect(lines.all.withLock { $0.count } == 8)
+        trouble.succeeded()
+        #expect(lines.all.withLock { $0.last } == "notice Over: The queue cannot be read")
+    }
 }

@@ -37,4 +37,19 @@ struct WriteHealthTests {
         health.succeeded()
         #expect(health.lastFault == nil)
     }
+
+    @Test(
+        "something else that goes wrong meanwhile does not end a full disk", arguments: ["query_canceled", "connection_failure"])
+    func somethingElse(code: String) {
+        let health = health(after: "disk_full")
+        health.failed(SQLFault.unavailable(reason: "\(code): by chance"))
+        #expect(health.lastFault == "disk_full")
+        health.succeeded()
+        #expect(health.lastFault == "disk_full")
+        clock.advance(by: .seconds(15))
+        health.failed(SQLFault.unavailable(reason: "\(code): by chance"))
+        #expect(health.lastFault == code)
+        health.succeeded()
+        #expect(health.lastFault == nil)
+    }
 }

@@ -1,3 +1,4 @@
+import Logging
 import PostgresDatabase
 import RichPushModel
 import SQLStorage
@@ -9,8 +10,7 @@ extension Doctor {
         guard let place = settings.database else { return nil }
         return DoctorCheck("database") {
             do {
-                let database = try PostgresDatabase(
-                    place.url, limits: PostgresLimits(connections: 2), pooler: place.pooler)
+                let database = try connect(to: place)
                 defer { database.close() }
                 // By itself: a storage port keeps to itself what the database said.
                 _ = try await database.read { try $0.rows(SQLStatement("SELECT 1"), []) }
@@ -32,5 +32,12 @@ extension Doctor {
                     "\(place.url): \(reason)", mend: "look at database-url; the log of a server that starts says more")
             }
         }
+    }
+
+    /// What it says of the database is in the findings; the log of its own would repeat it between them.
+    static func connect(to place: Settings.Database) throws -> PostgresDatabase {
+        try PostgresDatabase(
+            place.url, limits: PostgresLimits(connections: 2), pooler: place.pooler,
+            logger: Logger(label: "clarion.database") { _ in SwiftLogNoOpLogHandler() })
     }
 }

@@ -83,7 +83,7 @@ extension Doctor {
         let name = try HubRegistry.name(settings.notifications.hubName)
         if try await hubs.hub(named: name) != nil { _ = try await hubs.rules(of: name) }
         _ = try await hubs.rules(of: nil)
-        return .good("it opens what the database has sealed")
+        return .good("it opens the keys of the hub and those for all hubs")
     }
 
     /// Looks at the database that is there. One that does not answer has a check of its own.
@@ -109,7 +109,7 @@ extension Doctor {
     /// Opens a database, and does not make one: a file is opened as a command does it beside a server, and only if it holds something.
     private static func existing(_ settings: Settings) throws -> (any SQLDatabase)? {
         if let place = settings.database {
-            return try PostgresDatabase(place.url, limits: PostgresLimits(connections: 2), pooler: place.pooler)
+            return try connect(to: place)
         }
         guard isFileThere(settings) else { return nil }
         return try SQLiteDatabase(path: filePath(settings), access: .command)

@@ -109,10 +109,18 @@ struct SettingsResolver {
             SettingProblem(place: "\(entry.origin): \(declaration.key)", sentence: "\(shown) is not \(declaration.accepts)"))
     }
 
-    /// Whoever puts a name and a password into an address that takes none must not find them in a log.
+    /// Whoever puts a name and a password into an address that takes none must not find them in a log: neither before its host nor in a
+    /// query.
     private static func withoutCredentials(_ text: String) -> String {
-        guard let scheme = text.range(of: "://"), let end = text[scheme.upperBound...].lastIndex(of: "@") else { return text }
-        return text[..<scheme.upperBound] + "(secret)" + text[end...]
+        let scheme = text.range(of: "://")
+        let start = scheme?.upperBound ?? text.startIndex
+        let end = (scheme == nil ? nil : text[start...].firstIndex(of: "?")) ?? text.endIndex
+        let address = text[start..<end]
+        var shown = String(address)
+        if let host = address.lastIndex(of: "@"), scheme != nil || address[..<host].contains(":") {
+            shown = "(secret)" + address[host...]
+        }
+        return text[..<start] + shown + (end == text.endIndex ? "" : "?(secret)")
     }
 
     /// The text as it was given, shortened, and without characters that could rewrite the terminal.

@@ -108,7 +108,7 @@ struct S3RefusalTests {
                     to: content.digest, mediaType: "image/png", disposition: "attachment", lifetime: .seconds(60)))
         }
         let good = try link(ahead: .zero)
-        let (young, old) = try (link(ahead: .seconds(-50)), link(ahead: .seconds(-62)))
+        let (young, old) = try (link(ahead: .seconds(-20)), link(ahead: .seconds(-62)))
         #expect(try await bench.get(good).status == .ok)
         #expect(try await bench.get(young).status == .ok)
         #expect(try await bench.get(old).status == .forbidden)

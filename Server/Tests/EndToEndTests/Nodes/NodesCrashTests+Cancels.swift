@@ -42,7 +42,7 @@ extension NodesCrashTests {
         nodes.forgive()
         let before = nodes.ledger.count
         let pace = [nil, 4_000, 8_000].randomElement(using: &nodes.random) ?? nil
-        let due = SystemClock().now + .seconds(5)
+        let due = SystemClock().now + .seconds(12)
         var schedule = Schedule(id: try await nodes.schedule(at: due, request: "schedule-\(round)"), due: due)
         let id = try await nodes.send(key: "round-\(round)") { $0.pushesPerSecond = pace }
         let early = Int.random(in: 1...(pace == nil ? 10 : Self.devices / 4), using: &nodes.random)

@@ -20,6 +20,7 @@ extension NodesCrashTests {
     private func expire(_ round: Int, _ nodes: TroubledNodes) async throws {
         nodes.forgive()
         nodes.ledger.forget()
+        try await nodes.awaitReady()
         let expiry = SystemClock().now + nodes.pause(1_000...2_000)
         let id = try await nodes.send(key: "round-\(round)") { request in
             request.pushesPerSecond = Self.pace

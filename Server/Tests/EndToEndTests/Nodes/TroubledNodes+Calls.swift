@@ -8,6 +8,16 @@ import Testing
 
 /// What a backend asks of them, and asks again at another until one answers.
 extension TroubledNodes {
+    /// Waits until all of them say that they are ready.
+    func awaitReady() async throws {
+        for node in nodes {
+            _ = try await eventually("node \(node.number) is ready") {
+                let answer = try? await fleet.caller(at: node.process.address).call("GET", "/readyz")
+                return answer?.status == 200 ? true : nil
+            }
+        }
+    }
+
     /// A send to the fleet through the app backend.
     func send(key: String, _ change: (inout SendRequest) -> Void = { _ in }) async throws -> NotificationID {
         var request = SendRequest(message: "Hello, fleet")

@@ -50,7 +50,7 @@ final class NodeClock: ServiceClock {
                 return
             }
             let expected = known.time(at: answered)
-            let (isBehind, isAhead) = (expected + Self.noise < shared, expected > shared + length + Self.noise)
+            let (isBehind, isAhead) = (expected + Self.noise < shared, expected > shared + length)
             guard length <= Self.longestQuestion, isBehind || isAhead else { return }
             anchor = found
         }
