@@ -164,7 +164,11 @@ struct SeedStoryTests {
         fixture.store(7)
         // A question over an open content.
         await fixture.alert(7)
-        #expect(await eventually { await self.phone.snapshot.alert?.richID == RichID(number: 7) })
+        let isAsked = await eventually {
+            let now = await self.phone.snapshot
+            return now.alert?.richID == RichID(number: 7) && now.inbox.contains { $0.id == RichID(number: 7) }
+        }
+        #expect(isAsked)
         try await phone.perform(.openInbox(RichID(number: 7)!))
         let before = await phone.snapshot
         #expect(before.content != nil && before.alert != nil)
