@@ -131,7 +131,7 @@ extension SQLContentCatalog {
     private static let selectDigest = SQLStatement("SELECT digest FROM contents WHERE app_id = $1 AND content_id = $2")
     private static let selectExpired = SQLStatement(
         """
-        SELECT content_id, digest FROM contents WHERE app_id = $1 AND expires_at <= $2 ORDER BY expires_at LIMIT $3
+        SELECT content_id, digest FROM contents WHERE app_id = $1 AND expires_at <= $2 ORDER BY expires_at, content_id LIMIT $3
         """)
     private static let delete = SQLStatement("DELETE FROM contents WHERE app_id = $1 AND content_id = $2")
     private static let insertOrphan = SQLStatement("INSERT INTO content_orphans (digest) VALUES ($1) ON CONFLICT DO NOTHING")

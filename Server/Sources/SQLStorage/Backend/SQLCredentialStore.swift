@@ -117,7 +117,7 @@ extension SQLCredentialStore {
     private static let selectExpired = SQLStatement(
         """
         SELECT installation_id, user_id, digest, credential_version, expires_at FROM installation_credentials
-        WHERE app_id = $1 AND expires_at < $2 ORDER BY expires_at LIMIT $3
+        WHERE app_id = $1 AND expires_at < $2 ORDER BY expires_at, installation_id LIMIT $3
         """)
     private static let delete = SQLStatement(
         """

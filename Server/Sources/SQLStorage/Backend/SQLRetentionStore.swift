@@ -59,20 +59,20 @@ extension SQLRetentionStore {
 
     private static let selectEnded = SQLStatement(
         """
-        SELECT rich_id FROM rich_notifications WHERE app_id = $1 AND ended_at < $2 AND work IS NULL ORDER BY ended_at LIMIT $3
+        SELECT rich_id FROM rich_notifications WHERE app_id = $1 AND ended_at < $2 AND work IS NULL ORDER BY ended_at, rich_id LIMIT $3
         """)
     private static let selectExpired = SQLStatement(
         """
         SELECT rich_id FROM rich_notifications
-        WHERE app_id = $1 AND expires_at < $2 AND (work IS NULL OR work = 'track') ORDER BY expires_at LIMIT $3
+        WHERE app_id = $1 AND expires_at < $2 AND (work IS NULL OR work = 'track') ORDER BY expires_at, rich_id LIMIT $3
         """)
     private static let selectOldest = SQLStatement("SELECT MIN(due_at) FROM rich_notifications WHERE app_id = $1")
     private static let selectClosed = SQLStatement(
-        "SELECT binding_id, user_id FROM bindings WHERE app_id = $1 AND until_at < $2 ORDER BY until_at LIMIT $3")
+        "SELECT binding_id, user_id FROM bindings WHERE app_id = $1 AND until_at < $2 ORDER BY until_at, binding_id LIMIT $3")
     private static let deleteBinding = SQLStatement("DELETE FROM bindings WHERE app_id = $1 AND binding_id = $2")
     private static let deleteAudit = SQLStatement(
         """
         DELETE FROM backend_audit WHERE app_id = $1 AND entry_id IN (
-            SELECT entry_id FROM backend_audit WHERE app_id = $1 AND happened_at < $2 ORDER BY happened_at LIMIT $3)
+            SELECT entry_id FROM backend_audit WHERE app_id = $1 AND happened_at < $2 ORDER BY happened_at, entry_id LIMIT $3)
         """)
 }

@@ -108,7 +108,7 @@ extension SQLRichNotificationStore {
     private static let selectWork = SQLStatement(
         """
         SELECT rich_id, work, due_at FROM rich_notifications
-        WHERE app_id = $1 AND work IS NOT NULL AND work_at <= $2 ORDER BY CASE work WHEN 'track' THEN 1 ELSE 0 END, work_at LIMIT $3
+        WHERE app_id = $1 AND work IS NOT NULL AND work_at <= $2 ORDER BY CASE work WHEN 'track' THEN 1 ELSE 0 END, work_at, rich_id LIMIT $3
         """)
     private static let postpone = SQLStatement(
         "UPDATE rich_notifications SET work_at = $1 WHERE app_id = $2 AND rich_id = $3 AND work IS NOT NULL")

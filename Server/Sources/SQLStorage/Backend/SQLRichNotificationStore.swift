@@ -184,6 +184,6 @@ extension SQLRichNotificationStore {
     private static let deleteRepeatKeys = SQLStatement(
         """
         DELETE FROM repeat_keys WHERE app_id = $1 AND (user_id, repeat_key) IN (
-            SELECT user_id, repeat_key FROM repeat_keys WHERE app_id = $1 AND created_at < $2 ORDER BY created_at LIMIT $3)
+            SELECT user_id, repeat_key FROM repeat_keys WHERE app_id = $1 AND created_at < $2 ORDER BY created_at, user_id, repeat_key LIMIT $3)
         """)
 }
