@@ -86,6 +86,9 @@ struct DatabaseCommand: AsyncParsableCommand {
                 ]
             }
             print(TextTable(columns: ["NODE", "ROLE", "VERSION", "STARTED", "STATE"], rows: rows))
+            if !nodes.contains(where: \.sends) {
+                print("No node sends: what is accepted waits for one with the role worker or all.")
+            }
         }
 
         private static func text(_ seconds: Int64) -> String {

@@ -1,6 +1,7 @@
 import ClarionTesting
 import Foundation
 import Logging
+import Metrics
 import PushHub
 import RichPushModel
 import SQLStorage
@@ -69,7 +70,7 @@ struct StartPatienceTests {
         let node = NodeMembership(
             store: SQLNodeStore(database), fence: SchemaFence(database), clock: NodeClock(clock),
             identity: try NodeIdentity(dataDirectory: folder), role: .all, database: place, signal: DispatchSignal(),
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            metrics: NOOPMetricsHandler.instance, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         try await body(node, clock, inner)
         try inner.close()
     }

@@ -146,18 +146,19 @@ struct FailureTests {
 @Suite("The request deadline")
 struct RequestDeadlineTests {
     private func answer(
-        extension extra: Duration? = nil, advancing steps: [Duration], body: String? = nil, endsAllTheSame: Bool = false
+        to method: HTTPRequest.Method = .post, extension extra: Duration? = nil, advancing steps: [Duration], body: String? = nil,
+        endsAllTheSame: Bool = false
     ) async throws -> (status: Int, code: String?) {
         let clock = ManualClock()
         let harness = RouterHarness(options: ServiceOptions(clock: clock, requestDeadline: .seconds(30))) { router in
-            router.post("/slow") { request, context in
+            router.on("/slow", method: method) { request, context in
                 if let extra { context.deadline.extend(to: clock.uptime + extra) }
                 _ = try await request.readBody(limit: 100)
                 do { try await clock.sleep(for: .seconds(100)) } catch  where endsAllTheSame {}
                 return "done"
             }
         }
-        async let response = harness.call(.post, "/slow", body: body)
+        async let response = harness.call(method, "/slow", body: body)
         for step in steps {
             #expect(await eventually { clock.sleeperCount >= 2 })
             clock.advance(by: step)
@@ -169,6 +170,12 @@ struct RequestDeadlineTests {
     func passes() async throws {
         let answer = try await answer(advancing: [.seconds(30)], body: "read")
         #expect(answer == (503, "outcome-unknown"))
+    }
+
+    @Test("of a question that changes nothing leaves nothing unknown", arguments: [HTTPRequest.Method.get, .head])
+    func question(method: HTTPRequest.Method) async throws {
+        let answer = try await answer(to: method, advancing: [.seconds(30)])
+        #expect(answer.status == 503 && (method == .head || answer.code == "storage-unavailable"))
     }
 
     @Test("leaves the answer to a handler that has done its work all the same: a client would do it again")

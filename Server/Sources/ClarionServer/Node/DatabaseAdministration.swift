@@ -32,6 +32,8 @@ public struct DatabaseAdministration: Sendable {
         public var seenAt: Timestamp
         /// Whether it said a moment ago that it is there.
         public var isPresent: Bool
+        /// Whether it is there and pushes leave from it. A role that this version does not know is a newer one's, which may send.
+        public var sends: Bool { isPresent && NodeRole(rawValue: role)?.dispatches ?? true }
     }
 
     /// The nodes that serve the database, or did within the last hour without taking leave. None for a file in the data directory.

@@ -1,6 +1,7 @@
 import AppBackend
 import HubHTTPAPI
 import Logging
+import Metrics
 import NIOCore
 import PushHub
 import RemoteHub
@@ -37,7 +38,8 @@ extension ServerNode {
     }
 
     static func membership(
-        _ settings: Settings, _ storage: NodeStorage, _ signal: DispatchSignal, _ logger: Logger
+        _ settings: Settings, _ storage: NodeStorage, _ signal: DispatchSignal,
+        _ metrics: any MetricsFactory, _ logger: Logger
     ) -> NodeMembership? {
         guard let database = settings.database, let identity = storage.identity, let clock = storage.clock as? NodeClock else {
             return nil
@@ -45,7 +47,7 @@ extension ServerNode {
         return NodeMembership(
             store: SQLNodeStore(storage.database), fence: SchemaFence(storage.database), clock: clock, identity: identity,
             role: settings.role, database: database,
-            signal: signal, logger: logger)
+            signal: signal, metrics: metrics, logger: logger)
     }
 
     /// How a hub of this node behaves; without a record as one that nobody changed.

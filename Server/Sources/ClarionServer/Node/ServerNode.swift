@@ -89,7 +89,7 @@ public struct ServerNode: Sendable {
             queue: storage.sliceQueue, transport: delivery.transport, clock: options.clock,
             settings: Self.dispatchSettings(settings, options, storage.identity), signal: signal, observer: observer,
             logger: logger)
-        membership = Self.membership(settings, storage, signal, logger)
+        membership = Self.membership(settings, storage, signal, options.metrics, logger)
         remoteHub = try Self.remoteHub(settings, options, group, logger)
         let environments = remoteHub == nil ? Self.pushEnvironments(settings, of: storage.hub, catalog) : nil
         backend = try await Self.backend(settings, options, storage, remoteHub ?? hub, environments, logger)

@@ -13,6 +13,9 @@ struct S3Client: Sendable {
         var query: [(name: String, value: String)] = []
         var headers: [(name: String, value: String)] = []
         var body = ByteBuffer()
+
+        /// Whether it changes nothing.
+        var isRead: Bool { method == "GET" || method == "HEAD" }
     }
 
     /// The beginning of an answer.
@@ -57,10 +60,11 @@ struct S3Client: Sendable {
     func perform<Value>(_ request: Request, read: (Answer) async throws -> Value) async throws -> Value {
         guard let slot = requests.take() else { throw S3Fault.busy }
         defer { withExtendedLifetime(slot) {} }
-        let end = clock.uptime + options.requestDeadline
+        let (attemptDeadline, deadline) = options.deadlines(reads: request.isRead)
+        let end = clock.uptime + deadline
         var plan = S3RetryPlan()
         while true {
-            do { return try await attempt(request, within: min(options.attemptDeadline, end - clock.uptime), read: read) } catch {
+            do { return try await attempt(request, within: min(attemptDeadline, end - clock.uptime), read: read) } catch {
                 guard let fault = S3HTTPTransport.fault(of: error) as? S3Fault else { throw error }
                 try Task.checkCancellation()
                 guard repeats else { throw fault }

@@ -26,10 +26,21 @@ public struct S3Options: Sendable {
     public var attemptDeadline: Duration = .seconds(20)
     /// How long one request may take with its repetitions.
     public var requestDeadline: Duration = .seconds(60)
+    /// How long one attempt of a reading request may take to the beginning of its answer: a phone waits for it.
+    public var readAttemptDeadline: Duration = .seconds(8)
+    /// How long a reading request may take to the beginning of its answer, with its repetitions. Less than a caller of the server may be
+    /// kept waiting, so that it hears what is wrong.
+    public var readDeadline: Duration = .seconds(20)
 
     /// Creates options; what is not named has defaults.
     public init(location: S3Location, credentials: S3Credentials) {
         self.location = location
         self.credentials = credentials
+    }
+
+    /// How long an attempt may take, and all of them together. A request that reads has the shorter ones of both kinds.
+    func deadlines(reads: Bool) -> (attempt: Duration, all: Duration) {
+        guard reads else { return (attemptDeadline, requestDeadline) }
+        return (min(readAttemptDeadline, attemptDeadline), min(readDeadline, requestDeadline))
     }
 }

@@ -30,6 +30,8 @@ public enum MetricName: String, Sendable, CaseIterable {
     case slicesInHand = "clarion_slices_in_hand"
     /// Slices to be dispatched, of all nodes, by `stage`.
     case slices = "clarion_slices"
+    /// Nodes that share the database and are there, by `role`.
+    case nodes = "clarion_nodes"
 
     /// Clients of APNs that are open: the node's, and those of hubs with a credential of their own.
     case apnsClients = "clarion_apns_clients"
@@ -74,6 +76,7 @@ public enum MetricName: String, Sendable, CaseIterable {
         case .pushesInFlight: "Pushes handed to the transport and not back yet."
         case .slicesInHand: "Slices that this node works on, by weight."
         case .slices: "Slices to be dispatched by all nodes, by stage."
+        case .nodes: "Nodes that share the database and are there, by role."
         case .apnsClients:
             "Clients of APNs that are open: one for the node's credential, one for each hub that sends with its own."
         case .apnsConnections: "Connections to APNs, by phase."
@@ -119,4 +122,6 @@ public enum MetricLabel: String, Sendable, CaseIterable {
     case stage
     /// `ready`, `connecting` or `draining`.
     case phase
+    /// `all`, `api` or `worker`.
+    case role
 }

@@ -108,6 +108,9 @@ public struct ServiceResponder: HTTPResponder {
         case .success(let response): return response
         // Nor does a deadline count that passed after the request as a whole was given up.
         case .failure(let error) where !isLate || Task.isCancelled: throw error
+        // What waits for so long waits for storage, and a question changes nothing.
+        case .failure where request.method == .get || request.method == .head:
+            throw ServiceError(.storageUnavailable, "the answer took too long")
         case .failure where progress.hasEnded || !Self.announcesBody(request):
             throw ServiceError(.outcomeUnknown, "the answer took too long")
         case .failure: throw ServiceError(.requestTimeout, "the body did not arrive in time")

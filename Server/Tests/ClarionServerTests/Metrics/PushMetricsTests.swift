@@ -6,6 +6,7 @@ import HTTPService
 import Logging
 import PushHub
 import RichPushModel
+import SQLStorage
 import ServerObservability
 import Testing
 
@@ -122,6 +123,22 @@ struct PushMetricsTests {
                 #"clarion_slices{stage="leased"} 1"#,
                 "clarion_apns_token_age_seconds 5",
             ]))
+    }
+
+    @Test("every role has its number of nodes, also when the last one of it is gone")
+    func nodes() {
+        let members = ["api", "api", "worker"].map {
+            NodeMember(
+                id: $0, role: $0, version: "1", schemaStep: nil, startedAt: Timestamp(seconds: 0), seenAt: Timestamp(seconds: 0))
+        }
+        let gauges = NodeGauges(factory: registry)
+        gauges.write(members)
+        #expect(
+            lines.isSuperset(of: [
+                #"clarion_nodes{role="all"} 0"#, #"clarion_nodes{role="api"} 2"#, #"clarion_nodes{role="worker"} 1"#,
+            ]))
+        gauges.write([members[0]])
+        #expect(lines.isSuperset(of: [#"clarion_nodes{role="api"} 1"#, #"clarion_nodes{role="worker"} 0"#]))
     }
 
     @Test("Documentation/Metrics.md names every metric and no other")

@@ -24,20 +24,34 @@ private final class ScriptedTransport: S3Transport {
     enum Answer: Sendable {
         case answer(Int, String = "", HTTPHeaders = [:])
         case fault(S3Fault)
+        /// All the time there is passes.
+        case silence
     }
 
     private let answers: NIOLockedValueBox<[Answer]>
+    private let clock: ImmediateClock
     private let asked = NIOLockedValueBox<[HTTPClientRequest]>([])
+    private let given = NIOLockedValueBox<[Duration]>([])
 
-    init(_ answers: [Answer]) { self.answers = NIOLockedValueBox(answers) }
+    init(_ answers: [Answer], clock: ImmediateClock) {
+        self.answers = NIOLockedValueBox(answers)
+        self.clock = clock
+    }
 
     var requests: [HTTPClientRequest] { asked.withLockedValue { $0 } }
 
+    /// How long each attempt might take.
+    var times: [Duration] { given.withLockedValue { $0 } }
+
     func exchange(_ request: HTTPClientRequest, within time: Duration) async throws -> HTTPClientResponse {
+        given.withLockedValue { $0.append(time) }
         asked.withLockedValue { $0.append(request) }
         let next = answers.withLockedValue { $0.isEmpty ? Answer.fault(.broken) : $0.removeFirst() }
         switch next {
         case .fault(let fault): throw fault
+        case .silence:
+            try await clock.sleep(for: time)
+            throw S3Fault.timedOut
         case .answer(let status, let body, let headers):
             return HTTPClientResponse(
                 status: HTTPResponseStatus(statusCode: status), headers: headers, body: .bytes(ByteBuffer(string: body)))
@@ -53,8 +67,8 @@ struct S3ClientTests {
         _ answers: [ScriptedTransport.Answer], at endpoint: String = "https://store.example.com", token: String? = nil,
         change: (inout S3Options) -> Void = { _ in }
     ) throws -> (client: S3Client, transport: ScriptedTransport, clock: ImmediateClock) {
-        let transport = ScriptedTransport(answers)
         let clock = ImmediateClock()
+        let transport = ScriptedTransport(answers, clock: clock)
         var options = S3Options(
             location: S3Location(endpoint: try #require(S3Endpoint(endpoint)), region: "r", bucket: "box", prefix: "p"),
             credentials: S3Credentials(keyID: "id", secret: "hunter2", sessionToken: token))
@@ -98,6 +112,16 @@ struct S3ClientTests {
             try await asked.client.put(ByteBuffer(), at: "k")
         }
         #expect(asked.transport.requests.count == 3)
+    }
+
+    @Test("a store that says nothing keeps a reader for twenty seconds and a writer for a minute")
+    func silence() async throws {
+        let read = try client(Array(repeating: .silence, count: 9))
+        await #expect(throws: S3Fault.timedOut) { try await read.client.state(of: "k") }
+        #expect(read.clock.uptime == .seconds(20) && read.transport.times.prefix(2) == [.seconds(8), .seconds(8)])
+        let write = try client(Array(repeating: .silence, count: 9))
+        await #expect(throws: S3Fault.timedOut) { try await write.client.put(ByteBuffer(), at: "k") }
+        #expect(write.clock.uptime == .seconds(60) && write.transport.times.first == .seconds(20))
     }
 
     @Test("a copy that fails after the store said 200 is tried again, and is an error in the end")

@@ -35,6 +35,8 @@ struct RoleTests {
             #expect(try await fleet.caller(at: api.address).call("GET", APIRoute.me, body: nil, headers: [:]).status == 200)
             #expect(await worker.terminate() == 0)
             let before = fleet.acceptedPushes
+            let nodes = try await DatabaseAdministration(settings: fleet.options.settings()).nodes()
+            #expect(nodes.map(\.role) == ["api"] && nodes.allSatisfy { $0.isPresent && !$0.sends })
             let late = try await fleet.send(through: api.address, key: "b")
             #expect(try await fleet.status(of: late, at: api.address).state == "accepted")
             #expect(await api.terminate() == 0)

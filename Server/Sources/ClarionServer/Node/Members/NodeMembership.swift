@@ -1,4 +1,5 @@
 import Logging
+import Metrics
 import PostgresDatabase
 import PushHub
 import RichPushModel
@@ -30,6 +31,7 @@ struct NodeMembership: Sendable {
     let role: NodeRole
     let database: Settings.Database
     let signal: DispatchSignal
+    let metrics: any MetricsFactory
     let logger: Logger
 
     /// Works until the task is cancelled, then takes its leave.
@@ -84,6 +86,8 @@ struct NodeMembership: Sendable {
     private func beat() async {
         let startedAt = clock.now
         var told = false
+        let gauges = NodeGauges(factory: metrics)
+        var senders = SendersWatch(patience: Self.absence)
         while !Task.isCancelled {
             do {
                 try await clock.measure { try await store.time() }
@@ -95,11 +99,23 @@ struct NodeMembership: Sendable {
                     )
                     standing.end()
                 }
+                let present = try await store.members(seenSince: clock.now - Self.absence)
+                gauges.write(present)
+                if let news = senders.saw(present, at: clock.now) { tell(news) }
                 try await store.sweep(seenBefore: clock.now - Self.memory)
             } catch is CancellationError { return } catch {
                 logger.debug("The other nodes cannot be told of this one", metadata: ["error_type": "\(type(of: error))"])
             }
             do { try await clock.sleep(for: Self.heartbeat) } catch { return }
+        }
+    }
+
+    private func tell(_ news: SendersWatch.News) {
+        switch news {
+        case .gone:
+            logger.warning(
+                "No node that sends is running: what is accepted is kept and waits. Start one with the role worker or all")
+        case .back: logger.notice("A node that sends is running again")
         }
     }
 

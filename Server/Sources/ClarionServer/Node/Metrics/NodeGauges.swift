@@ -3,6 +3,7 @@ import APNsProtocol
 import HTTPService
 import Metrics
 import PushHub
+import SQLStorage
 
 /// Writes numbers that somebody else keeps. One task uses it.
 struct NodeGauges {
@@ -19,6 +20,13 @@ struct NodeGauges {
             ("waiting", backlog.waiting), ("leased", backlog.leased),
         ]
         for (stage, count) in stages { set(.slices, (.stage, stage), Double(count)) }
+    }
+
+    /// Nodes that share the database, this one among them.
+    func write(_ present: [NodeMember]) {
+        for role in NodeRole.allCases {
+            set(.nodes, (.role, role.rawValue), Double(present.count { $0.role == role.rawValue }))
+        }
     }
 
     mutating func write(_ numbers: APNsClientLedger.Numbers) {
