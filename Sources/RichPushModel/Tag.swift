@@ -15,9 +15,7 @@ public struct Tag: Sendable, CustomStringConvertible {
 
     /// Creates a tag; `nil` when the text breaks the rule above.
     public init?(_ text: String) {
-        guard (1...Self.maximumLength).contains(text.unicodeScalars.count), text.unicodeScalars.allSatisfy(Self.isAllowed) else {
-            return nil
-        }
+        guard Self.isPlain(text) || Self.isWellFormed(text.unicodeScalars) else { return nil }
         self.text = text
         folded = text.lowercased()
     }
@@ -105,6 +103,16 @@ public struct Tag: Sendable, CustomStringConvertible {
             return true
         default: return false
         }
+    }
+
+    private static func isWellFormed(_ scalars: String.UnicodeScalarView) -> Bool {
+        (1...maximumLength).contains(scalars.count) && scalars.allSatisfy(isAllowed)
+    }
+
+    /// Whether it is an allowed one of ASCII alone, as nearly all are: those are read byte by byte.
+    private static func isPlain(_ text: String) -> Bool {
+        (1...maximumLength).contains(text.utf8.count)
+            && text.utf8.allSatisfy { $0 < 0x80 && isAllowed(Unicode.Scalar($0)) }
     }
 
     private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {

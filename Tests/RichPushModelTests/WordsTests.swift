@@ -30,7 +30,10 @@ struct WordsTests {
         #expect(Tag("Beta")?.text == "Beta")
         #expect(Tag("username:o@a.b-c_#") != nil)
         #expect(Tag(String(repeating: "x", count: 120)) != nil)
-        for bad in ["", "a b", "a&b", "a,b", "a\"", "(a)", String(repeating: "x", count: 121)] { #expect(Tag(bad) == nil) }
+        #expect(Tag(String(repeating: "ж", count: 120)) != nil && Tag("ж" + String(repeating: "x", count: 120)) == nil)
+        for bad in ["", "a b", "a&b", "a,b", "a\"", "(a)", "a\u{7F}", "ж b", String(repeating: "x", count: 121)] {
+            #expect(Tag(bad) == nil, "\(bad)")
+        }
     }
 
     @Test("user names and installation names have their rules")

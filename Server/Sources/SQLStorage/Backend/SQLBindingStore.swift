@@ -199,7 +199,7 @@ extension SQLBindingStore {
         let device = BoundDevice(
             record: record, kind: kind, platform: Platform(rawValue: try row.text(4)),
             handle: try row.optionalText(5).map(DeviceHandle.init(canonical:)), environment: try row.optionalText(6),
-            topic: try row.optionalText(7), tags: try row.text(8).split(separator: ",").compactMap { Tag(String($0)) },
+            topic: try row.optionalText(7), tags: DeviceRow.tags(try row.text(8)),
             sealingKey: try row.optionalText(11), facts: try row.optionalText(12).flatMap(DeviceFacts.init(stored:)))
         return Binding(
             number: try row.integer(0), user: UserID(try row.integer(1)), device: device,

@@ -49,5 +49,7 @@ extension DeviceRow {
     /// Tags as one column: no tag has a comma.
     static func text(_ tags: [Tag]) -> String { tags.map(\.text).joined(separator: ",") }
 
-    static func tags(_ text: String) -> [Tag] { text.split(separator: ",").compactMap { Tag.stored(String($0)) } }
+    static func tags(_ text: String) -> [Tag] {
+        text.utf8.split(separator: UInt8(ascii: ",")).compactMap { Tag.stored(String(Substring($0))) }
+    }
 }

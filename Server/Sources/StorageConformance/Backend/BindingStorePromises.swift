@@ -31,7 +31,7 @@ public enum BindingStorePromises {
         "a binding comes back as it was made, with all that the device says"
     ) { stores in
         let ada = try await Sample.user("ada", in: stores)
-        var device = try Sample.device("phone-1", handle: 1, tags: ["username:ada", "Ä", "x:1"])
+        var device = try Sample.device("phone-1", handle: 1, tags: ["username:ada", "Ä", "\u{308}x", "x:1"])
         (device.environment, device.topic, device.sealingKey) = ("sandbox", "org.example.app", "a2V5")
         let (binding, replaced) = try await bind(device, to: ada, in: stores)
         #expect(binding.device == device && binding.user == ada.id && binding.from == Sample.start && binding.until == nil)
