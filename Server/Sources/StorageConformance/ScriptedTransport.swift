@@ -13,6 +13,7 @@ public final class ScriptedTransport: PushTransport {
         var attempts: [DeviceHandle: Int] = [:]
         var outcomes: [DeviceHandle: [PushOutcome]] = [:]
         var beforeAnswer: (@Sendable (PushBatch) async -> Void)?
+        var whilePreparing: (@Sendable () -> Void)?
     }
 
     private let state: NIOLockedValueBox<State>
@@ -38,6 +39,17 @@ public final class ScriptedTransport: PushTransport {
     /// The same, for who wants to know which batch it is.
     public func beforeAnswering(_ body: @escaping @Sendable (PushBatch) async -> Void) {
         state.withLockedValue { $0.beforeAnswer = body }
+    }
+
+    /// Runs once, while the transport gets ready.
+    public func whilePreparing(_ body: @escaping @Sendable () -> Void) { state.withLockedValue { $0.whilePreparing = body } }
+
+    public func prepare(for hub: HubID) async {
+        let hook = state.withLockedValue { state in
+            defer { state.whilePreparing = nil }
+            return state.whilePreparing
+        }
+        hook?()
     }
 
     public func send(_ batch: PushBatch) async -> [PushOutcome] {

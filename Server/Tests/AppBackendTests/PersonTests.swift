@@ -27,10 +27,11 @@ import Testing
     /// goes with the person, which the tests of the hub's storage show.
     private static let ofHubKeys: Set<String> = ["device_templates", "direct_handles", "feedback", "jobs", "hub_files"]
 
-    /// Tables without: numbers, sends by id, keys that lead nowhere once the device is gone, and digests of bytes to remove.
+    /// Tables without: numbers, sends by id, keys that lead nowhere once the device is gone (those of changes under way go within
+    /// minutes), and digests of bytes to remove.
     private static let impersonal: Set<String> = [
         "schema_steps", "hubs", "tallies", "idempotency_keys", "slices", "pending_targets", "backend_counters", "content_orphans",
-        "hub_rules", "nodes", "schema_fence",
+        "hub_rules", "nodes", "schema_fence", "device_changes",
     ]
 
     /// The same backend on a hub in the same database, as a node has it.

@@ -28,6 +28,8 @@ final class ScriptedHub: HubSending {
         var devices: [RecordID: DeviceUpsert] = [:]
         var failures: [Failure] = []
         var deviceFailures = 0
+        var beforeUpsert: (@Sendable () async -> Void)?
+        var losesUpsertAnswer = false
         var cancelFailures = 0
         var beforeSend: (@Sendable () async -> Void)?
         var duringSend: (@Sendable () async -> Void)?
@@ -45,6 +47,10 @@ final class ScriptedHub: HubSending {
 
     func failNext(_ failure: Failure) { state.withLock { $0.failures.append(failure) } }
     func failDevices(times: Int) { state.withLock { $0.deviceFailures = times } }
+    /// Runs once, before the next device is stored. Its answer is lost.
+    func losingNextUpsert(_ work: @escaping @Sendable () async -> Void) {
+        state.withLock { ($0.beforeUpsert, $0.losesUpsertAnswer) = (work, true) }
+    }
     func failCancels(times: Int) { state.withLock { $0.cancelFailures = times } }
     /// Runs once, after the next send was taken and before its answer.
     func duringNextSend(_ work: @escaping @Sendable () async -> Void) { state.withLock { $0.duringSend = work } }
@@ -143,7 +149,18 @@ final class ScriptedHub: HubSending {
 
     func upsert(_ request: DeviceUpsert) async throws -> DeviceRecord {
         let now = clock.now
-        return try state.withLock { state in
+        let (work, isLost) = state.withLock { state in
+            defer { (state.beforeUpsert, state.losesUpsertAnswer) = (nil, false) }
+            return (state.beforeUpsert, state.losesUpsertAnswer)
+        }
+        await work?()
+        let stored = try store(request, now)
+        if isLost { throw ServiceError(.outcomeUnknown) }
+        return stored
+    }
+
+    private func store(_ request: DeviceUpsert, _ now: Timestamp) throws -> DeviceRecord {
+        try state.withLock { state in
             if state.deviceFailures > 0 {
                 state.deviceFailures -= 1
                 throw ServiceError(.storageUnavailable)

@@ -103,6 +103,44 @@ struct DispatcherLineTests {
         #expect(try await bench.telemetry(receipt).outcomes == [.accepted: 1])
     }
 
+    @Test("a worker that ends after it has lost its slice leaves the slice to the next worker of the node, and does not free it")
+    func leasedAgain() async throws {
+        let bench = try await HubBench()
+        try await bench.register(1)
+        let receipt = try await bench.send()
+        let queue = UncertainQueue(bench.store.hub.queue, clock: bench.clock, noCheckpointFor: .seconds(62))
+        let dispatcher = bench.dispatcher(queue)
+        let gates = [Gate(isOpen: false), Gate(isOpen: false)]
+        bench.transport.beforeAnswer { [transport = bench.transport] in
+            if let gate = gates.dropFirst(transport.batches.count - 1).first { await gate.pass() }
+        }
+        async let first = dispatcher.pass()
+        await gates[0].holds(1)
+        bench.clock.advance(by: .seconds(61))
+        async let second = dispatcher.pass()
+        await gates[1].holds(1)
+        gates[0].open()
+        #expect(await first == 1)
+        bench.clock.advance(by: .seconds(6))
+        #expect(await dispatcher.pass() == 0, "the second worker has it")
+        #expect(queue.releases.map(\.count) == [1])
+        gates[1].open()
+        #expect(await second == 1)
+        #expect(try await bench.telemetry(receipt).outcomes == [.accepted: 1] && bench.transport.batches.count == 2)
+    }
+
+    @Test("what a transport does to get ready is over before the lease is looked at")
+    func gettingReady() async throws {
+        let bench = try await HubBench()
+        try await bench.register(1)
+        let receipt = try await bench.send()
+        let slow = SlowQueue(bench.store.hub.queue, clock: bench.clock, delay: .zero)
+        bench.transport.whilePreparing { bench.clock.advance(by: .seconds(31)) }
+        #expect(await bench.dispatcher(slow).pass() == 1)
+        #expect(slow.renewals == 1 && bench.transport.batches.count == 1)
+        #expect(try await bench.telemetry(receipt).outcomes == [.accepted: 1])
+    }
+
     @Test("a store that takes nothing for twenty seconds, less than a lease, costs no push a repeat")
     func outage() async throws {
         let bench = try await HubBench()

@@ -4,9 +4,26 @@ import ServiceErrors
 
 /// What the backend and its upkeep both do with devices.
 extension BackendParts {
+    /// Notes that a device is about to be changed. Whoever begins ends it with `synchronise`, or with `end` when nothing was changed.
+    func begin(_ record: RecordID) async throws -> DeviceChange {
+        let change = DeviceChange(record)
+        try await stores.bindings.begin(change, at: clock.now)
+        return change
+    }
+
+    /// Ends a change. One that stays noted is looked at once more, and no more than that.
+    func end(_ change: DeviceChange) async { try? await stores.bindings.end(change) }
+
+    /// Makes the hub say what the current binding of a record says, as a change that was begun before, or one of its own.
+    func synchronise(_ record: RecordID, in begun: DeviceChange? = nil) async throws {
+        let change = if let begun { begun } else { try await begin(record) }
+        try await settle(record)
+        await end(change)
+    }
+
     /// Tells the hub what the current binding of a record says, and looks again: of two changes at the same moment the one
     /// that was bound last must win at the hub too.
-    func synchronise(_ record: RecordID) async throws {
+    private func settle(_ record: RecordID) async throws {
         for _ in 0..<Self.synchroniseLimit {
             let binding = try await stores.bindings.current(record)
             if let binding {

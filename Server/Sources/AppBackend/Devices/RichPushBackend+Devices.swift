@@ -4,17 +4,15 @@ import ServiceErrors
 
 extension RichPushBackend {
     /// Binds a device and makes the hub know it. The binding comes first: if the process dies between the two, access is
-    /// right and the phone's next registration mends the hub.
+    /// right, and the upkeep of any node mends the hub.
     ///
     /// Throws `unauthenticated` when the credential that the caller presented was replaced meanwhile.
     func register(_ device: BoundDevice, with credential: BindingCredential, for principal: Principal) async throws {
         try await refuseForeignHubRecord(device)
-        let outcome = try await parts.stores.bindings.bind(
-            device, to: principal.userID, with: credential, at: parts.clock.now)
-        if outcome == .credentialReplaced { throw BearerAuthenticator.notValid }
-        guard case .bound(_, let replaced) = outcome else { throw Self.gone }
+        let change = try await parts.begin(device.record)
+        let replaced = try await bind(device, with: credential, for: principal, in: change)
         for record in [device.record] + replaced { bearers.forget(record.text) }
-        try await synchronise(device.record)
+        try await parts.synchronise(device.record, in: change)
         for record in replaced { try await synchronise(record) }
         if !replaced.isEmpty {
             parts.logger.notice(
@@ -23,10 +21,27 @@ extension RichPushBackend {
         parts.observer?.observed(.registered(device.record, user: principal.name))
     }
 
+    /// The binding alone; returns other records that it replaced. The change is ended where nothing came of it.
+    private func bind(
+        _ device: BoundDevice, with credential: BindingCredential, for principal: Principal, in change: DeviceChange
+    ) async throws -> [RecordID] {
+        let outcome: BindingOutcome
+        do {
+            outcome = try await parts.stores.bindings.bind(
+                device, to: principal.userID, with: credential, at: parts.clock.now)
+        } catch let error as ServiceError where error.code != .outcomeUnknown {
+            await parts.end(change)
+            throw error
+        }
+        if case .bound(_, let replaced) = outcome { return replaced }
+        await parts.end(change)
+        throw outcome == .credentialReplaced ? BearerAuthenticator.notValid : Self.gone
+    }
+
     /// Ends a device of the caller. Can be repeated.
     ///
     /// The hub comes first: if the process dies between the two, nothing is pushed to the device any more, and its credential
-    /// still works for the repeat that ends the binding.
+    /// still works for the repeat that ends the binding. For that reason no change is noted before: it would bring the device back.
     /// Only what was seen at the start ends: a sign-in that comes meanwhile stays, at the hub too.
     func unregister(_ record: RecordID, for principal: Principal) async throws {
         let bindings = parts.stores.bindings

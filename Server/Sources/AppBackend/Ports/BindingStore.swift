@@ -27,6 +27,18 @@ public protocol BindingStore: Sendable {
         _ record: RecordID, from user: UserID, if condition: UnbindingCondition, at now: Timestamp
     ) async throws -> UnbindingOutcome
 
+    /// Notes a change of a device before it begins.
+    func begin(_ change: DeviceChange, at now: Timestamp) async throws
+
+    /// Forgets a change: the hub says what the binding says. Others of the record stay noted.
+    func end(_ change: DeviceChange) async throws
+
+    /// Records with changes that began before `moment` and were not ended, the oldest first, each once, at most `limit`.
+    func unended(begunBefore moment: Timestamp, limit: Int) async throws -> [RecordID]
+
+    /// Forgets the changes of a record that began before `moment`.
+    func endAll(of record: RecordID, begunBefore moment: Timestamp) async throws
+
     /// The user's bindings that held at or after `moment`, newest first, at most `limit`.
     func bindings(of user: UserID, since moment: Timestamp, limit: Int) async throws -> [Binding]
 }

@@ -51,8 +51,8 @@ public protocol RichNotificationStore: Sendable {
     /// That of a new notification is set for some seconds later, so that whoever accepted it can do it first.
     func dueWork(at now: Timestamp, limit: Int) async throws -> [OutboxWork]
 
-    /// Puts work off.
-    func postpone(_ id: RichID, until moment: Timestamp) async throws
+    /// Puts work off, unless something else is to be done by now: a recall must not wait.
+    func postpone(_ work: OutboxWork, until moment: Timestamp) async throws
 
     /// Deletes at most `limit` repeat keys made before `moment`; returns how many.
     func removeRepeatKeys(before moment: Timestamp, limit: Int) async throws -> Int

@@ -10,6 +10,8 @@ public struct BackendUpkeep: Sendable {
     public static let interval: Duration = .seconds(1)
     /// How often expired things are removed.
     public static let sweepInterval: Duration = .seconds(60)
+    /// Changes of devices that began so long ago and were not ended were cut off: no request lasts longer.
+    static let changeAge: Duration = .seconds(60)
     /// The most pieces of work in one round.
     static let batch = 100
 
@@ -18,6 +20,7 @@ public struct BackendUpkeep: Sendable {
     private let strays = StrayWalk()
     private let rounds: TroubleLog
     private let sweeps: TroubleLog
+    private let changes: TroubleLog
 
     /// Creates the upkeep of a backend.
     public init(of backend: RichPushBackend) {
@@ -25,6 +28,7 @@ public struct BackendUpkeep: Sendable {
         outbox = backend.outbox
         rounds = TroubleLog("A round of outbox work failed", logger: parts.logger)
         sweeps = TroubleLog("A sweep failed", logger: parts.logger)
+        changes = TroubleLog("A change of a device that was cut off could not be ended", logger: parts.logger)
     }
 
     /// Works until the task is cancelled. Storage that fails for a while is logged and tried again.
@@ -35,7 +39,8 @@ public struct BackendUpkeep: Sendable {
             await attempt(rounds) { tried = try await work() }
             if parts.clock.uptime >= nextSweep {
                 var isMore = false
-                await attempt(sweeps) { isMore = try await sweep() }
+                await attempt(changes) { isMore = try await endChanges() }
+                await attempt(sweeps) { isMore = try await sweep() || isMore }
                 // What one run left waits for the outbox's turn only.
                 nextSweep = parts.clock.uptime + (isMore ? Self.interval : Self.sweepInterval)
             }
@@ -51,10 +56,26 @@ public struct BackendUpkeep: Sendable {
         let due = try await parts.stores.notifications.dueWork(at: parts.clock.now, limit: Self.batch)
         for item in due {
             do { try await perform(item) } catch {
-                try await parts.stores.notifications.postpone(item.id, until: parts.clock.now + pause(for: item))
+                try await parts.stores.notifications.postpone(item, until: parts.clock.now + pause(for: item))
             }
         }
         return due.count
+    }
+
+    /// Makes the hub say what the bindings say where a change was cut off, at most a batch; whether there is more.
+    @discardableResult
+    public func endChanges() async throws -> Bool {
+        let moment = parts.clock.now - Self.changeAge
+        let records = try await parts.stores.bindings.unended(begunBefore: moment, limit: Self.batch)
+        var failure: (any Error)?
+        for record in records {
+            let change = try await parts.begin(record)
+            do { try await parts.synchronise(record, in: change) } catch { failure = failure ?? error }
+            // Of what failed the change of just now stays, for the next look.
+            try await parts.stores.bindings.endAll(of: record, begunBefore: moment)
+        }
+        if let failure { throw failure }
+        return records.count == Self.batch
     }
 
     /// Removes what its time has passed, a bounded number of each kind; whether there is more.
@@ -82,7 +103,7 @@ public struct BackendUpkeep: Sendable {
             return try await parts.stores.notifications.markCompleted(item.id, at: item.dueAt)
         }
         guard telemetry.state.isFinal else {
-            return try await parts.stores.notifications.postpone(item.id, until: now + pause(for: item))
+            return try await parts.stores.notifications.postpone(item, until: now + pause(for: item))
         }
         try await parts.stores.notifications.markCompleted(item.id, at: telemetry.endedAt ?? now)
     }

@@ -20,6 +20,8 @@ final class HubTransports: PushTransport {
     static let capacity = 128
     static let idleTime = Duration.seconds(600)
     private static let interval = Duration.seconds(5)
+    /// How long a batch may wait for the credential of its hub. Who sends counts this in the deadline of a batch.
+    static let patience = Duration.seconds(2)
 
     private let catalog: HubCatalog
     private let node: any PushTransport
@@ -45,13 +47,19 @@ final class HubTransports: PushTransport {
         table = Mutex(HubTransportTable(capacity: capacity, idleTime: Self.idleTime))
     }
 
+    /// Reads the credential, so that the batch finds it in memory.
+    func prepare(for hub: HubID) async { _ = try? await catalog.credential(of: hub) }
+
     func send(_ batch: PushBatch) async -> [PushOutcome] {
         let credential: HubCredential
+        let asked = clock.uptime
         do {
             credential = try await catalog.credential(of: batch.hub)
         } catch {
             return unreadable(error, batch)
         }
+        // Later the slice may be another node's, and the send cancelled or over.
+        guard clock.uptime - asked <= Self.patience else { return Self.all(batch, .notSent(reason: "storage is slow")) }
         guard let apns = credential.apns, let sealed = credential.sealed else {
             table.withLock { $0.drop(batch.hub) }
             return await node.send(batch)

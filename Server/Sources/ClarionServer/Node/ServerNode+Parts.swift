@@ -27,7 +27,7 @@ extension ServerNode {
             dispatch.owner = identity.name
         }
         if let interval = options.pollInterval { dispatch.pollInterval = interval }
-        dispatch.pushDeadline = settings.pushDeadline
+        dispatch.pushDeadline = settings.pushDeadline + HubTransports.patience
         // A node sends only while its lease outlasts the deadline of a push, so a lease has to hold for more than two. Others wait
         // for its end when a node is gone, so not for much longer.
         dispatch.leaseDuration = settings.pushDeadline * 2 + .seconds(20)

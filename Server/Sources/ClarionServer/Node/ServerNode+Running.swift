@@ -23,6 +23,7 @@ extension ServerNode {
         var configuration = ServiceGroupConfiguration(services: services(onListening: onListening), logger: logger)
         configuration.maximumGracefulShutdownDuration = settings.shutdownDeadline
         do {
+            // Once more: to put the node together may have taken longer than the others believe in it.
             try await membership?.enter()
             try await ServiceGroup(configuration: configuration).run()
             await storage.close()

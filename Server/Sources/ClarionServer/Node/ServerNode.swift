@@ -36,7 +36,7 @@ public struct ServerNode: Sendable {
     let group: any EventLoopGroup
     let logger: Logger
 
-    /// Opens storage and puts the parts together; nothing listens or sends yet.
+    /// Opens storage, tells the other nodes of this one and puts the parts together; nothing listens or sends yet.
     ///
     /// Throws `ServiceError` with a sentence for the operator.
     public static func make(
@@ -45,22 +45,29 @@ public struct ServerNode: Sendable {
         logger: Logger
     ) async throws -> ServerNode {
         let storage = try await NodeStorage.open(settings, access: .server, clock: options.clock)
+        let signal = DispatchSignal()
+        let membership = Self.membership(settings, storage, signal, options.metrics, logger)
         do {
-            return try await ServerNode(settings, options, storage, group, logger)
+            // Before the first row is written: whoever changes the schema waits for nodes that it sees.
+            try await membership?.enter()
+            return try await ServerNode(settings, options, storage, membership, signal, group, logger)
         } catch {
+            await membership?.leave()
             await storage.close()
             throw error
         }
     }
 
     private init(
-        _ settings: Settings, _ options: NodeOptions, _ storage: NodeStorage, _ group: any EventLoopGroup, _ logger: Logger
+        _ settings: Settings, _ options: NodeOptions, _ storage: NodeStorage, _ membership: NodeMembership?,
+        _ signal: DispatchSignal, _ group: any EventLoopGroup, _ logger: Logger
     ) async throws {
         var options = options
         options.clock = storage.clock
         self.settings = settings
         self.options = options
         self.storage = storage
+        self.membership = membership
         self.group = group
         self.logger = logger
         try await storage.contents.prepare(logger: logger)
@@ -70,7 +77,6 @@ public struct ServerNode: Sendable {
         }
         delivery = try NodeDelivery(
             settings, catalog: catalog, clock: options.clock, group: group, observer: options.clientObserver, logger: logger)
-        let signal = DispatchSignal()
         let observer = HubObservers(observers: [PushMetrics(factory: options.metrics)] + [options.hubObserver].compactMap(\.self))
         let stores = storage.hubStores
         let clock = options.clock
@@ -89,7 +95,6 @@ public struct ServerNode: Sendable {
             queue: storage.sliceQueue, transport: delivery.transport, clock: options.clock,
             settings: Self.dispatchSettings(settings, options, storage.identity), signal: signal, observer: observer,
             logger: logger)
-        membership = Self.membership(settings, storage, signal, options.metrics, logger)
         remoteHub = try Self.remoteHub(settings, options, group, logger)
         let environments = remoteHub == nil ? Self.pushEnvironments(settings, of: storage.hub, catalog) : nil
         backend = try await Self.backend(settings, options, storage, remoteHub ?? hub, environments, logger)

@@ -10,7 +10,8 @@ import Synchronization
 public final class Dispatcher: Sendable {
     private struct State {
         var slots: DispatchSlots
-        var inHand: [SliceID: SliceWeight] = [:]
+        /// The leases that are worked on. A slice may be leased again while a worker still ends that had lost it.
+        var inHand: [SliceID: SliceLease] = [:]
         /// From when on leases are freed that nobody here works on; absent when there can be none. One may have been given in an
         /// answer that never came, or not have been taken back.
         var doubtEnd: Duration?
@@ -18,7 +19,7 @@ public final class Dispatcher: Sendable {
 
         /// By kind and hub.
         var held: [SliceWeight: [HubID: Int]] {
-            inHand.reduce(into: [:]) { $0[$1.value, default: [:]][$1.key.hub, default: 0] += 1 }
+            inHand.reduce(into: [:]) { $0[$1.value.weight, default: [:]][$1.key.hub, default: 0] += 1 }
         }
 
         mutating func doubt(until moment: Duration) { doubtEnd = max(doubtEnd ?? moment, moment) }
@@ -154,7 +155,7 @@ public final class Dispatcher: Sendable {
             state.withLock { state in
                 for lease in leases {
                     state.slots.take(lease.weight)
-                    state.inHand[lease.id] = lease.weight
+                    state.inHand[lease.id] = lease
                 }
             }
             return leases.map { ($0, term) }
@@ -188,7 +189,7 @@ public final class Dispatcher: Sendable {
         observer?.released(lease.weight)
         state.withLock { state in
             state.slots.give(lease.weight)
-            state.inHand[lease.id] = nil
+            if state.inHand[lease.id]?.epoch == lease.epoch { state.inHand[lease.id] = nil }
             // It rests like one that could be put back: what it sent last may be sent again, and a store that takes nothing must not
             // make that often. By then it has waited for its pace as well.
             if end.isInDoubt { state.doubt(until: clock.uptime + SliceWorker.troublePause) }

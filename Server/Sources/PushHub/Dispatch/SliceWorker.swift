@@ -59,13 +59,15 @@ struct SliceWorker: Sendable {
             return false
         }
         guard let page = try await queue.page(request(hold)) else { return false }
-        guard !page.state.isFinal else { return try await store(closing(hold), &hold) }
+        guard !page.state.isFinal else { return try await store(closing(hold), decidedAt: clock.uptime, &hold) }
+        await transport.prepare(for: hold.lease.id.hub)
         guard try await secure(&hold) else { return false }
-        return try await store(try await dispatch(page, &hold), &hold)
+        let (checkpoint, decidedAt) = await dispatch(page, &hold)
+        return try await store(checkpoint, decidedAt: decidedAt, &hold)
     }
 
-    /// Sends what the page asks for and decides what becomes of it.
-    private func dispatch(_ page: SlicePage, _ hold: inout Hold) async throws -> SliceCheckpoint {
+    /// Sends what the page asks for and decides what becomes of it, at the moment that is returned or after.
+    private func dispatch(_ page: SlicePage, _ hold: inout Hold) async -> (SliceCheckpoint, decidedAt: Duration) {
         let whole = PagePlan(
             page, lease: hold.lease, now: clock.now, horizon: settings.retryHorizon, isOutOfReach: hold.isOutOfReach,
             templates: hold.templates.fill(page, of: hold.lease.id.notification))
@@ -79,6 +81,7 @@ struct SliceWorker: Sendable {
             outcomes = await transport.send(batch)
             observer?.sent(batch, of: hold.lease.id.notification, outcomes: outcomes)
         }
+        let decidedAt = clock.uptime
         let decision = PageDecision(
             plan, outcomes: outcomes,
             in: PageDecision.Context(
@@ -96,7 +99,7 @@ struct SliceWorker: Sendable {
             case .finish: break
             }
         }
-        return checkpoint
+        return (checkpoint, decidedAt)
     }
 
     /// Makes sure that the lease outlasts what is sent next; whether it does.
@@ -113,9 +116,8 @@ struct SliceWorker: Sendable {
         return true
     }
 
-    /// Stores a checkpoint; whether the slice is still in hand afterwards.
-    private func store(_ checkpoint: SliceCheckpoint, _ hold: inout Hold) async throws -> Bool {
-        let asked = clock.uptime
+    /// Stores a checkpoint; whether the slice is still in hand afterwards. The lease that it asks for counts from the decision.
+    private func store(_ checkpoint: SliceCheckpoint, decidedAt: Duration, _ hold: inout Hold) async throws -> Bool {
         guard case .stored(let ended) = try await persistently(hold.term, { try await queue.checkpoint(checkpoint) }) else {
             logger.warning("A checkpoint was refused because the lease was lost", metadata: metadata(hold))
             return false
@@ -126,7 +128,7 @@ struct SliceWorker: Sendable {
         }
         guard case .keep = checkpoint.disposition else { return false }
         hold.lease = checkpoint.lease
-        hold.term.renewed(askedAt: asked)
+        hold.term.renewed(askedAt: decidedAt)
         return true
     }
 

@@ -4,8 +4,8 @@ import RichPushModel
 
 /// The bindings of one app.
 public struct SQLBindingStore: BindingStore {
-    private let database: any SQLDatabase
-    private let app: AppID
+    let database: any SQLDatabase
+    let app: AppID
 
     /// Creates the store.
     public init(_ database: any SQLDatabase, app: AppID = .standard) {
@@ -210,7 +210,7 @@ extension SQLBindingStore {
 
 extension SQLBindingStore {
     static let all =
-        limitStatements + [
+        limitStatements + changeStatements + [
             selectCurrent, selectLast, selectOthers, selectSince, selectHeld, selectAll, selectTags, insertOne, insertTag,
             deleteTag,
             setFacts, closeOne,

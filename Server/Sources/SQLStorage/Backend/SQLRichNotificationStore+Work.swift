@@ -61,9 +61,10 @@ extension SQLRichNotificationStore {
         }
     }
 
-    public func postpone(_ id: RichID, until moment: Timestamp) async throws {
+    public func postpone(_ work: OutboxWork, until moment: Timestamp) async throws {
         _ = try await database.writing { [app] in
-            try $0.run(Self.postpone, [.integer(moment.milliseconds)] + Self.key(id, app))
+            try $0.run(
+                Self.postpone, [.integer(moment.milliseconds)] + Self.key(work.id, app) + [.text(work.task.rawValue)])
         }
     }
 }
@@ -111,5 +112,5 @@ extension SQLRichNotificationStore {
         WHERE app_id = $1 AND work IS NOT NULL AND work_at <= $2 ORDER BY CASE work WHEN 'track' THEN 1 ELSE 0 END, work_at, rich_id LIMIT $3
         """)
     private static let postpone = SQLStatement(
-        "UPDATE rich_notifications SET work_at = $1 WHERE app_id = $2 AND rich_id = $3 AND work IS NOT NULL")
+        "UPDATE rich_notifications SET work_at = $1 WHERE app_id = $2 AND rich_id = $3 AND work = $4")
 }

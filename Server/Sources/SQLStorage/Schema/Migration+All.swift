@@ -16,5 +16,6 @@ extension Migration {
         .hubTurns,
         .slices,
         .fence,
+        .deviceChanges,
     ]
 }

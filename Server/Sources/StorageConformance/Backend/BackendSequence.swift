@@ -93,7 +93,8 @@ public struct BackendSequence {
         let issued = try Sample.credential(name, of: user, digest: digest, expires: now + .seconds(Int64(number(1...200))))
         let presented = Array(repeating: digest, count: 32)
         let since = now - .seconds(Int64(number(0...300)))
-        switch number(0...5) {
+        let change = DeviceChange(device.record, mark: Int64(number(1...2)))
+        switch number(0...8) {
         case 0, 1: try await note("bind") { try await stores.bindings.bind(device, to: user.id, with: .issue(issued), at: now) }
         case 2:
             try await note("rebind") { try await stores.bindings.bind(device, to: user.id, with: .presented(presented), at: now) }
@@ -101,7 +102,10 @@ public struct BackendSequence {
             try await note("unbind") {
                 try await stores.bindings.unbind(device.record, from: user.id, if: .credential(presented), at: now)
             }
-        case 4: try await note("bindings") { try await stores.bindings.bindings(of: user.id, since: since, limit: 3) }
+        case 4: try await note("begin") { try await stores.bindings.begin(change, at: now) }
+        case 5: try await note("end") { try await stores.bindings.end(change) }
+        case 6: try await note("unended") { try await stores.bindings.unended(begunBefore: since, limit: 3).map(\.text) }
+        case 7: try await note("bindings") { try await stores.bindings.bindings(of: user.id, since: since, limit: 3) }
         default:
             try await note("credential") {
                 try await stores.credentials.credential(of: issued.installation).map { "\($0.0) \($0.1)" } as Any
@@ -144,7 +148,11 @@ public struct BackendSequence {
         case 2: try await note("recall") { try await stores.notifications.recall(id, at: now, contentExpiry: later) }
         case 3: try await note("cancelled") { try await stores.notifications.markCancelled(id) }
         case 4 where number(0...2) == 0: try await note("refused") { try await stores.notifications.markRefused(id, at: now) }
-        case 5: try await note("postpone") { try await stores.notifications.postpone(id, until: later) }
+        case 5:
+            let task = [OutboxWork.Task.send, .track, .cancel][number(0...2)]
+            try await note("postpone") {
+                try await stores.notifications.postpone(OutboxWork(id: id, task: task, dueAt: now), until: later)
+            }
         default:
             try await note("due") {
                 try await stores.notifications.dueWork(at: now, limit: 99).map { "\($0.dueAt) \($0.task) \($0.id)" }.sorted()

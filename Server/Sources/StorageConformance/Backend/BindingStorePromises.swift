@@ -10,6 +10,7 @@ public enum BindingStorePromises {
     public static let all: [StoragePromise<BackendStores>] = [
         keepsADevice, changesMakeNewOnes, refusesTheDevicesOfOthers, handsOver, replacesTheHandle, issuesWithTheBinding,
         wantsThePresentedCredential, unbindsWhatWasSeen, remembers, bindsOnce,
+        notesChanges,
     ]
 
     private typealias Sample = BackendSample
@@ -163,6 +164,31 @@ public enum BindingStorePromises {
         let unknown = try await stores.bindings.unbind(
             try #require(RecordID("phone-9")), from: ada.id, if: .unchanged(seen), at: Sample.start)
         #expect(unknown == .foreign)
+    }
+
+    private static let notesChanges = StoragePromise<BackendStores>(
+        "changes that began are there until they are ended, each by itself, and the oldest first"
+    ) { stores in
+        let (one, two) = (try #require(RecordID("phone-1")), try #require(RecordID("phone-2")))
+        let changes = [DeviceChange(two, mark: 1), DeviceChange(one, mark: 1), DeviceChange(one, mark: .max)]
+        for (second, change) in zip([Int64(1), 2, 3], changes) { try await stores.bindings.begin(change, at: Sample.time(second)) }
+        try await stores.bindings.begin(changes[0], at: Sample.time(9))
+        func unended(before second: Int64, limit: Int = 9) async throws -> [RecordID] {
+            try await stores.bindings.unended(begunBefore: Sample.time(second), limit: limit)
+        }
+        #expect(try await unended(before: 1) == [])
+        #expect(try await unended(before: 2) == [two])
+        #expect(try await unended(before: 9) == [two, one])
+        #expect(try await unended(before: 9, limit: 1) == [two])
+        try await stores.bindings.end(changes[1])
+        #expect(try await unended(before: 3) == [two])
+        #expect(try await unended(before: 9) == [two, one], "the other change of it stays")
+        try await stores.bindings.endAll(of: one, begunBefore: Sample.time(3))
+        #expect(try await unended(before: 9) == [two, one])
+        try await stores.bindings.endAll(of: one, begunBefore: Sample.time(4))
+        try await stores.bindings.end(changes[0])
+        try await stores.bindings.end(changes[0])
+        #expect(try await unended(before: 9) == [])
     }
 
     private static let remembers = StoragePromise<BackendStores>(

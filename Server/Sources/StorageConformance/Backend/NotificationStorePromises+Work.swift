@@ -37,16 +37,20 @@ extension NotificationStorePromises {
         for seconds in [Int64(3), 1, 2] {
             _ = try await Sample.send(try Sample.draft(from: ada, to: "a"), in: stores, at: Sample.time(seconds))
         }
-        #expect(try await work(stores, at: 0).isEmpty)
-        #expect(try await work(stores, at: 1000) == ["send 2", "send 3", "send 1"])
-        #expect(try await work(stores, at: 1000, limit: 1) == ["send 2"])
-        try await stores.notifications.postpone(id(2), until: Sample.time(2000))
-        #expect(try await work(stores, at: 1999) == ["send 3", "send 1"])
+        #expect(try await Self.work(stores, at: 0).isEmpty)
+        #expect(try await Self.work(stores, at: 1000) == ["send 2", "send 3", "send 1"])
+        #expect(try await Self.work(stores, at: 1000, limit: 1) == ["send 2"])
+        func work(_ task: OutboxWork.Task) throws -> OutboxWork { OutboxWork(id: try id(2), task: task, dueAt: Sample.time(1)) }
+        try await stores.notifications.postpone(try work(.send), until: Sample.time(2000))
+        #expect(try await Self.work(stores, at: 1999) == ["send 3", "send 1"])
+        for task in [OutboxWork.Task.track, .cancel] {
+            try await stores.notifications.postpone(try work(task), until: Sample.time(3000))
+        }
         let tracking = NotificationID()
         #expect(try await stores.notifications.markSent(id(3), trackingID: tracking, check: Sample.time(1500)))
         #expect(try await stores.notifications.notification(id(3))?.trackingID == tracking)
-        #expect(try await work(stores, at: 1499) == ["send 1"])
-        #expect(try await work(stores, at: 2000) == ["send 1", "send 2", "track 3"], "a question waits for what has to leave")
+        #expect(try await Self.work(stores, at: 1499) == ["send 1"])
+        #expect(try await Self.work(stores, at: 2000) == ["send 1", "send 2", "track 3"], "a question waits for what has to leave")
         let due = try await stores.notifications.dueWork(at: Sample.time(2000), limit: 9)
         #expect(due.map(\.dueAt) == [Sample.time(3), Sample.time(1), Sample.time(2)])
     }

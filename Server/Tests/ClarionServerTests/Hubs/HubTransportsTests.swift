@@ -30,6 +30,33 @@ struct HubTransportsTests {
         }
     }
 
+    /// A database whose reads take a while, on the clock of the test.
+    private final class SlowDatabase: SQLDatabase {
+        private let inner: any SQLDatabase
+        private let clock: ManualClock
+        private let delay = Mutex(Duration.zero)
+
+        init(_ inner: any SQLDatabase, clock: ManualClock) { (self.inner, self.clock) = (inner, clock) }
+
+        func slow(by duration: Duration) { delay.withLock { $0 = duration } }
+
+        var dialect: SQLDialect { inner.dialect }
+        var lastWriteFault: String? { inner.lastWriteFault }
+        func tableNames() async throws -> [String] { try await inner.tableNames() }
+        func close() throws { try inner.close() }
+
+        func read<Result: Sendable>(
+            _ body: @escaping @Sendable (any SQLConnection) throws -> Result
+        ) async throws -> Result {
+            clock.advance(by: delay.withLock { $0 })
+            return try await inner.read(body)
+        }
+
+        func write<Result: Sendable>(
+            _ body: @escaping @Sendable (any SQLConnection) throws -> Result
+        ) async throws -> Result { try await inner.write(body) }
+    }
+
     private static func credential(_ topic: String) -> HubAPNsCredential {
         HubAPNsCredential(
             identity: .token(key: "key", keyID: "KEYKEYKEY0", teamID: "TEAMTEAM00"), topic: topic, environment: .production)
@@ -41,6 +68,7 @@ struct HubTransportsTests {
     }
 
     private func withTransports(
+        readsTake delay: Duration = .zero,
         _ body: (HubTransports, HubRegistry, HubCatalog, Ways, ManualClock) async throws -> Void
     ) async throws {
         let folder = NSTemporaryDirectory() + "clarion-ways-\(UUID().uuidString)"
@@ -50,7 +78,8 @@ struct HubTransportsTests {
         let clock = ManualClock()
         let storage = try await NodeStorage.open(settings, access: .server, clock: clock)
         defer { try? storage.database.close() }
-        let catalog = HubCatalog(store: SQLHubStore(storage.database), box: storage.box, clock: clock)
+        let slow = SlowDatabase(storage.database, clock: clock)
+        let catalog = HubCatalog(store: SQLHubStore(slow), box: storage.box, clock: clock)
         let ways = Ways()
         let transports = HubTransports(
             catalog: catalog, node: Way(name: "node", ways: ways), clock: clock,
@@ -61,7 +90,20 @@ struct HubTransportsTests {
         }
         // Without a look at credentials: nothing here is signed with one.
         let registry = HubRegistry(store: SQLHubStore(storage.database), box: storage.box, clock: clock)
+        slow.slow(by: delay)
         try await body(transports, registry, catalog, ways, clock)
+    }
+
+    @Test("a batch that had to wait for its hub's credential does not leave late, and one for which it was read before leaves")
+    func slowStorage() async throws {
+        try await withTransports(readsTake: .seconds(3)) { transports, _, _, ways, clock in
+            let hub = HubID(1)
+            let late = await transports.send(Self.batch(hub))
+            #expect(late == Array(repeating: .notSent(reason: "storage is slow"), count: 2) && ways.all.isEmpty)
+            clock.advance(by: .seconds(5))
+            await transports.prepare(for: hub)
+            #expect(await transports.send(Self.batch(hub)) == [.accepted, .accepted] && ways.all == ["node"])
+        }
     }
 
     @Test("a hub with a credential uses it, one without uses the node's, and a change counts after five seconds")

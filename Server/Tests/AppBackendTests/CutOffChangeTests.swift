@@ -1,0 +1,90 @@
+import AppBackend
+import PushHub
+import RichPushModel
+import ServiceErrors
+import Testing
+
+/// Changes of devices that were cut off between the binding and the hub.
+@Suite("A change of a device that was cut off") struct CutOffChangeTests {
+    /// The tags of the one device at the hub.
+    private func tags(_ test: TestBackend) -> [Tag]? { test.hub.devices.count == 1 ? test.hub.devices.values.first?.tags : nil }
+
+    private func unended(_ test: TestBackend) async throws -> [RecordID] {
+        try await test.stores.bindings.unended(begunBefore: test.clock.now + .seconds(3600), limit: 100)
+    }
+
+    @Test("before the hub heard of it ends with the hub saying what the binding says, and no push for the old user")
+    func beforeTheHub() async throws {
+        let test = try await TestBackend()
+        let (ann, bob) = (try await test.user("ann"), try await test.user("bob"))
+        _ = try await test.install(ann, "phone", handle: 1)
+        test.hub.failDevices(times: 1)
+        #expect(await code { _ = try await test.install(bob, "phone", handle: 1) } == .storageUnavailable)
+        #expect(tags(test) == [.user(ann.name)], "what is to be mended")
+        test.clock.advance(by: .seconds(60))
+        try await test.upkeep.endChanges()
+        #expect(tags(test) == [.user(ann.name)], "the request may still be under way")
+        test.clock.advance(by: .seconds(1))
+        try await test.upkeep.endChanges()
+        #expect(tags(test) == [.user(bob.name)])
+        #expect(try await unended(test).isEmpty)
+    }
+
+    @Test("while another change overtook it, and that wrote to the hub last, ends with the later binding")
+    func overtaken() async throws {
+        let test = try await TestBackend()
+        let (ann, bob) = (try await test.user("ann"), try await test.user("bob"))
+        test.hub.losingNextUpsert { _ = try? await test.install(bob, "phone", handle: 1) }
+        #expect(await code { _ = try await test.install(ann, "phone", handle: 1) } == .outcomeUnknown)
+        #expect(tags(test) == [.user(ann.name)], "what is to be mended")
+        test.clock.advance(by: .seconds(61))
+        try await test.upkeep.endChanges()
+        #expect(tags(test) == [.user(bob.name)])
+    }
+
+    @Test("by a sign-out that overtook it does not bring the device back")
+    func signedOut() async throws {
+        let test = try await TestBackend()
+        let ann = try await test.user("ann")
+        test.hub.losingNextUpsert {
+            guard let id = InstallationID("phone") else { return }
+            try? await test.backend.deleteInstallation(id: id, for: ann)
+        }
+        #expect(await code { _ = try await test.install(ann, "phone", handle: 1) } == .outcomeUnknown)
+        #expect(tags(test) == [.user(ann.name)], "what is to be mended")
+        test.clock.advance(by: .seconds(61))
+        try await test.upkeep.endChanges()
+        #expect(test.hub.devices.isEmpty)
+    }
+
+    @Test("is tried again while the hub fails, and leaves one note however often it is")
+    func failing() async throws {
+        let test = try await TestBackend()
+        let (ann, bob) = (try await test.user("ann"), try await test.user("bob"))
+        _ = try await test.install(ann, "phone", handle: 1)
+        test.hub.failDevices(times: 6)
+        for _ in 1...3 {
+            #expect(await code { _ = try await test.install(bob, "phone", handle: 1) } == .storageUnavailable)
+        }
+        for _ in 1...3 {
+            test.clock.advance(by: .seconds(61))
+            #expect(await code { _ = try await test.upkeep.endChanges() } == .storageUnavailable)
+            #expect(try await unended(test).map(\.text) == ["phone"])
+        }
+        test.clock.advance(by: .seconds(61))
+        try await test.upkeep.endChanges()
+        #expect(try await unended(test).isEmpty && tags(test) == [.user(bob.name)])
+    }
+
+    @Test("does not stay noted where all went well, or nothing came of it")
+    func nothingLeft() async throws {
+        let test = try await TestBackend()
+        let (ann, bob) = (try await test.user("ann"), try await test.user("bob"))
+        let (phone, _) = try await test.install(ann, "phone", handle: 1)
+        #expect(await code { _ = try await test.register(bob, handle: 2, id: "phone") } == .registrationGone)
+        try await test.backend.deleteInstallation(id: try #require(phone.installation), for: phone)
+        try await test.backend.removeUser(name: "ann")
+        #expect(await code { _ = try await test.install(ann, "second", handle: 3) } == .unauthenticated)
+        #expect(try await unended(test).isEmpty)
+    }
+}
