@@ -48,7 +48,7 @@ public final class PostgresDatabase: SQLDatabase {
         for work in writes.stop() + reads.stop() { work.fail(Self.closed) }
     }
 
-    private static let closed = SQLFault.unavailable(reason: "the database is closed")
+    static let closed = SQLFault.unavailable(reason: "the database is closed")
 
     public func read<Result: Sendable>(
         _ body: @escaping @Sendable (any SQLConnection) throws -> Result

@@ -15,6 +15,8 @@ struct PostgresFault: Error, Hashable {
         case unreachable
         /// A deadline was missed.
         case late
+        /// Another transaction holds a lock, and goes on holding it.
+        case blocked
         /// The server cannot do it now.
         case unavailable
         /// The statement is wrong, or the database is damaged.
@@ -42,16 +44,20 @@ struct PostgresFault: Error, Hashable {
     }
 
     /// From the five characters of the server's error and its message. Messages of class 22 may quote a value and are left out.
-    init(state: String, message: String) {
+    ///
+    /// `isPrepared` tells a statement that the server had prepared before.
+    init(state: String, message: String, isPrepared: Bool = false) {
         let name = Self.names[state] ?? state
         let shown = state.hasPrefix("22") || state.hasPrefix("23") ? "the value does not fit" : message
         let unavailable = SQLFault.unavailable(reason: "\(name): \(shown)")
         switch state {
-        case "40001", "40P01", "55P03": self.init(kind: .conflict, fault: unavailable)
+        case "40001", "40P01": self.init(kind: .conflict, fault: unavailable)
+        case "55P03": self.init(kind: .blocked, fault: unavailable)
         case "23505": self.init(kind: .duplicate, fault: .duplicate)
         case "26000", "42P05": self.init(kind: .statementsLost, fault: unavailable)
-        // A change of the schema under prepared statements: a new connection has none.
-        case "0A000" where message.contains("cached plan"): self.init(kind: .broken, fault: unavailable)
+        // A change of the schema under prepared statements: a new connection has none. The server's words for it are of any language;
+        // what it could never do, it has refused to prepare.
+        case "0A000" where isPrepared: self.init(kind: .broken, fault: unavailable)
         // A zero byte in a text; a text that is too long for an index.
         case "22021", "22P05", "54000": self.init(kind: .refused, fault: .unstorable)
         case "57014": self.init(kind: .late, fault: unavailable)

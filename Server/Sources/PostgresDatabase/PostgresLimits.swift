@@ -8,6 +8,11 @@ public struct PostgresLimits: Hashable, Sendable {
     public var connect: Duration = .seconds(5)
     /// How long the server works on one statement before it gives up.
     public var statement: Duration = .seconds(15)
+    /// How long a transaction waits for a lock that another holds before it makes room for others. It is tried again until `statement`
+    /// is over since it was asked for.
+    public var lock: Duration = .seconds(2)
+    /// How long after it was asked for a write may be committed; then it is undone. Who reads what many write can rely on it.
+    public var life: Duration = .seconds(60)
     /// How long work waits for a connection before it is refused.
     public var queue: Duration = .seconds(10)
     /// How many reads, and how many writes, may wait; more are refused.
@@ -22,6 +27,15 @@ public struct PostgresLimits: Hashable, Sendable {
 
     /// How long an answer is waited for: a little longer than the server works, so that its own word comes first.
     var answer: Duration { statement + statement / 5 + .seconds(1) }
+
+    /// How long a lock is waited for: so that the server's word of the lock comes before its word of the statement.
+    var patience: Duration { min(lock, statement / 5) }
+    /// The same while other work is known to wait for locks.
+    let shortPatience: Duration = .milliseconds(50)
+    /// The same for the writes of a transaction in which one has waited.
+    let noPatience: Duration = .milliseconds(10)
+    /// How long after it was asked for work may begin.
+    var begin: Duration { queue + statement }
 
     /// The defaults.
     public init() {}

@@ -110,7 +110,7 @@ extension PostgresLink {
             return try send(
                 parameters.withPointers { count, values, lengths, formats in
                     library.sendPrepared(raw, name, count, values, lengths, formats, 1)
-                }, limit)
+                }, limit, isPrepared: true)
         }
     }
 
@@ -165,14 +165,14 @@ extension PostgresLink {
 }
 
 extension PostgresLink {
-    private func send(_ accepted: Int32, _ limit: Duration?) throws -> PostgresResult {
+    private func send(_ accepted: Int32, _ limit: Duration?, isPrepared: Bool = false) throws -> PostgresResult {
         guard accepted == 1 else { throw broken() }
         let deadline = limit.map { context.clock.uptime + $0 }
         try flush(until: deadline)
         var last: PostgresResult?
         var fault: PostgresFault?
         while let result = try next(until: deadline) {
-            if let found = result.fault, fault == nil {
+            if let found = result.fault(isPrepared: isPrepared), fault == nil {
                 fault = result.hasState ? found : broken()
             }
             last = result

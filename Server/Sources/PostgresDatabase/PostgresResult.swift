@@ -16,11 +16,11 @@ final class PostgresResult {
 
     deinit { library.clear(raw) }
 
-    /// Why the statement failed; `nil` if it did not.
-    var fault: PostgresFault? {
+    /// Why the statement failed; `nil` if it did not. `isPrepared` tells one that the server had prepared before.
+    func fault(isPrepared: Bool) -> PostgresFault? {
         // 1 and 2 are a command and rows that went well, 0 is an empty text.
         guard library.resultStatus(raw) > 2 else { return nil }
-        return PostgresFault(state: field("C") ?? "XX000", message: field("M") ?? "no message")
+        return PostgresFault(state: field("C") ?? "XX000", message: field("M") ?? "no message", isPrepared: isPrepared)
     }
 
     /// Whether the server sent the error itself; the library makes one up when the connection ends.

@@ -3,6 +3,8 @@ import SQLStorage
 /// Runs one read and repeats it when the connection was found broken. Answers it exactly once.
 struct ReadRun {
     let worker: PostgresWorker
+    /// Whether others wait for locks already.
+    let knowsOfLocks: Bool
 
     func run(_ work: any PendingWork) {
         let link = worker.context.link
@@ -11,6 +13,8 @@ struct ReadRun {
             do {
                 let answer = try attempt(work)
                 return answer()
+            } catch let fault as PostgresFault where fault.kind == .blocked {
+                return worker.block(work, fault)
             } catch let fault as PostgresFault {
                 worker.note(fault)
                 switch plan.next(after: fault, isShared: false, at: link.clock.uptime, jitter: .random(in: 0...1)) {
@@ -26,7 +30,8 @@ struct ReadRun {
 
     private func attempt(_ work: any PendingWork) throws -> @Sendable () -> Void {
         let link = try worker.link()
-        try link.begin(worker.context.texts.read)
+        let patience = worker.patience(knowsOfLocks: knowsOfLocks)
+        try link.begin(worker.context.texts.read + TransactionText.patience(patience))
         do {
             let answer = try work.perform(PostgresConnection(link: link, unnamed: worker.sendsTexts))
             if let swallowed = link.failure { throw swallowed }

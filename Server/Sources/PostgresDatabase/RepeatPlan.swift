@@ -40,7 +40,10 @@ struct RepeatPlan: Hashable {
         case .broken, .statementsLost:
             losses += 1
             return losses <= Self.lossLimit ? .again(after: .zero) : .giveUp(fault.fault)
-        case .unreachable, .late, .unavailable, .refused:
+        // Of a single statement others are told before; here it was the commit, of which nobody knows whose part it was.
+        case .blocked where isShared:
+            return .apart
+        case .unreachable, .late, .blocked, .unavailable, .refused:
             return .giveUp(fault.fault)
         }
     }

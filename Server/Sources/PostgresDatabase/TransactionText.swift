@@ -12,6 +12,11 @@ struct TransactionText: Hashable, Sendable {
     /// The number of the lock for changes of the schema: the bytes of "clarion".
     static let lock = 0x63_6C_61_72_69_6F_6E
 
+    /// For the rest of a transaction: how long it waits for a lock.
+    static func patience(_ limit: Duration) -> String {
+        "; SET LOCAL lock_timeout = \(max(1, Int64(limit / .milliseconds(1))))"
+    }
+
     init(_ limits: PostgresLimits) {
         let statement = limits.statement.components.seconds * 1000
         // Statements are written for plans that walk an index in order. Statistics, which are missing just after a load, must not

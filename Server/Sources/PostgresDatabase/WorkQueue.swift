@@ -25,12 +25,13 @@ final class WorkQueue<Work: Sendable>: @unchecked Sendable {
         return .taken
     }
 
-    /// Waits for work and takes what `count` says of all that waits, at least one; `nil` at the end.
-    func take(_ count: ([Work]) -> Int) -> [Work]? {
+    /// Takes what `count` says of all that waits, at least one; `nil` at the end. While there is nothing it waits, or returns nothing
+    /// unless `waits`.
+    func take(waits: Bool = true, _ count: ([Work]) -> Int) -> [Work]? {
         condition.lock()
         defer { condition.unlock() }
-        while waiting.isEmpty, !isStopped { condition.wait() }
-        guard !waiting.isEmpty else { return nil }
+        while waiting.isEmpty, !isStopped, waits { condition.wait() }
+        guard !waiting.isEmpty else { return isStopped ? nil : [] }
         let taken = Array(waiting.prefix(max(1, count(waiting))))
         waiting.removeFirst(taken.count)
         return taken

@@ -5,12 +5,18 @@ struct WriteAttempt {
     let link: PostgresLink
     let connection: PostgresConnection
     let texts: TransactionText
+    /// How long a lock is waited for.
+    let patience: Duration
+
+    typealias Results = [Result<@Sendable () -> Void, any Error>]
 
     enum Outcome {
-        /// What became of each write.
-        case settled([Result<@Sendable () -> Void, any Error>])
+        /// What became of each write, in their order. Those that are left over were not begun: the last one took too long.
+        case settled(Results)
         /// Nothing is written. One of several failed by itself: the others have to be told apart from it.
         case tellApart
+        /// Nothing is written. One of several, at this place, waited for a lock or took too long; the others are better off without it.
+        case heldUp(at: Int, PostgresFault)
         /// Nothing is written, because of this.
         case failed(PostgresFault)
     }
@@ -21,9 +27,9 @@ struct WriteAttempt {
             if works.contains(where: \.isAlone) {
                 try link.begin(texts.alone, within: nil)
             } else {
-                try link.begin(texts.write)
+                try link.begin(texts.write + TransactionText.patience(patience))
             }
-            return try performAll(works, savepoints: savepoints)
+            return savepoints ? try performEach(works) : try performTogether(works)
         } catch let fault as PostgresFault {
             link.rollBack()
             return .failed(fault)
@@ -33,32 +39,61 @@ struct WriteAttempt {
         }
     }
 
-    private func performAll(_ works: [any PendingWork], savepoints: Bool) throws -> Outcome {
-        var results: [Result<@Sendable () -> Void, any Error>] = []
-        var before = ""
-        for work in works {
-            if savepoints { try link.simple(before + "SAVEPOINT one", within: link.context.limits.answer) }
+    private func performTogether(_ works: [any PendingWork]) throws -> Outcome {
+        var results: Results = []
+        for (place, work) in works.enumerated() {
             do {
-                let answer = try work.perform(connection)
-                if let swallowed = link.failure { throw swallowed.fault }
-                results.append(.success(answer))
-                before = "RELEASE SAVEPOINT one; "
+                results.append(.success(try perform(work)))
             } catch {
-                if let fault = link.failure, fault.mayRepeat || link.isBroken { throw fault }
-                guard savepoints else {
-                    link.rollBack()
-                    return works.count == 1 ? .settled([.failure(error)]) : .tellApart
-                }
-                link.forgetFailure()
-                results.append(.failure(error))
-                before = "ROLLBACK TO SAVEPOINT one; RELEASE SAVEPOINT one; "
+                let heldUp = try ownFault()
+                link.rollBack()
+                guard works.count > 1 else { return .settled([.failure(heldUp ?? error)]) }
+                return heldUp.map { .heldUp(at: place, $0) } ?? .tellApart
             }
         }
-        return try commit(results, before: savepoints ? before : "")
+        return try commit(works, results, before: "")
+    }
+
+    /// Once one has waited for a lock, no other does; and after one that took too long none begins.
+    private func performEach(_ works: [any PendingWork]) throws -> Outcome {
+        var results: Results = []
+        var before = ""
+        for work in works {
+            try link.simple(before + "SAVEPOINT one", within: link.context.limits.answer)
+            do {
+                results.append(.success(try perform(work)))
+                before = "RELEASE SAVEPOINT one; "
+            } catch {
+                let heldUp = try ownFault()
+                link.forgetFailure()
+                results.append(.failure(heldUp ?? error))
+                before = "ROLLBACK TO SAVEPOINT one; RELEASE SAVEPOINT one; "
+                if heldUp?.kind == .late { break }
+                if heldUp != nil { before += TransactionText.patience(link.context.limits.noPatience).dropFirst(2) + "; " }
+            }
+        }
+        return try commit(works, results, before: before)
+    }
+
+    private func perform(_ work: any PendingWork) throws -> @Sendable () -> Void {
+        let answer = try work.perform(connection)
+        if let swallowed = link.failure { throw swallowed.fault }
+        return answer
+    }
+
+    /// What held a write up; `nil` when it failed for another reason of its own. Throws what is not its own affair.
+    private func ownFault() throws -> PostgresFault? {
+        guard let fault = link.failure else { return nil }
+        if fault.mayRepeat || link.isBroken { throw fault }
+        return fault.kind == .blocked || fault.kind == .late ? fault : nil
     }
 
     /// From here on a lost connection means that nobody knows.
-    private func commit(_ results: [Result<@Sendable () -> Void, any Error>], before: String) throws -> Outcome {
+    private func commit(_ works: [any PendingWork], _ results: Results, before: String) throws -> Outcome {
+        let oldest = link.context.clock.uptime - link.context.limits.life
+        guard works.allSatisfy({ $0.isAlone || $0.since >= oldest }) else {
+            throw PostgresFault.late("the transaction was open for too long")
+        }
         do {
             let answer = try link.simple(before + "COMMIT", within: link.context.limits.answer)
             guard answer.command == "COMMIT" else {
@@ -77,7 +112,7 @@ extension PostgresFault {
     fileprivate var mayRepeat: Bool {
         switch kind {
         case .conflict, .duplicate, .statementsLost, .broken: true
-        case .unreachable, .late, .unavailable, .refused: false
+        case .unreachable, .late, .blocked, .unavailable, .refused: false
         }
     }
 }

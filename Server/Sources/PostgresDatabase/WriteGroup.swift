@@ -3,19 +3,28 @@ import SQLStorage
 /// Lets several writes share one commit and repeats what others were in the way of. Answers each write exactly once.
 struct WriteGroup {
     let worker: PostgresWorker
+    /// Whether others wait for locks already. Then each write can be undone alone from the beginning.
+    let knowsOfLocks: Bool
 
-    func run(_ works: [any PendingWork]) {
-        let context = worker.context
-        var plan = RepeatPlan(deadline: context.link.clock.uptime + context.link.limits.conflict)
-        var savepoints = false
-        while true {
+    /// However many of the writes wait for locks or take too long, the others are held up by one of them, or by two: those that are left
+    /// over begin anew, if their time is not over.
+    func run(_ all: [any PendingWork]) {
+        var works = inTime(all)
+        var plan = freshPlan
+        var savepoints = knowsOfLocks
+        while !works.isEmpty {
             switch attempt(works, savepoints: savepoints) {
-            case .settled(let results): return answer(works, results)
+            case .settled(let results):
+                answer(works, results)
+                (works, plan) = (inTime(works.dropFirst(results.count)), freshPlan)
             case .tellApart: savepoints = true
+            case .heldUp(let place, let fault):
+                answer([works.remove(at: place)], [.failure(fault)])
+                (works, plan, savepoints) = (inTime(works), freshPlan, true)
             case .failed(let fault):
                 worker.note(fault)
                 let instruction = plan.next(
-                    after: fault, isShared: works.count > 1, at: context.link.clock.uptime, jitter: .random(in: 0...1))
+                    after: fault, isShared: works.count > 1, at: uptime, jitter: .random(in: 0...1))
                 switch instruction {
                 case .again(let pause): worker.pause(pause)
                 case .apart: return works.forEach { run([$0]) }
@@ -25,12 +34,30 @@ struct WriteGroup {
         }
     }
 
+    private var uptime: Duration { worker.context.link.clock.uptime }
+
+    private var freshPlan: RepeatPlan { RepeatPlan(deadline: uptime + worker.context.link.limits.conflict) }
+
+    /// Answers those that may not begin any more, and returns the others.
+    private func inTime(_ works: some Sequence<any PendingWork>) -> [any PendingWork] {
+        let oldest = uptime - worker.context.link.limits.begin
+        return works.filter { work in
+            let isInTime = work.since >= oldest
+            if !isInTime {
+                work.fail(SQLFault.unavailable(reason: "query_canceled: it was not begun, since others took too long"))
+            }
+            return isInTime
+        }
+    }
+
     private func attempt(_ works: [any PendingWork], savepoints: Bool) -> WriteAttempt.Outcome {
         do {
             let link = try worker.link()
             let connection = PostgresConnection(link: link, unnamed: worker.sendsTexts)
-            return WriteAttempt(link: link, connection: connection, texts: worker.context.texts)
-                .run(works, savepoints: savepoints)
+            return WriteAttempt(
+                link: link, connection: connection, texts: worker.context.texts,
+                patience: worker.patience(knowsOfLocks: knowsOfLocks)
+            ).run(works, savepoints: savepoints)
         } catch let fault as PostgresFault {
             return .failed(fault)
         } catch {
@@ -43,6 +70,8 @@ struct WriteGroup {
         for (work, result) in zip(works, results) {
             switch result {
             case .success(let answer): answer()
+            case .failure(let fault as PostgresFault) where fault.kind == .blocked: worker.block(work, fault)
+            case .failure(let fault as PostgresFault): work.fail(fault.fault)
             case .failure(let error): work.fail(error)
             }
         }
@@ -50,7 +79,13 @@ struct WriteGroup {
 
     private func report(_ results: [Result<@Sendable () -> Void, any Error>]) {
         for result in results {
-            if case .failure(let fault as SQLFault) = result { return worker.context.health.failed(fault) }
+            switch result {
+            case .failure(let fault as SQLFault): return worker.context.health.failed(fault)
+            // What is blocked is not given up yet.
+            case .failure(let fault as PostgresFault) where fault.kind != .blocked:
+                return worker.context.health.failed(fault.fault)
+            default: break
+            }
         }
         if results.contains(where: { if case .success = $0 { true } else { false } }) { worker.context.health.succeeded() }
     }

@@ -220,11 +220,14 @@ public enum JobStorePromises {
         #expect(try await storage.jobs.job(1, in: Sample.hub)?.state == .completed)
     }
 
-    private static let keepsTheMark = StoragePromise<JobStorage>("the mark of feedback is kept for each hub") { storage in
+    private static let keepsTheMark = StoragePromise<JobStorage>(
+        "the mark of feedback is kept for each hub, and moved by nobody who read another"
+    ) { storage in
         #expect(try await storage.jobs.feedbackMark(in: Sample.hub) == 0)
-        try await storage.jobs.setFeedbackMark(7, in: Sample.hub)
+        #expect(try await storage.jobs.moveFeedbackMark(from: 0, to: 7, in: Sample.hub))
         _ = try await create(storage)
-        try await storage.jobs.setFeedbackMark(9, in: Sample.hub)
+        #expect(try await storage.jobs.moveFeedbackMark(from: 7, to: 9, in: Sample.hub))
+        #expect(try await !storage.jobs.moveFeedbackMark(from: 7, to: 8, in: Sample.hub))
         #expect(try await storage.jobs.feedbackMark(in: Sample.hub) == 9)
         #expect(try await storage.jobs.feedbackMark(in: Sample.otherHub) == 0)
     }

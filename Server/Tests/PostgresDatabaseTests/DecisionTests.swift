@@ -84,12 +84,47 @@ struct DecisionTests {
             #expect(PostgresFault(state: state, message: "ended").kind == .broken, "a connection that was ended is made anew")
         }
         #expect(PostgresFault(state: "26000", message: "gone").kind == .statementsLost)
+        #expect(PostgresFault(state: "55P03", message: "locked").kind == .blocked)
+        // In any language.
+        let words = "zwischengespeicherter Plan darf den Ergebnistyp nicht ändern"
+        #expect(PostgresFault(state: "0A000", message: words, isPrepared: true).kind == .broken)
+        #expect(PostgresFault(state: "0A000", message: words).kind == .refused, "what cannot be prepared never can")
         for state in ["22P02", "23502"] {
             #expect(!"\(PostgresFault(state: state, message: "a secret").fault)".contains("secret"))
         }
         #expect(
             PostgresFault(state: "42P01", message: "no table").fault
                 == .refused(code: Int("42P01", radix: 36)!, reason: "42P01: no table"))
+    }
+
+    @Test("what is blocked is tried again now and then until its time is over, and no more of it than the others can bear")
+    func blocked() {
+        var blocked = BlockedWork(patience: .seconds(15))
+        let fault = SQLFault.unavailable(reason: "locked")
+        for second in 0..<3 {
+            let isKept = blocked.add(StandIn(since: .seconds(second)), fault, at: .seconds(second))
+            #expect(isKept)
+        }
+        let early = blocked.takeDue(at: .milliseconds(400), limit: 9)
+        #expect(early.isEmpty)
+        let due = blocked.takeDue(at: .milliseconds(1_600), limit: 9)
+        #expect(due.map(\.since) == [.zero, .seconds(1)])
+        for work in due { _ = blocked.add(work, fault, at: .milliseconds(1_600)) }
+        let expired = blocked.takeExpired(at: .seconds(16))
+        #expect(expired.map(\.work.since) == [.zero, .seconds(1)] && expired.allSatisfy { $0.fault == fault })
+        let isKept = blocked.add(due[0], fault, at: .seconds(15))
+        #expect(!isKept, "its time is over")
+        while blocked.add(StandIn(since: .seconds(16)), fault, at: .seconds(16)) {}
+        let all = blocked.takeAll()
+        #expect(all.count == BlockedWork.limit && blocked.isEmpty)
+    }
+
+    private struct StandIn: PendingWork {
+        let since: Duration
+        let isAlone = false
+
+        func perform(_ connection: any SQLConnection) throws -> @Sendable () -> Void { {} }
+        func fail(_ error: any Error) {}
     }
 
     @Test("names of statements follow from their texts")

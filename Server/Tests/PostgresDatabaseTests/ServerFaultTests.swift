@@ -46,7 +46,7 @@ extension PostgreSQLTests {
         }
 
         @Test(
-            "a table that another session holds costs the deadline of a statement and no more, and is used again when it is free")
+            "a table that another session holds costs the time of a statement and no more, and is used again when it is free")
         func locked() async throws {
             let store = try await prepared()
             let holding = Task {
@@ -61,7 +61,7 @@ extension PostgreSQLTests {
             let error = await #expect(throws: SQLFault.self) {
                 try await store.database.write { _ = try $0.run(Self.insert, [.integer(1)]) }
             }
-            #expect("\(String(describing: error))".contains("query_canceled"))
+            #expect("\(String(describing: error))".contains("lock_not_available"))
             #expect(try await store.database.number("SELECT 1") == 1)
             _ = try await store.psql(
                 """

@@ -144,6 +144,40 @@ struct DatabaseMoveTests {
         #expect(try await count("hub_files", in: new) == 1)
     }
 
+    @Test(
+        "a command that writes into the file meanwhile ends the move, though every row had been compared, and the next takes it all"
+    )
+    func disturbed() async throws {
+        let store = try await filled(devices: 10)
+        let new = try await PostgreSQLPool.ofProcess().take()
+        let isComparing = Atomic(false)
+        let disturbed = DisturbedDatabase(inner: new) {
+            guard isComparing.exchange(false, ordering: .relaxed) else { return }
+            let command = try SQLiteDatabase(path: store.path, access: .command)
+            try await command.write { try $0.script("INSERT INTO hub_files VALUES (9, 9, 9)") }
+            try command.close()
+        }
+        await #expect(throws: DatabaseMove.Fault.changed) {
+            _ = try await move(
+                store, to: disturbed, retiring: { Issue.record("the file must stay") },
+                progress: { phase, _, _ in if phase == .comparing { isComparing.store(true, ordering: .relaxed) } })
+        }
+        #expect(try await !DatabaseMove.finish(new), "a row is missing")
+        #expect(try await SchemaMigrator.version(of: new) == DatabaseMove.mark)
+        #expect(try await move(store, to: new)["hub_files"] == 1)
+    }
+
+    @Test("a move that was whole is no more when another has begun and was cut off")
+    func wholeNoMore() async throws {
+        struct Cut: Error {}
+        let store = try await filled(devices: 10)
+        let new = try await PostgreSQLPool.ofProcess().take()
+        await #expect(throws: Cut.self) { _ = try await move(store, to: new, retiring: { throw Cut() }) }
+        let failing = FailingDatabase(new, failsAtWrite: 3)
+        await #expect(throws: Cut.self) { _ = try await move(store, to: failing.throwing(Cut())) }
+        #expect(try await !DatabaseMove.finish(new), "most rows are missing")
+    }
+
     @Test("a row that comes out differently is noticed, and the database stays closed to servers")
     func differs() async throws {
         let store = try await filled()
@@ -174,6 +208,28 @@ struct DatabaseMoveTests {
         let moved = try await move(store, to: new)
         print("a million devices moved and compared in \(ContinuousClock.now - begin)")
         #expect(moved["devices"].map { $0 > 1_000_000 } == true)
+    }
+}
+
+/// A database before each write of which something is done elsewhere.
+private struct DisturbedDatabase: SQLDatabase {
+    let inner: any SQLDatabase
+    let disturb: @Sendable () async throws -> Void
+
+    var dialect: SQLDialect { inner.dialect }
+    var lastWriteFault: String? { inner.lastWriteFault }
+    func close() throws {}
+    func tableNames() async throws -> [String] { try await inner.tableNames() }
+
+    func read<Result: Sendable>(
+        _ body: @escaping @Sendable (any SQLConnection) throws -> Result
+    ) async throws -> Result { try await inner.read(body) }
+
+    func write<Result: Sendable>(
+        _ body: @escaping @Sendable (any SQLConnection) throws -> Result
+    ) async throws -> Result {
+        try await disturb()
+        return try await inner.write(body)
     }
 }
 

@@ -141,6 +141,29 @@ struct DispatcherLineTests {
         #expect(try await bench.telemetry(receipt).outcomes == [.accepted: 1])
     }
 
+    @Test("feedback bears when it was handed to the store, and not when it was decided, before an outage")
+    func lateFeedback() async throws {
+        let bench = try await HubBench { _, _ in .badToken }
+        try await bench.register(0..<3)
+        let start = bench.clock.now
+        _ = try await bench.send()
+        let queue = UncertainQueue(bench.store.hub.queue, clock: bench.clock, noCheckpointFor: .seconds(20))
+        let dispatcher = bench.dispatcher(queue)
+        await withTaskGroup { group in
+            group.addTask { _ = await dispatcher.pass() }
+            group.addTask {
+                while !Task.isCancelled {
+                    if bench.clock.sleeperCount > 0 { bench.clock.advance(by: .milliseconds(100)) }
+                    await Task.yield()
+                }
+            }
+            await group.next()
+            group.cancelAll()
+        }
+        let rows = try await bench.hub.feedback()
+        #expect(rows.count == 3 && rows.allSatisfy { $0.notedAt >= start + .seconds(20) })
+    }
+
     @Test("a store that takes nothing for twenty seconds, less than a lease, costs no push a repeat")
     func outage() async throws {
         let bench = try await HubBench()

@@ -134,6 +134,10 @@ public struct DatabaseAdministration: Sendable {
             ServiceError(
                 .conflict,
                 "\(table) is not the same in both databases: something wrote meanwhile; stop it and run this again")
+        case .changed:
+            ServiceError(
+                .conflict,
+                "a command or another program wrote into the database file meanwhile: see that nothing does, and run this again")
         case .unstorable(let table):
             ServiceError(
                 .invalidField,

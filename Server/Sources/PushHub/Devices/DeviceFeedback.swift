@@ -20,6 +20,7 @@ public struct DeviceFeedback: Hashable, Sendable {
     public var installation: RecordID?
     public var notification: NotificationID
     public var reason: Reason
+    /// When it was handed to the store, which may have been away since it was decided.
     public var notedAt: Timestamp
 
     /// Creates feedback.

@@ -62,3 +62,13 @@ public struct SliceCheckpoint: Hashable, Sendable {
         self.disposition = disposition
     }
 }
+
+extension SliceCheckpoint {
+    /// The same for one more try to store it. Feedback is read in the order of its rows by those who go by this moment, see
+    /// `HubJobs.layDownFeedback`; when it was decided, an outage may have been in between.
+    func handedOver(at moment: Timestamp) -> SliceCheckpoint {
+        var result = self
+        for index in result.feedback.indices { result.feedback[index].notedAt = moment }
+        return result
+    }
+}

@@ -118,7 +118,8 @@ struct SliceWorker: Sendable {
 
     /// Stores a checkpoint; whether the slice is still in hand afterwards. The lease that it asks for counts from the decision.
     private func store(_ checkpoint: SliceCheckpoint, decidedAt: Duration, _ hold: inout Hold) async throws -> Bool {
-        guard case .stored(let ended) = try await persistently(hold.term, { try await queue.checkpoint(checkpoint) }) else {
+        let answer = try await persistently(hold.term) { try await queue.checkpoint(checkpoint.handedOver(at: clock.now)) }
+        guard case .stored(let ended) = answer else {
             logger.warning("A checkpoint was refused because the lease was lost", metadata: metadata(hold))
             return false
         }

@@ -5,11 +5,14 @@ import ServiceErrors
 extension HubJobs {
     /// How many files one call lays down at most; the next call goes on.
     private static let filesAtOnce = 100
-    /// A row younger than this may have younger ones committed before it, so it is left for the next call.
-    private static let settling: Duration = .seconds(5)
+    /// A row younger than this may have others before it whose transaction is still open, so it is left for the next call. What a row
+    /// bears is when it was handed to the store. From then on a checkpoint waits for another's write at most before its own, and a write
+    /// is committed within a minute and the time of an answer, or never: less than 80 seconds each.
+    private static let settling: Duration = .seconds(180)
 
     /// Lays the feedback of a hub that is new since the last call into files of its feedback container, at most 1,000 documents in
-    /// each. A file is named after its first row, so that one whose mark was lost is written again as it was.
+    /// each. A file is named after its first row and its last: nobody who stalls between reading and writing takes rows out of a file
+    /// that another has written meanwhile. Where that happens, or a mark is lost, rows are in two files.
     ///
     /// Where there is no room for more, what lies there can be read all the same.
     public func layDownFeedback(of hub: NotificationHub) async throws {
@@ -24,16 +27,19 @@ extension HubJobs {
         for _ in 0..<Self.filesAtOnce {
             let rows = try await hub.feedback(after: mark).prefix { $0.notedAt <= limit }
             guard let first = rows.first, let last = rows.last else { return }
-            try await write(Array(rows), first, hub.id)
+            try await write(Array(rows), "\(Self.padded(first.number))-\(Self.padded(last.number))", hub.id)
+            guard try await store.moveFeedbackMark(from: mark, to: last.number, in: hub.id) else { return }
             mark = last.number
-            try await store.setFeedbackMark(mark, in: hub.id)
         }
     }
 
-    private func write(_ rows: [DeviceFeedback], _ first: DeviceFeedback, _ hub: HubID) async throws {
-        let digits = String(first.number)
-        let padded = String(repeating: "0", count: max(0, 19 - digits.count)) + digits
-        guard let name = BlobName("feedback-\(padded).xml") else { return }
+    private static func padded(_ number: Int64) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, 19 - digits.count)) + digits
+    }
+
+    private func write(_ rows: [DeviceFeedback], _ numbers: String, _ hub: HubID) async throws {
+        guard let name = BlobName("feedback-\(numbers).xml") else { return }
         let blob = BlobReference(hub: hub, container: .feedback, name: name)
         let upload = try await containers.put(blob, limit: .max)
         var text = ""

@@ -40,8 +40,8 @@ public protocol JobStore: Sendable {
     /// The number of the last feedback of the hub that lies in files; 0 when none does.
     func feedbackMark(in hub: HubID) async throws -> Int64
 
-    /// Moves that mark.
-    func setFeedbackMark(_ number: Int64, in hub: HubID) async throws
+    /// Moves that mark; `false`, and nothing happens, when it is not where the caller read it: another has gone on.
+    func moveFeedbackMark(from old: Int64, to new: Int64, in hub: HubID) async throws -> Bool
 }
 
 /// A job to be stored.

@@ -2,7 +2,7 @@ extension SQLJobStore {
     static func all(_ dialect: SQLDialect) -> [SQLStatement] {
         [
             countUnfinished, nextNumber, insert, select, list, claim(dialect), hold, checkpoint, release, sweep, selectMark,
-            setMark,
+            moveMark,
         ]
     }
 
@@ -63,9 +63,9 @@ extension SQLJobStore {
             SELECT hub_id, number FROM jobs WHERE state IN ('completed', 'failed') AND updated_at < $1 LIMIT $2)
         """)
     static let selectMark = SQLStatement("SELECT feedback_mark FROM hub_files WHERE hub_id = $1")
-    static let setMark = SQLStatement(
+    static let moveMark = SQLStatement(
         """
-        INSERT INTO hub_files (hub_id, last_job, feedback_mark) VALUES ($1, 0, $2)
-        ON CONFLICT (hub_id) DO UPDATE SET feedback_mark = $2
+        INSERT INTO hub_files (hub_id, last_job, feedback_mark) VALUES ($1, 0, $3)
+        ON CONFLICT (hub_id) DO UPDATE SET feedback_mark = excluded.feedback_mark WHERE hub_files.feedback_mark = $2
         """)
 }

@@ -85,8 +85,8 @@ public struct SQLJobStore: JobStore {
         try await database.reading { try $0.row(Self.selectMark, [.integer(hub.number)])?.integer(0) ?? 0 }
     }
 
-    public func setFeedbackMark(_ number: Int64, in hub: HubID) async throws {
-        _ = try await database.writing { try $0.run(Self.setMark, [.integer(hub.number), .integer(number)]) }
+    public func moveFeedbackMark(from old: Int64, to new: Int64, in hub: HubID) async throws -> Bool {
+        try await database.writing { try $0.run(Self.moveMark, [.integer(hub.number), .integer(old), .integer(new)]) > 0 }
     }
 }
 

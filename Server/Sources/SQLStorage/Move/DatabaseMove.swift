@@ -3,7 +3,7 @@ import RichPushModel
 /// Moves everything from one database into another that is empty: all or nothing. Until the last row is there and every row has been
 /// read back and compared, no server starts on the new database; a move that was cut off is begun anew by the next.
 ///
-/// Holds one page of rows at a time. Nothing may write to the old database meanwhile.
+/// Holds one page of rows at a time. When something writes to the old database meanwhile, nothing is moved.
 public struct DatabaseMove: Sendable {
     /// Why nothing was moved, or not all. Carries no value of a row.
     public enum Fault: Error, Hashable, Sendable {
@@ -13,6 +13,8 @@ public struct DatabaseMove: Sendable {
         case differs(table: String)
         /// The new database cannot keep a row of this table.
         case unstorable(table: String)
+        /// Something wrote into the old database since the move began.
+        case changed
     }
 
     /// What is done now.
@@ -50,6 +52,7 @@ public struct DatabaseMove: Sendable {
     public func run(
         at now: Timestamp, retiring: () async throws -> Void = {}
     ) async throws -> [(table: String, rows: Int)] {
+        let version = try await versionOfOld()
         let tables = try await tables()
         try await prepare(tables, at: now)
         var counts: [(table: String, rows: Int)] = []
@@ -57,6 +60,11 @@ public struct DatabaseMove: Sendable {
         try await keepNumbers()
         for table in tables { try await compare(table) }
         _ = try await new.write { try $0.run(Self.nameMark, [.integer(Int64(Self.mark)), .text(Self.isWhole)]) }
+        // Each page was of another moment: the rows are those of one only if there was nothing to tell the moments apart.
+        guard try await versionOfOld() == version else {
+            _ = try await new.write { try $0.run(Self.nameMark, [.integer(Int64(Self.mark)), .text(Self.isUnfinished)]) }
+            throw Fault.changed
+        }
         try await retiring()
         _ = try await Self.finish(new)
         return counts
@@ -67,6 +75,13 @@ public struct DatabaseMove: Sendable {
         try await new.write { try $0.run(unmark, [.integer(Int64(mark)), .text(isWhole)]) > 0 }
     }
 
+    /// Changes with every commit of another connection, in this process or any other. The engine keeps it for each connection; a write
+    /// is always of the same one.
+    private func versionOfOld() async throws -> Int64? {
+        try await old.write { try $0.row(Self.dataVersion, [])?.integer(0) }
+    }
+
+    private static let isUnfinished = "a move that is not finished"
     /// What the step says while only the old database is left to put away.
     private static let isWhole = "a move that is whole"
 
@@ -77,13 +92,15 @@ public struct DatabaseMove: Sendable {
             let isOurs = try connection.row(Self.findMark, [.integer(Int64(Self.mark))]) != nil
             if isOurs {
                 try connection.script("TRUNCATE \(names.joined(separator: ", "))")
+                // It may have been whole when it was cut off, which it is no more.
+                try connection.run(Self.nameMark, [.integer(Int64(Self.mark)), .text(Self.isUnfinished)])
             } else {
                 for name in names {
                     let first = SQLStatement(composed: "SELECT 1 FROM \(name) LIMIT 1")
                     guard try connection.row(first, []) == nil else { throw Fault.notEmpty(table: name) }
                 }
                 try connection.run(
-                    Self.setMark, [.integer(Int64(Self.mark)), .text("a move that is not finished"), .integer(now.milliseconds)])
+                    Self.setMark, [.integer(Int64(Self.mark)), .text(Self.isUnfinished), .integer(now.milliseconds)])
             }
         }
     }
@@ -153,11 +170,12 @@ public struct DatabaseMove: Sendable {
     }
 
     /// Those of the old engine, SQLite.
-    static let statementsOfOld = [columns, givenNumbers]
+    static let statementsOfOld = [columns, givenNumbers, dataVersion]
     /// Those of the new one, PostgreSQL.
     static let statementsOfNew = [findMark, setMark, nameMark, unmark, countedColumn, setNumber]
 
     private static let columns = SQLStatement("SELECT name, pk FROM pragma_table_info($1) ORDER BY cid")
+    private static let dataVersion = SQLStatement("PRAGMA data_version")
     private static let givenNumbers = SQLStatement("SELECT name, seq FROM sqlite_sequence")
     private static let findMark = SQLStatement("SELECT 1 FROM schema_steps WHERE number = $1")
     private static let setMark = SQLStatement("INSERT INTO schema_steps (number, name, applied_at) VALUES ($1, $2, $3)")

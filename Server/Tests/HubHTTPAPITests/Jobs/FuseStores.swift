@@ -75,7 +75,9 @@ struct FuseJobStore: JobStore {
 
     func feedbackMark(in hub: HubID) async throws -> Int64 { try await base.feedbackMark(in: hub) }
 
-    func setFeedbackMark(_ number: Int64, in hub: HubID) async throws { try await base.setFeedbackMark(number, in: hub) }
+    func moveFeedbackMark(from old: Int64, to new: Int64, in hub: HubID) async throws -> Bool {
+        try await base.moveFeedbackMark(from: old, to: new, in: hub)
+    }
 }
 
 /// Files that die in the middle of a write, and that remember the largest piece anybody read or wrote.

@@ -47,5 +47,7 @@ struct StallingJobStore: JobStore {
 
     func feedbackMark(in hub: HubID) async throws -> Int64 { try await base.feedbackMark(in: hub) }
 
-    func setFeedbackMark(_ number: Int64, in hub: HubID) async throws { try await base.setFeedbackMark(number, in: hub) }
+    func moveFeedbackMark(from old: Int64, to new: Int64, in hub: HubID) async throws -> Bool {
+        try await base.moveFeedbackMark(from: old, to: new, in: hub)
+    }
 }

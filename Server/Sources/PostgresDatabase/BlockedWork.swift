@@ -1,0 +1,52 @@
+import SQLStorage
+
+/// Work that others' locks were in the way of: it waits here and not on a connection, which others use meanwhile, and is tried again
+/// now and then until its time is over. Nothing of it is written.
+struct BlockedWork {
+    private struct Entry {
+        let work: any PendingWork
+        /// What the server said when it was tried last.
+        let fault: SQLFault
+        let notBefore: Duration
+    }
+
+    /// More are refused: each costs the others a moment at every round.
+    static let limit = 64
+    /// How long before work is tried again.
+    static let pause: Duration = .milliseconds(500)
+
+    private var entries: [Entry] = []
+    /// How long after it was asked for work is given up.
+    private let patience: Duration
+
+    init(patience: Duration) { self.patience = patience }
+
+    var isEmpty: Bool { entries.isEmpty }
+
+    /// Takes work in; `false` when its time is over, or when too much waits here already.
+    mutating func add(_ work: any PendingWork, _ fault: SQLFault, at uptime: Duration) -> Bool {
+        guard entries.count < Self.limit, uptime < work.since + patience else { return false }
+        entries.append(Entry(work: work, fault: fault, notBefore: uptime + Self.pause))
+        return true
+    }
+
+    /// Hands out what was in vain, with why.
+    mutating func takeExpired(at uptime: Duration) -> [(work: any PendingWork, fault: SQLFault)] {
+        let expired = entries.filter { uptime >= $0.work.since + patience }
+        entries.removeAll { uptime >= $0.work.since + patience }
+        return expired.map { ($0.work, $0.fault) }
+    }
+
+    /// Hands out what is to be tried again now, the oldest first.
+    mutating func takeDue(at uptime: Duration, limit: Int) -> [any PendingWork] {
+        let due = entries.prefix { $0.notBefore <= uptime }.prefix(limit)
+        entries.removeFirst(due.count)
+        return due.map(\.work)
+    }
+
+    /// Hands out everything.
+    mutating func takeAll() -> [any PendingWork] {
+        defer { entries = [] }
+        return entries.map(\.work)
+    }
+}
