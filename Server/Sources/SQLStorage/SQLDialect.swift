@@ -21,12 +21,26 @@ public struct SQLDialect: Sendable, Hashable {
     /// Calls on the channel `$1`; absent where there is nobody to hear it.
     let call: SQLStatement?
 
+    /// Asks where a database lies; absent where that is a file.
+    let place: PlaceQuestions?
+
+    /// How a server is asked for what no copy of a database has.
+    struct PlaceQuestions: Sendable, Hashable {
+        /// Whether `server` may be asked: 1 or 0.
+        let mayAskForServer: SQLStatement
+        /// The number that the server got when it was made.
+        let server: SQLStatement
+        /// The number of the database in it, and the schema in use.
+        let database: SQLStatement
+    }
+
     /// SQLite 3.35 or later.
     public static let sqlite = SQLDialect(
         name: "sqlite", integer: "INTEGER", bytes: "BLOB", text: "TEXT", skipLocked: "",
         clustered: " WITHOUT ROWID", serial: "INTEGER PRIMARY KEY AUTOINCREMENT",
         tableNames: SQLStatement("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"),
-        clock: SQLStatement("SELECT CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"), call: nil)
+        clock: SQLStatement("SELECT CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"), call: nil,
+        place: nil)
 
     /// PostgreSQL 13 or later.
     public static let postgresql = SQLDialect(
@@ -34,5 +48,16 @@ public struct SQLDialect: Sendable, Hashable {
         clustered: "", serial: "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
         tableNames: SQLStatement("SELECT CAST(tablename AS TEXT) FROM pg_tables WHERE schemaname = current_schema()"),
         clock: SQLStatement("SELECT CAST(FLOOR(EXTRACT(EPOCH FROM clock_timestamp()) * 1000) AS BIGINT)"),
-        call: SQLStatement("SELECT 1 FROM pg_notify($1, '')"))
+        call: SQLStatement("SELECT 1 FROM pg_notify($1, '')"),
+        place: PlaceQuestions(
+            mayAskForServer: SQLStatement(
+                """
+                SELECT CAST(CASE WHEN has_function_privilege('pg_catalog.pg_control_system()', 'EXECUTE') THEN 1 ELSE 0 END AS BIGINT)
+                """),
+            server: SQLStatement("SELECT CAST(system_identifier AS TEXT) FROM pg_catalog.pg_control_system()"),
+            database: SQLStatement(
+                """
+                SELECT CAST(oid AS TEXT) || ' ' || COALESCE(CAST(current_schema() AS TEXT), '') FROM pg_database
+                WHERE datname = current_database()
+                """)))
 }

@@ -5,7 +5,7 @@ extension SQLStatement {
             + TemplateRows.all
             + AudienceWalk.all + DirectRows.all + FeedbackRows.all + SQLIntakeStore.all
             + SQLSliceQueue.all(dialect) + SQLTelemetryStore.all + SQLJobStore.all(dialect)
-            + SQLNodeStore.all(dialect) + allOfBackend
+            + SQLNodeStore.all(dialect) + SQLContentOwnerStore.all(dialect) + allOfBackend
             + (dialect == .sqlite ? DatabaseMove.statementsOfOld : DatabaseMove.statementsOfNew)
     }
 }

@@ -42,12 +42,13 @@ extension RichPushBackend {
         guard let format = MediaSniffer.format(of: Array(bytes.prefix(MediaSniffer.window))), format.kind == .image else {
             throw ServiceError(.unsupportedContent, "the default picture is not a picture of a known format")
         }
+        let uptime = parts.clock.uptime
         let stored = try await store(bytes)
         let record = ContentRecord(
             id: "default-picture", owner: UserID(0), digest: stored.digest, mediaType: format.rawValue,
             byteCount: stored.byteCount, fileName: FileNameRule.clean(fileName, for: format), expiresAt: nil)
         try await parts.stores.contents.keep(record, at: parts.clock.now)
-        defaultPicture.record = record
+        defaultPicture.set(record, bytes: bytes, storedAt: uptime)
     }
 
     /// The content of a notification that the caller may read. Everything else is `not-found`.
@@ -124,6 +125,24 @@ extension RichPushBackend {
             throw error
         }
         return record
+    }
+
+    /// The picture of the tutorial's send, whose bytes nobody removes before a send can name them. Throws `not-ready` without one.
+    func currentDefaultPicture() async throws -> ContentRecord {
+        let uptime = parts.clock.uptime
+        switch defaultPicture.use(at: uptime) {
+        case nil: throw ServiceError(.notReady, "no default picture is configured")
+        case .take(let record): return record
+        case .renew(let record, let bytes, let isDue):
+            do {
+                _ = try await store(bytes)
+                defaultPicture.renewed(at: uptime)
+            } catch {
+                defaultPicture.renewed(at: nil)
+                if isDue { throw error }
+            }
+            return record
+        }
     }
 
     private func quota(of principal: Principal) async throws -> ContentQuota {

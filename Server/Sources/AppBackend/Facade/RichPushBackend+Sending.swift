@@ -12,9 +12,7 @@ extension RichPushBackend {
         let key = try repeatKey(
             idempotencyKey, form: "picture", request: SendRequest(message: message), content: nil, thumb: nil)
         if let earlier = try await repeated(key, rule, for: principal) { return earlier }
-        guard var picture = defaultPicture.record else {
-            throw ServiceError(.notReady, "no default picture is configured")
-        }
+        var picture = try await currentDefaultPicture()
         // Each send has its own row for the same stored bytes, so that recalling one touches no other.
         let bytes = StoredBytes(digest: picture.digest, byteCount: picture.byteCount)
         picture = try await stage(bytes, mediaType: picture.mediaType, fileName: picture.fileName, for: principal)

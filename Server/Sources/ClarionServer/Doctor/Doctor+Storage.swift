@@ -87,14 +87,16 @@ extension Doctor {
     }
 
     /// Looks at the database that is there. One that does not answer has a check of its own.
-    private static func finding(
-        _ settings: Settings, mend: String, _ look: (any SQLDatabase) async throws -> DoctorCheck.Finding
+    static func finding(
+        _ settings: Settings, mend: String,
+        none: () async throws -> DoctorCheck.Finding = { .good("there is no database yet") },
+        _ look: (any SQLDatabase) async throws -> DoctorCheck.Finding
     ) async -> DoctorCheck.Finding {
         let isElsewhere = settings.database != nil
         do {
             return try await NodeDatabase.explained(settings) { () async throws -> DoctorCheck.Finding in
                 do {
-                    guard let database = try existing(settings) else { return .good("there is no database yet") }
+                    guard let database = try existing(settings) else { return try await none() }
                     defer { try? database.close() }
                     return try await look(database)
                 } catch SQLFault.unavailable(_) where isElsewhere, SQLFault.misconfigured(_) where isElsewhere {

@@ -8,6 +8,7 @@ public enum Doctor {
             credentialCheck(settings),
             publicURLCheck(settings), apnsCheck(settings), databaseFileCheck(settings), databaseCheck(settings),
             schemaCheck(settings), masterKeyCheck(settings), contentStoreCheck(settings),
+            contentOwnerCheck(settings),
         ].compactMap(\.self)
     }
 

@@ -73,7 +73,11 @@ public struct DatabaseAdministration: Sendable {
         do {
             try await NodeDatabase.prepare(old, fileSettings, .server, .system)
             // Its lock is kept until it has its other name, so that no server starts on it in between.
-            counts = try await move(old, to: place, progress) { try old.close { try file.put() } }
+            let owner = try await ContentClaimant(old, fileSettings)
+            counts = try await move(old, to: place, progress) { new in
+                try await owner.hand(to: ContentClaimant(new, settings))
+                try old.close { try file.put() }
+            }
         } catch {
             try? old.close()
             throw error
@@ -110,7 +114,7 @@ public struct DatabaseAdministration: Sendable {
 
     private func move(
         _ old: any SQLDatabase, to place: Settings.Database, _ progress: @escaping @Sendable (String) -> Void,
-        retiring: () async throws -> Void
+        retiring: (_ new: any SQLDatabase) async throws -> Void
     ) async throws -> [(table: String, rows: Int)] {
         let new = try NodeDatabase.open(settings, .server)
         defer { try? new.close() }
@@ -121,7 +125,7 @@ public struct DatabaseAdministration: Sendable {
             do {
                 return try await DatabaseMove(from: old, to: new) { phase, table, rows in
                     if rows.isMultiple(of: 50_000) || rows < 500 { progress("\(phase.rawValue) \(table): \(rows)") }
-                }.run(at: now, retiring: retiring)
+                }.run(at: now) { try await retiring(new) }
             } catch let fault as DatabaseMove.Fault { throw Self.explained(fault, place) }
         }
     }

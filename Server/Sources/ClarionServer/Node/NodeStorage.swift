@@ -79,7 +79,8 @@ struct NodeStorage: Sendable {
         }
         // What another process is just uploading must not be taken for leftovers.
         let isAlone = isServer && settings.database == nil
-        contents = try NodeContents(settings, isAlone: isAlone, clock: clock)
+        let claimant = try await Self.claimant(database, settings, clock)
+        contents = try NodeContents(settings, claimant: claimant, isAlone: isAlone, clock: clock)
         containers = isServer ? try contents.containers(settings) : nil
     }
 
@@ -94,6 +95,14 @@ struct NodeStorage: Sendable {
             try await NodeDatabase.patiently(settings, clock) { try await shared.measure { try await store.time() } }
         }
         return shared
+    }
+
+    /// What a bucket has to belong to; absent without one.
+    private static func claimant(
+        _ database: any SQLDatabase, _ settings: Settings, _ clock: any ServiceClock
+    ) async throws -> ContentClaimant? {
+        guard settings.contentStore != nil else { return nil }
+        return try await NodeDatabase.patiently(settings, clock) { try await ContentClaimant(database, settings) }
     }
 
     /// Throws `notFound` where no node has been: a command with a mistyped directory must not find an empty one there.

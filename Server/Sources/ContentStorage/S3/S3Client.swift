@@ -40,6 +40,7 @@ struct S3Client: Sendable {
     let signer: S3Signer
     private let requests: Slots
     private var repeats = true
+    private var isAwaited = false
 
     init(_ options: S3Options, transport: any S3Transport, clock: any ServiceClock) {
         self.options = options
@@ -56,11 +57,18 @@ struct S3Client: Sendable {
         return client
     }
 
+    /// The same client, for what a phone waits for: what it reads has the shorter deadlines.
+    var forPhones: S3Client {
+        var client = self
+        client.isAwaited = true
+        return client
+    }
+
     /// Makes a request and reads its answer, again where that may help. An answer of another status than 2xx is a fault.
     func perform<Value>(_ request: Request, read: (Answer) async throws -> Value) async throws -> Value {
         guard let slot = requests.take() else { throw S3Fault.busy }
         defer { withExtendedLifetime(slot) {} }
-        let (attemptDeadline, deadline) = options.deadlines(reads: request.isRead)
+        let (attemptDeadline, deadline) = options.deadlines(isAwaited: isAwaited && request.isRead)
         let end = clock.uptime + deadline
         var plan = S3RetryPlan()
         while true {

@@ -33,7 +33,7 @@ extension S3ContentStore {
     ///
     /// Throws `storage-unavailable`.
     public func ping() async throws {
-        try await explained { _ = try await client.once.beginning(of: S3Keys.probe, 1) }
+        try await explained { _ = try await client.forPhones.once.beginning(of: S3Keys.probe, 1) }
     }
 
     private func tryEverything() async throws {

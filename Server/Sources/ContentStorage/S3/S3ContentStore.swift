@@ -39,7 +39,7 @@ public final class S3ContentStore: ContentStore {
     }
 
     public func open(_ digest: ContentDigest) async throws -> (any ContentReader)? {
-        let key = S3Keys.object(digest)
+        let (key, client) = (S3Keys.object(digest), client.forPhones)
         return try await explained {
             guard let opened = try await client.beginning(of: key, Self.beginningBytes) else { return nil }
             return S3ContentReader(client, key: key, opened: opened, streams: streams)

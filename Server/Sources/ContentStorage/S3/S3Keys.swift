@@ -4,10 +4,12 @@ import AppBackend
 ///
 /// `objects/{digest}` are the contents. `incoming/{chance}` are large uploads under way: their digest is known only at their end.
 /// `removing/{digest}/{chance}` says that somebody is about to remove a content, see `S3Removal`. `files/` is `S3FileKeys`.
+/// `owner` is `S3OwnerMark`.
 enum S3Keys {
     static let objects = "objects/"
     static let incoming = "incoming/"
     static let removing = "removing/"
+    static let owner = "owner"
     /// Nothing lies there: who asks for it learns whether the store answers.
     static let probe = "incoming/probe"
 

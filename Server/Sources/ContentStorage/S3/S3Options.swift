@@ -26,10 +26,10 @@ public struct S3Options: Sendable {
     public var attemptDeadline: Duration = .seconds(20)
     /// How long one request may take with its repetitions.
     public var requestDeadline: Duration = .seconds(60)
-    /// How long one attempt of a reading request may take to the beginning of its answer: a phone waits for it.
+    /// How long one attempt to read a content for a phone may take to the beginning of its answer.
     public var readAttemptDeadline: Duration = .seconds(8)
-    /// How long a reading request may take to the beginning of its answer, with its repetitions. Less than a caller of the server may be
-    /// kept waiting, so that it hears what is wrong.
+    /// How long it may take to the beginning of its answer, with its repetitions. Less than a caller of the server may be kept waiting,
+    /// so that it hears what is wrong. What nobody waits for has the longer ones: lists, removals, the files of jobs.
     public var readDeadline: Duration = .seconds(20)
 
     /// Creates options; what is not named has defaults.
@@ -38,9 +38,9 @@ public struct S3Options: Sendable {
         self.credentials = credentials
     }
 
-    /// How long an attempt may take, and all of them together. A request that reads has the shorter ones of both kinds.
-    func deadlines(reads: Bool) -> (attempt: Duration, all: Duration) {
-        guard reads else { return (attemptDeadline, requestDeadline) }
+    /// How long an attempt may take, and all of them together. A read that a phone waits for has the shorter ones of both kinds.
+    func deadlines(isAwaited: Bool) -> (attempt: Duration, all: Duration) {
+        guard isAwaited else { return (attemptDeadline, requestDeadline) }
         return (min(readAttemptDeadline, attemptDeadline), min(readDeadline, requestDeadline))
     }
 }

@@ -16,6 +16,7 @@ extension Migration {
         .hubTurns,
         .slices,
         .fence,
+        .contentOwner,
         .deviceChanges,
     ]
 }

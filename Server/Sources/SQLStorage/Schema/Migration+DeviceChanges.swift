@@ -1,6 +1,6 @@
 extension Migration {
     /// Changes of devices that have begun and of which nobody knows yet that the hub has them.
-    static let deviceChanges = Migration(number: 16, name: "changes of devices under way") { dialect in
+    static let deviceChanges = Migration(number: 17, name: "changes of devices under way") { dialect in
         let (integer, text) = (dialect.integer, dialect.text)
         return """
             CREATE TABLE device_changes (

@@ -1,9 +1,11 @@
+import AppBackend
 import AsyncHTTPClient
 import ClarionTesting
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
 import RichPushModel
+import ServiceErrors
 import Testing
 
 @testable import ContentStorage
@@ -114,14 +116,52 @@ struct S3ClientTests {
         #expect(asked.transport.requests.count == 3)
     }
 
-    @Test("a store that says nothing keeps a reader for twenty seconds and a writer for a minute")
+    /// How long some work keeps its caller when the store says nothing, and the time of its first attempt.
+    private func patience(_ work: (S3Client) async throws -> Void) async throws -> [Duration?] {
+        let asked = try client(Array(repeating: .silence, count: 9))
+        await #expect(throws: (any Error).self) { try await work(asked.client) }
+        return [asked.transport.times.first, asked.clock.uptime]
+    }
+
+    @Test("a store that says nothing keeps a phone for twenty seconds, and everything else for a minute")
     func silence() async throws {
-        let read = try client(Array(repeating: .silence, count: 9))
-        await #expect(throws: S3Fault.timedOut) { try await read.client.state(of: "k") }
-        #expect(read.clock.uptime == .seconds(20) && read.transport.times.prefix(2) == [.seconds(8), .seconds(8)])
-        let write = try client(Array(repeating: .silence, count: 9))
-        await #expect(throws: S3Fault.timedOut) { try await write.client.put(ByteBuffer(), at: "k") }
-        #expect(write.clock.uptime == .seconds(60) && write.transport.times.first == .seconds(20))
+        let (phone, others) = ([Duration.seconds(8), .seconds(20)], [Duration.seconds(20), .seconds(60)])
+        let digest = try #require(ContentDigest(String(repeating: "a", count: 64)))
+        func reader(_ client: S3Client) -> S3ContentReader {
+            S3ContentReader(client, key: "k", opened: .init(bytes: ByteBuffer(), size: 100), streams: Slots(capacity: 1))
+        }
+        #expect(try await patience { _ = try await S3ContentStore($0).open(digest) } == phone)
+        #expect(try await patience { _ = try await $0.forPhones.state(of: "k") } == phone)
+        #expect(try await patience { _ = try await reader($0.forPhones).read(at: 50, count: 9) } == phone)
+        #expect(try await patience { try await $0.forPhones.put(ByteBuffer(), at: "k") } == others)
+        #expect(try await patience { try await $0.put(ByteBuffer(), at: "k") } == others)
+        #expect(try await patience { _ = try await S3ContentStore($0).digests(after: nil, limit: 9) } == others)
+        #expect(
+            try await patience { _ = try await S3ContentStore($0).remove(digest, storedBefore: Timestamp(seconds: 0)) } == others)
+        #expect(try await patience { _ = try await $0.openUploads("") } == others)
+        // The files of jobs.
+        #expect(try await patience { _ = try await reader($0).read(at: 50, count: 9) } == others)
+        #expect(try await patience { try await S3ContainerStore($0, maximumBytes: 9).count() } == others)
+    }
+
+    @Test("of two that claim a bucket at once the store lets one; one that knows no conditions is told without")
+    func claim() async throws {
+        let mark = S3OwnerMark(mark: "m", name: "a\nb")
+        let refused = try client([.answer(412, "<Error><Code>PreconditionFailed</Code></Error>")])
+        try await S3ContentStore(refused.client).claim(mark)
+        #expect(refused.transport.requests.map { $0.headers.first(name: "If-None-Match") } == ["*"])
+        #expect(refused.transport.requests.first?.url.hasSuffix("/box/p/owner") == true)
+        let plain = try client([.answer(501, "<Error><Code>NotImplemented</Code></Error>"), .answer(200)])
+        try await S3ContentStore(plain.client).claim(mark)
+        #expect(plain.transport.requests.map { $0.headers.first(name: "If-None-Match") } == ["*", nil])
+        let denied = try client([.answer(403)])
+        await #expect(throws: ServiceError.self) { try await S3ContentStore(denied.client).claim(mark) }
+        for (text, read) in [
+            (mark.text, S3OwnerMark(mark: "m", name: "ab")), ("", S3OwnerMark(mark: "", name: "unknown")),
+            ("m\u{1B}[2J\n\n", S3OwnerMark(mark: "m[2J", name: "unknown")),
+        ] {
+            #expect(S3OwnerMark(text: text) == read)
+        }
     }
 
     @Test("a copy that fails after the store said 200 is tried again, and is an error in the end")

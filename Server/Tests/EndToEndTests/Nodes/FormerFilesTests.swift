@@ -38,7 +38,7 @@ struct FormerFilesTests {
             try FileManager.default.setAttributes(
                 [.modificationDate: age], ofItemAtPath: settings.dataDirectory + "/containers/" + old)
             let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-            let contents = try NodeContents(settings, isAlone: false, clock: .system)
+            let contents = try NodeContents(settings, claimant: nil, isAlone: false, clock: .system)
             #expect(contents.isShared)
             try await proxy.stop()
             await #expect(throws: (any Error).self) { try await contents.upkeep(logger: logger)?.turn() }

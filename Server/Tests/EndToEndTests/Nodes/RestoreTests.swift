@@ -62,6 +62,11 @@ struct RestoreTests {
             try await postgres.copy(database: String(name), to: copy)
             for node in nodes { node.kill() }
             for node in nodes { await node.waitUntilGone() }
+            var command = ChildProcess.Command(ServerProcess.program, ["content", "adopt"], output: folder + "/output")
+            command.environment = fleet.options.environment.merging(
+                ["CLARION_DATABASE_URL": postgres.url(database: copy), "CLARION_DATA_DIRECTORY": folder + "/adopting"]
+            ) { $1 }
+            #expect(try await ChildProcess(command).exitStatus() == 0)
             let restored = try await fleet.start(number: 3, ["CLARION_DATABASE_URL": postgres.url(database: copy)])
             let fetched = try await phone.at(restored.address).call("GET", APIRoute.notification(id), body: nil, headers: [:])
             #expect(fetched.status == 200 && fetched.body == picture)

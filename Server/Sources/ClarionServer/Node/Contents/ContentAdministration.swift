@@ -33,6 +33,21 @@ public struct ContentAdministration: Sendable {
         }
     }
 
+    /// Makes the contents in the bucket those of the database of the settings, whosever they were; whether they were not yet. The database
+    /// that had them must be off for good: what this one does not name is deleted.
+    ///
+    /// Throws `ServiceError` with a sentence for the operator.
+    public func adopt() async throws -> Bool {
+        try NodeStorage.requireData(settings)
+        return try await NodeStorage.during(command: settings) { storage in
+            guard let isNews = try await storage.contents.adopt() else {
+                throw ServiceError(
+                    .notReady, "s3-bucket does not say whose contents to adopt; those of the data directory are its own")
+            }
+            return isNews
+        }
+    }
+
     static func copy(
         from old: any ContentStore, to new: any ContentStore, _ progress: @Sendable (Int, Int) -> Void
     ) async throws -> (seen: Int, copied: Int) {

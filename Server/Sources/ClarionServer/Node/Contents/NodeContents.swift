@@ -21,24 +21,36 @@ final class NodeContents: Sendable {
 
     let store: any ContentStore
     private let bucket: S3ContentStore?
+    /// Whose contents lie in the bucket; absent with one that nothing is removed from by name.
+    private let ownership: ContentOwnership?
     /// Files of jobs that lay in the data directory before there was a bucket: nobody reads them any more, and they go by age.
     private let formerFiles: DiskContainerStore?
     private let clock: any ServiceClock
     private let lastAnswer = Mutex<Duration?>(nil)
+    /// Whether the contents of the bucket were found to be the database's.
+    private let isOwn = Mutex(false)
 
-    /// Opens the contents; a bucket is not asked yet. `isAlone`: no other process uploads to the same data directory.
-    init(_ settings: Settings, isAlone: Bool, clock: any ServiceClock) throws {
+    /// Opens the contents; a bucket is not asked yet. `isAlone`: no other process uploads to the same data directory. `claimant` is the
+    /// database that the contents of a bucket have to belong to.
+    init(_ settings: Settings, claimant: ContentClaimant?, isAlone: Bool, clock: any ServiceClock) throws {
         self.clock = clock
         if let place = settings.contentStore {
             let bucket = try S3ContentStore(S3Options(place), clock: clock)
             self.bucket = bucket
-            store = bucket
+            let owned = claimant.map { ContentOwnership($0, bucket, place) }
+            ownership = owned
+            if let owned {
+                store = OwnedContentStore(bucket, clock: clock) { try await owned.require() }
+            } else {
+                store = bucket
+            }
             let former = settings.dataDirectory + "/containers"
             formerFiles =
                 FileManager.default.fileExists(atPath: former)
                 ? try DiskContainerStore(root: former, maximumBytes: settings.hubBounds.fileSpace) : nil
         } else {
             bucket = nil
+            ownership = nil
             formerFiles = nil
             store = try DiskContentStore(root: settings.dataDirectory + "/content", removesLeftovers: isAlone)
         }
@@ -54,12 +66,14 @@ final class NodeContents: Sendable {
         return try DiskContainerStore(root: settings.dataDirectory + "/containers", maximumBytes: space)
     }
 
-    /// Looks at the bucket before the start. Throws `not-ready` with a sentence for the operator when it refuses; one that is away for
-    /// the moment only keeps the node from being ready.
+    /// Looks at the bucket before the start. Throws `not-ready` with a sentence for the operator when it refuses, or keeps the contents of
+    /// another database; one that is away for the moment only keeps the node from being ready.
     func prepare(logger: Logger) async throws {
         guard let bucket else { return }
         switch try await bucket.condition() {
-        case .good: lastAnswer.withLock { $0 = clock.uptime }
+        case .good:
+            try await requireOwn()
+            lastAnswer.withLock { $0 = clock.uptime }
         case .refused(let sentence): throw ServiceError(.notReady, sentence)
         case .away(let sentence):
             logger.warning(
@@ -68,12 +82,22 @@ final class NodeContents: Sendable {
         }
     }
 
-    /// Throws while the bucket cannot be read. The data directory is looked at with the database.
+    private func requireOwn() async throws {
+        guard let ownership, !isOwn.withLock({ $0 }) else { return }
+        try await ownership.require()
+        isOwn.withLock { $0 = true }
+    }
+
+    /// Makes the contents of the bucket those of the database; whether they were not yet. `nil` without a bucket.
+    func adopt() async throws -> Bool? { try await ownership?.adopt() }
+
+    /// Throws while the bucket cannot be read, or was away at the start and keeps the contents of another database. The data directory is looked at with the database.
     func check() async throws {
         guard let bucket else { return }
         let now = clock.uptime
         if let last = lastAnswer.withLock({ $0 }), now - last < Self.trust { return }
         try await bucket.ping()
+        try await requireOwn()
         lastAnswer.withLock { $0 = now }
     }
 
