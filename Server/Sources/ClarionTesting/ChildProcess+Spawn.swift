@@ -12,7 +12,7 @@ extension ChildProcess {
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_adddup2(&actions, output, 1)
         if command.capturesErrors { posix_spawn_file_actions_adddup2(&actions, output, 2) }
-        for descriptor in openDescriptors() where descriptor > 2 { posix_spawn_file_actions_addclose(&actions, descriptor) }
+        for descriptor in 3...highestDescriptor() + 1_000 { posix_spawn_file_actions_addclose(&actions, descriptor) }
 
         let environment = command.environment ?? ProcessInfo.processInfo.environment
         var processID: pid_t = 0
@@ -25,9 +25,10 @@ extension ChildProcess {
         return processID
     }
 
-    /// What a child would inherit. A descriptor that is closed meanwhile does no harm: closing it again in the child is ignored.
-    private static func openDescriptors() -> [Int32] {
-        ((try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []).compactMap(Int32.init)
+    /// The highest of what a child would inherit. Others open files meanwhile, each at the lowest number that is free: so whoever
+    /// closes a good deal more misses none. Closing what is not open is ignored in the child.
+    private static func highestDescriptor() -> Int32 {
+        ((try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []).compactMap(Int32.init).max() ?? 3
     }
 
     private static func failure(_ action: String, _ code: Int32) -> Failure {

@@ -39,6 +39,8 @@ public final class FaultProxy: Sendable {
     fileprivate let state = NIOLockedValueBox(State())
     private let listener: NIOLockedValueBox<(any Channel)?>
     private let target: Target
+    /// While nothing listens here, no other takes the port.
+    private let place: HeldPort
     /// Where it listens, at 127.0.0.1.
     public let port: Int
 
@@ -49,8 +51,9 @@ public final class FaultProxy: Sendable {
     public init(_ target: Target) async throws {
         self.target = target
         let state = state
-        let channel = try await Self.bootstrap(state, target).bind(host: "127.0.0.1", port: 0).get()
-        port = channel.localAddress?.port ?? 0
+        let place = try HeldPort()
+        let channel = try await Self.bootstrap(state, target).bind(host: "127.0.0.1", port: place.number).get()
+        (self.place, port) = (place, place.number)
         listener = NIOLockedValueBox(channel)
     }
 

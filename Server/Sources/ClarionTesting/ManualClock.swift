@@ -22,7 +22,16 @@ public final class ManualClock: ServiceClock {
     private let state = NIOLockedValueBox(State())
 
     /// Creates a clock that shows `start`.
-    public init(start: Timestamp = Timestamp(milliseconds: 1_800_000_000_000)) { self.start = start }
+    public init(start: Timestamp = ManualClock.standardStart) { self.start = start }
+
+    /// What a clock shows when nothing else is wanted: 2027-01-15.
+    public static let standardStart = Timestamp(milliseconds: 1_800_000_000_000)
+
+    /// A clock that is a year and more ahead of the machine's. Real files have the machine's times: with a clock that stands at a fixed
+    /// moment they would be old enough to go only until that moment has come.
+    public static func aheadOfFiles() -> ManualClock {
+        ManualClock(start: max(standardStart, SystemClock().now) + .seconds(366 * 86_400))
+    }
 
     public var now: Timestamp { state.withLockedValue { start + $0.uptime + $0.jumped } }
 
@@ -30,6 +39,11 @@ public final class ManualClock: ServiceClock {
 
     /// How many tasks wait on this clock now.
     public var sleeperCount: Int { state.withLockedValue { $0.sleepers.count } }
+
+    /// Whether a task waits for the moment that is exactly so far away. Unlike `sleeperCount` it is not true of others who sleep.
+    public func hasSleeper(dueIn duration: Duration) -> Bool {
+        state.withLockedValue { state in state.sleepers.contains { $0.deadline == state.uptime + duration } }
+    }
 
     /// Moves time on and wakes whoever is due.
     public func advance(by duration: Duration) {

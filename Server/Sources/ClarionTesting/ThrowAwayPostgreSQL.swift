@@ -97,7 +97,7 @@ public final class ThrowAwayPostgreSQL: Sendable {
         }
         self.programs = programs
         self.door = door
-        port = try door == nil ? 5432 : Self.freePort()
+        port = try door == nil ? 5432 : QuietPort.choose()
         folder = "/tmp/clarion-postgresql-\(UUID().uuidString.prefix(8))"
         runner = getuid() == 0 ? ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] : []
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -124,23 +124,6 @@ public final class ThrowAwayPostgreSQL: Sendable {
             "listen_addresses=127.0.0.1", "port=\(port)", "ssl=on", "ssl_cert_file=\(folder)/server.pem",
             "ssl_key_file=\(folder)/server.key", "hba_file=\(folder)/rules.conf", "password_encryption=scram-sha-256",
         ]
-    }
-
-    /// A port that nobody has a moment ago.
-    private static func freePort() throws -> Int {
-        let number = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(number) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let status = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
-                bind(number, generic, length) == 0 ? getsockname(number, generic, &length) : -1
-            }
-        }
-        guard status == 0 else { throw Failure(description: "no port is free") }
-        return Int(UInt16(bigEndian: address.sin_port))
     }
 
     /// Starts the server, again after `stop`. It runs in the foreground as a child of the test, so that it can be waited for and

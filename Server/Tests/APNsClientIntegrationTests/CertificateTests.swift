@@ -8,11 +8,11 @@ import Testing
 @Suite("Client certificates", .timeLimit(.minutes(10)))
 struct CertificateTests {
     private func client(
-        _ service: LocalService, _ certificate: IssuedCertificate
+        _ service: LocalService, _ certificate: IssuedCertificate, deadline: Duration = .seconds(60)
     ) throws -> APNsClient {
         try service.otherClient {
             $0.credential = .certificate(chain: certificate.certificatePEM, privateKey: certificate.privateKeyPEM)
-            $0.timing.pushDeadline = .seconds(3)
+            $0.timing.pushDeadline = deadline
         }
     }
 
@@ -82,7 +82,8 @@ struct CertificateTests {
         try await LocalService.run { service in
             let certificate = try service.apns.issueClientCertificate(ClientCertificateRequest(bundleID: LocalService.topic))
             service.apns.revokeCertificate(serialNumber: certificate.serialNumber)
-            let client = try client(service, certificate)
+            // The deadline ends the attempts.
+            let client = try client(service, certificate, deadline: .seconds(15))
             #expect(await client.send(service.pushes(1)) == [.notSent(.tlsFailed)])
             #expect(service.apns.recordedExchanges.isEmpty)
             await client.shutdown(within: .seconds(1))

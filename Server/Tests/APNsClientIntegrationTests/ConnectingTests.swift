@@ -10,7 +10,7 @@ import Testing
 struct ConnectingTests {
     private var quickTiming: APNsClientTiming {
         var timing = APNsClientTiming()
-        timing.pushDeadline = .seconds(10)
+        timing.pushDeadline = .seconds(60)
         timing.initialBackOff = .milliseconds(10)
         timing.maximumBackOff = .milliseconds(50)
         return timing
@@ -38,7 +38,7 @@ struct ConnectingTests {
         arguments: [("407 Proxy Authentication Required", APNsFailure.proxyUnauthorized), ("403 Forbidden", .proxyRefused)])
     func refusal(answer: String, failure: APNsFailure) async throws {
         var timing = quickTiming
-        timing.pushDeadline = .seconds(5)
+        timing.pushDeadline = .seconds(15)
         try await LocalService.run(timing: timing) { service in
             let proxy = try await TunnelProxy(to: service.address.port) { _ in "HTTP/1.1 \(answer)\r\n\r\n" }
             let client = try service.otherClient { $0.proxy = APNsProxy(host: "127.0.0.1", port: proxy.port) }
@@ -66,7 +66,7 @@ struct ConnectingTests {
     @Test("a name without addresses is unreachable, within the deadline")
     func noAddress() async throws {
         var timing = quickTiming
-        timing.pushDeadline = .seconds(1)
+        timing.pushDeadline = .seconds(5)
         try await LocalService.run(timing: timing) { service in
             let client = try service.otherClient(resolver: ScriptedResolver([])) { $0.endpoint.host = "apns.test" }
             #expect(await client.send(service.pushes(1)) == [.notSent(.unreachable)])

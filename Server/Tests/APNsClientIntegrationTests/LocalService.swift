@@ -79,7 +79,8 @@ struct LocalService {
     func expect(
         sourceLocation: SourceLocation = #_sourceLocation, _ condition: (APNsClientMetrics) -> Bool
     ) async {
-        for _ in 0..<500 where !condition(client.metrics) { try? await Task.sleep(for: .milliseconds(10)) }
+        let patience = ContinuousClock.now + .seconds(60)
+        while !condition(client.metrics), ContinuousClock.now < patience { try? await Task.sleep(for: .milliseconds(10)) }
         #expect(condition(client.metrics), "\(client.metrics)", sourceLocation: sourceLocation)
     }
 

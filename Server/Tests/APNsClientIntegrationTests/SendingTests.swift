@@ -129,7 +129,7 @@ struct SendingTests {
     @Test("a server with an authority that is not trusted is not spoken to")
     func untrusted() async throws {
         var timing = APNsClientTiming()
-        timing.pushDeadline = .seconds(5)
+        timing.pushDeadline = .seconds(15)
         try await LocalService.run(timing: timing, trustsAuthority: false) { service in
             let token = service.tokens(1)[0]
             #expect(await service.client.send(service.push(token)) == .notSent(.tlsFailed))
@@ -141,7 +141,7 @@ struct SendingTests {
     func logged() async throws {
         let notes = LogNotes()
         var timing = APNsClientTiming()
-        timing.pushDeadline = .seconds(5)
+        timing.pushDeadline = .seconds(15)
         try await LocalService.run(timing: timing, trustsAuthority: false, logger: notes.logger) { service in
             _ = await service.client.send(service.push(service.tokens(1)[0]))
         }
@@ -154,7 +154,7 @@ struct SendingTests {
     @Test("a certificate for another name is not accepted")
     func wrongName() async throws {
         var timing = APNsClientTiming()
-        timing.pushDeadline = .seconds(5)
+        timing.pushDeadline = .seconds(15)
         try await LocalService.run(timing: timing, serverName: "somebody-else.example") { service in
             let outcome = await service.client.send(service.pushes(1)).first
             #expect(outcome == .notSent(.tlsFailed))

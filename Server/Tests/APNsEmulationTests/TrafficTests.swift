@@ -101,7 +101,7 @@ struct TrafficTests {
     @Test("streams beyond the limit are complained of")
     func beyondLimit() async throws {
         try await RunningEmulator.run { emulator in
-            emulator.apns.inject(.delay(.milliseconds(50)))
+            emulator.apns.inject(.delay(.seconds(1)))
             let client = try await emulator.connect(early: [emulator.push(), emulator.push()])
             _ = try await client.earlyAnswers()
             #expect(emulator.apns.complaints.contains { $0.kind == .exceededStreamLimit && $0.count == 1 })

@@ -98,7 +98,7 @@ struct WireTests {
     func refusedStreams() async throws {
         try await RunningEmulator.run { emulator in
             // The first request waits for its answer, so the next two come while one stream is open.
-            emulator.apns.inject(.delay(.milliseconds(50)))
+            emulator.apns.inject(.delay(.seconds(1)))
             let client = try await emulator.connect(early: [emulator.push(), emulator.push(), emulator.push()])
             let outcomes = try await client.earlyAnswers().map { outcome in
                 switch outcome {

@@ -49,10 +49,11 @@ import Testing
 
     @Test("random bytes are never taken for text or a page")
     func random() {
-        let seed = UInt8.random(in: 1...250)
-        for length in 1...300 {
-            let bytes = (0..<length).map { UInt8(truncatingIfNeeded: ($0 &* 73 &+ Int(seed)) ^ 0x80) } + [0]
-            #expect(MediaSniffer.format(of: bytes)?.kind != .file, "seed \(seed)")
+        for seed in 1...250 {
+            let bytes = (0..<300).map { UInt8(truncatingIfNeeded: ($0 &* 73 &+ seed) ^ 0x80) }
+            for length in 1...300 where MediaSniffer.format(of: bytes.prefix(length) + [0])?.kind == .file {
+                Issue.record("\(length) bytes from \(seed) on")
+            }
         }
     }
 

@@ -122,7 +122,7 @@ import Testing
         let loneDigest = try #require(try await test.stores.notifications.notification(third)?.content?.digest)
         try await test.backend.recall(first, for: ann)
         try await test.backend.recall(third, for: ann)
-        // The manual clock shows a moment far ahead of the files' own time, so they are old enough to go.
+        // The clock is ahead of the files' own time, so they are old enough to go.
         try await test.upkeep.sweep()
         #expect(try await test.contentStore.open(loneDigest) == nil)
         #expect(try await test.content(of: second, for: ann) == Sample.png)

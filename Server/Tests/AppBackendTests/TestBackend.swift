@@ -16,7 +16,7 @@ final class TestBackend: Sendable {
     static let cheap = PasswordHash.Cost(logarithmOfRounds: 4, blockSize: 1, parallelism: 1)
 
     let folder: String
-    let clock = ManualClock()
+    let clock = ManualClock.aheadOfFiles()
     let hub: ScriptedHub
     let database: any SQLDatabase
     let stores: BackendStores

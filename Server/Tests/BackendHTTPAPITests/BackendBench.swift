@@ -18,7 +18,7 @@ import SharedAccess
 
 /// The routes on the real app backend, with SQLite and a content folder that go with the test, and a hub that only takes notes.
 final class BackendBench: Sendable {
-    let clock = ManualClock()
+    let clock = ManualClock.aheadOfFiles()
     let hub: ScriptedHub
     let backend: RichPushBackend
     let folder: String

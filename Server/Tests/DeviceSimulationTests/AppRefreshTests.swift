@@ -19,6 +19,13 @@ import Testing
         return await eventually { phone.steps.count { $0.detail["refreshed"] == "yes" } == count }
     }
 
+    /// Lets so much time pass once somebody waits for its end.
+    private func pass(_ duration: Duration) async {
+        let clock = fixture.clock
+        #expect(await eventually { clock.hasSleeper(dueIn: duration) })
+        clock.advance(by: duration)
+    }
+
     @Test("sends what waited and reads the inbox, while nobody looks at the phone; and again after the next pause")
     func runs() async throws {
         try await fixture.signIn()
@@ -32,7 +39,7 @@ import Testing
         try await phone.perform(.setConnection(.online))
         try await phone.happen(.idle)
         #expect(fixture.server.receipts.isEmpty)
-        fixture.clock.advance(by: Self.pause)
+        await pass(Self.pause)
         #expect(await ended())
         #expect(fixture.server.receipts.map(\.kind).contains(.delivered))
         let phone = phone
@@ -43,9 +50,7 @@ import Testing
                 let isQuiet = await phone.isQuiet
                 return isQuiet && inbox == [RichID(number: 7)!]
             })
-        let clock = fixture.clock
-        #expect(await eventually { clock.sleeperCount > 0 })
-        clock.advance(by: Self.pause)
+        await pass(Self.pause)
         #expect(await ended(2))
     }
 
@@ -56,13 +61,11 @@ import Testing
         try await phone.happen(.idle)
         try await phone.perform(.setLowPower(on: true))
         let before = fixture.server.count("GET", "/notifications")
-        fixture.clock.advance(by: Self.pause)
+        await pass(Self.pause)
         #expect(await fixture.reached(.held))
         #expect(fixture.server.count("GET", "/notifications") == before)
         try await phone.perform(.setLowPower(on: false))
-        let clock = fixture.clock
-        #expect(await eventually { clock.sleeperCount > 0 })
-        clock.advance(by: .seconds(900))
+        await pass(.seconds(900))
         #expect(await ended())
     }
 
@@ -70,7 +73,7 @@ import Testing
     func forceQuit() async throws {
         try await fixture.signIn()
         try await phone.perform(.terminate)
-        fixture.clock.advance(by: Self.pause)
+        await pass(Self.pause)
         let phone = phone
         #expect(await eventually { phone.steps.contains { $0.title.hasPrefix("The app's refresh: Dropped") } })
         #expect(await phone.snapshot.process == .forceQuit)

@@ -16,8 +16,8 @@ struct DeliveryMatrixTests {
         try await phone.perform(.home)
         #expect(await phone.snapshot.process == .background)
         let clock = fixture.clock
-        #expect(await eventually { clock.sleeperCount > 0 })
         for _ in 0..<3 where await phone.snapshot.process != .suspended {
+            #expect(await eventually { clock.hasSleeper(dueIn: .seconds(5)) })
             clock.advance(by: .seconds(5))
             _ = await eventually { await phone.snapshot.process == .suspended }
         }
@@ -108,7 +108,7 @@ struct DeliveryMatrixTests {
         try await budget.phone.perform(.home)
         let clock = budget.clock
         let phone = budget.phone
-        #expect(await eventually { clock.sleeperCount > 0 })
+        #expect(await eventually { clock.hasSleeper(dueIn: .seconds(5)) })
         clock.advance(by: .seconds(5))
         #expect(await eventually { await phone.snapshot.process == .suspended })
         await budget.silent(7)

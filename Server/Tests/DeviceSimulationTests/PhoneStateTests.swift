@@ -78,7 +78,7 @@ struct PhoneStateTests {
         #expect(await fixture.reached(.shown))
         #expect(await phone.snapshot.banner != nil)
         let clock = fixture.clock
-        #expect(await eventually { clock.sleeperCount > 0 })
+        #expect(await eventually { clock.hasSleeper(dueIn: .seconds(6)) })
         clock.advance(by: .seconds(6))
         #expect(await eventually { await phone.snapshot.banner == nil })
         #expect(await phone.snapshot.notifications.count == 1)

@@ -9,11 +9,6 @@ import Testing
 extension PostgreSQLTests {
     @Suite("Calls of other nodes")
     struct ListenerTests {
-        /// Waits for one call, at most a minute.
-        private func isCalled(_ calls: inout AsyncStream<Void>.AsyncIterator) async -> Bool {
-            await calls.next() != nil
-        }
-
         @Test(
             "what one node calls the others hear, and a connection that is lost is made anew and makes them look",
             .timeLimit(.minutes(10)))
@@ -23,22 +18,38 @@ extension PostgreSQLTests {
                 DatabaseURL(store.server.url(database: store.name)), channel: SQLNodeStore.channel,
                 logger: TemporaryDatabase.quiet)
             defer { listener.close() }
-            var calls = listener.calls.makeAsyncIterator()
-            #expect(await isCalled(&calls), "a new connection is a call")
+            // Read at once, so that none of before waits to be taken for one of later.
+            let heard = Counter()
+            let reading = Task { for await _ in listener.calls { _ = heard.next() } }
+            defer { reading.cancel() }
+            #expect(await eventually { heard.value > 0 }, "a new connection is a call")
             let other = SQLNodeStore(try store.another())
             for _ in 1...3 {
+                let before = heard.value
                 try await other.call()
-                #expect(await isCalled(&calls))
+                #expect(await eventually { heard.value > before })
             }
-            // On a slow machine it has asked meanwhile whether the server is there.
-            _ = try await store.server.run(
-                script: """
-                    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-                    WHERE (query LIKE 'LISTEN%' OR query = 'SELECT 1') AND datname = '\(store.name)';
-                    """)
-            #expect(await isCalled(&calls), "after the loss something may have been missed")
+            let (lost, before) = (try await connection(of: store), heard.value)
+            _ = try await store.server.run(script: "SELECT pg_terminate_backend(\(lost));")
+            #expect(await eventually { heard.value > before }, "after the loss something may have been missed")
+            #expect(try await connection(of: store) != lost)
+            let again = heard.value
             try await other.call()
-            #expect(await isCalled(&calls))
+            #expect(await eventually { heard.value > again })
+        }
+
+        /// The process of the server that the listener is connected to, once there is one.
+        private func connection(of store: TemporaryDatabase) async throws -> String {
+            // On a slow machine it has asked meanwhile whether the server is there.
+            let question = """
+                SELECT pid FROM pg_stat_activity
+                WHERE (query LIKE 'LISTEN%' OR query = 'SELECT 1') AND datname = '\(store.name)'
+                """
+            while true {
+                let found = try await store.psql(question)
+                if !found.isEmpty { return found }
+                try await Task.sleep(for: .milliseconds(20))
+            }
         }
 
         @Test("a server that is away is tried again, and a listener that is closed ends", .timeLimit(.minutes(10)))

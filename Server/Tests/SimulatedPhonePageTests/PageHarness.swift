@@ -14,7 +14,8 @@ struct PageHarness: Sendable {
     private let app: Application<ServiceResponder>
 
     init(_ phones: [any PagePhone], tools: (any PhoneTools)? = nil) {
-        let router = ServiceRouter(options: ServiceOptions(clock: clock))
+        // The requests' deadlines are kept by another clock, so that on this one only the page sleeps.
+        let router = ServiceRouter(options: ServiceOptions())
         PhonePageRoutes(phones: phones, tools: tools, clock: clock).addRoutes(to: router)
         app = Application(router: router, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }

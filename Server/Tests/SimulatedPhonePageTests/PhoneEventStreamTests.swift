@@ -87,10 +87,10 @@ struct PhoneEventStreamTests {
         let harness = PageHarness([phone])
         let answer = try await listen(harness) {
             for _ in 0..<2 {
-                #expect(await eventually { harness.clock.sleeperCount > 0 })
+                #expect(await eventually { harness.clock.hasSleeper(dueIn: .seconds(15)) })
                 harness.clock.advance(by: .seconds(15))
             }
-            #expect(await eventually { harness.clock.sleeperCount > 0 })
+            #expect(await eventually { harness.clock.hasSleeper(dueIn: .seconds(15)) })
         }
         #expect(answer.text.components(separatedBy: ": still here\n\n").count == 3)
     }

@@ -14,7 +14,7 @@ struct GracefulStopTests {
             let server = try await ServerProcess(options)
             let client = try await openUpload(at: server.address, password: fleet.password)
             server.askToStop()
-            _ = try await eventually("the dispatcher stops", within: .seconds(15)) {
+            _ = try await eventually("the dispatcher stops", within: .seconds(40)) {
                 server.printed.contains("The dispatcher has stopped") ? true : nil
             }
             #expect(server.isRunning, "the request is still open")

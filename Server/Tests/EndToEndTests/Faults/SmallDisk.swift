@@ -5,21 +5,17 @@ import Foundation
 /// process's own. It goes with the process.
 enum SmallDisk {
     /// Whether this machine lets a test do so.
-    static let isPossible: Bool = {
+    static func isPossible() async -> Bool {
         #if os(Linux)
             let output = NSTemporaryDirectory() + "small-disk-\(UUID().uuidString)"
             defer { try? FileManager.default.removeItem(atPath: output) }
-            let process = Process()
-            process.executableURL = URL(filePath: "/usr/bin/env")
-            process.arguments = unshare + ["sh", "-c", "mount -t tmpfs -o size=1m none /mnt"]
-            process.standardError = FileHandle.nullDevice
-            guard (try? process.run()) != nil else { return false }
-            process.waitUntilExit()
-            return process.terminationStatus == 0
+            let command = ChildProcess.Command(
+                "/usr/bin/env", unshare + ["sh", "-c", "mount -t tmpfs -o size=1m none /mnt"], output: output)
+            return await (try? ChildProcess(command))?.exitStatus() == 0
         #else
             return false
         #endif
-    }()
+    }
 
     /// The command with such a disk over the folder, which begins with what lies in the folder.
     static func command(_ words: [String], over folder: String, mebibytes: Int, output: String) -> ChildProcess.Command {

@@ -39,7 +39,7 @@ struct PoolerNodesTests {
                 for node in [api, worker, both] {
                     #expect(try await APIClient.anonymous(node.address + "/readyz").status == 200)
                     #expect(await node.terminate() == 0)
-                    #expect(!node.printed.contains("error"), "\(node.printed)")
+                    #expect(node.errors.isEmpty, "\(node.printed)")
                 }
                 await fleet.apns.shutdown()
             }

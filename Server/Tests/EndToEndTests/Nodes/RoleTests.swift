@@ -76,10 +76,14 @@ struct RoleTests {
         try await run(size: size) { fleet in
             // Leases of ten minutes: whoever waited for their end would not be done in time.
             let nodes = try await [fleet.start(number: 1, ["CLARION_PUSH_DEADLINE": "290s"])]
+            // Answers so slow that the kill finds most of the pushes still to be sent.
+            fleet.apns.inject(.delay(.seconds(2)), count: size, afterRequests: 100)
             let answer = try await fleet.send(through: nodes[0].address, key: "a")
             _ = try await eventually("pushes leave") { fleet.acceptedPushes > 0 ? true : nil }
             nodes[0].kill()
             await nodes[0].waitUntilGone()
+            #expect(fleet.acceptedPushes < size, "killed in the middle")
+            fleet.apns.clearFaults()
             let again = try await fleet.start(number: 1, ["CLARION_PUSH_DEADLINE": "290s"])
             let status = try await eventually("it completes", within: .seconds(120)) {
                 let status = try await fleet.status(of: answer, at: again.address)

@@ -106,7 +106,7 @@ struct ProcessCellTests {
     }
 
     private func expect(_ expected: Set<String>, of id: RichID, on phone: ProcessPhone, _ cell: ProcessCell) async throws {
-        _ = try await eventually("the receipts of \(cell.name): \(expected.sorted())", within: .seconds(20)) {
+        _ = try await eventually("the receipts of \(cell.name): \(expected.sorted())", within: .seconds(60)) {
             try await phone.receipts(of: id) == expected ? true : nil
         }
         // Whatever could add to them ends first: the extensions, what is on its way through the app, its outbox.

@@ -11,7 +11,9 @@ import Testing
 
 /// Several hubs on one node, each with a credential of its own for another app.
 struct HubCredentialStoryTests {
-    @Test("two hubs of one node push through one dispatcher, each with its own certificate to its own app")
+    @Test(
+        "two hubs of one node push through one dispatcher, each with its own certificate to its own app",
+        .timeLimit(.minutes(10)))
     func twoApps() async throws {
         try await Stage.open { stage in
             for app in ["one", "two"] { try await create(app, stage) }

@@ -22,8 +22,11 @@ struct PhoneToolsTests {
             let answer = try await stage.demo.tools.send(push, to: "1")
             #expect(answer.status == 200 && answer.reason == nil)
             try await stage.wait(for: "the notification", on: 1) { $0.notifications.first?.title == "Harbour" }
-            let told = stage.phone(1).steps.filter { $0.push == answer.apnsId }.map(\.step)
-            #expect([.send, .apnsRequest, .apnsAnswer, .delivered, .shown].allSatisfy(told.contains))
+            let phone = stage.phone(1)
+            _ = try await eventually("the story has all five") {
+                let told = phone.steps.filter { $0.push == answer.apnsId }.map(\.step)
+                return [.send, .apnsRequest, .apnsAnswer, .delivered, .shown].allSatisfy(told.contains) ? true : nil
+            }
             #expect(await stage.phone(2).snapshot.notifications.isEmpty)
             #expect(!stage.phone(2).steps.contains { $0.push == answer.apnsId })
         }

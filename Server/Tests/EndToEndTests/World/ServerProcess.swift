@@ -12,7 +12,8 @@ final class ServerProcess: Sendable {
         var signingKeyPath: String
         var trustRootsPath: String
         var logLevel = "warning"
-        var shutdownDeadline = "10s"
+        /// Longer than the product's own: a busy machine drains slowly, and a stop that was cut short is no clean one.
+        var shutdownDeadline = "60s"
         /// What several servers share: database, bucket, master key.
         var shared: [String: String] = [:]
         /// The size of a disk of the server's own for its data, in MiB; see `SmallDisk`.
@@ -78,6 +79,14 @@ final class ServerProcess: Sendable {
 
     /// What it has printed and logged so far.
     var printed: String { (try? String(contentsOfFile: output, encoding: .utf8)) ?? "" }
+
+    /// The lines of its log, as text, that tell of an error or worse, and how it ended if it crashed.
+    var errors: [Substring] {
+        printed.split(separator: "\n").filter { line in
+            let level = line.split(separator: " ", maxSplits: 2).dropFirst().first
+            return level == "error" || level == "critical" || line.contains("Fatal error")
+        }
+    }
 
     /// Its resident memory in bytes (Linux).
     var residentBytes: Int {

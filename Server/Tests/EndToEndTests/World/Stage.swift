@@ -77,7 +77,7 @@ struct Stage: Sendable {
         for what: Comment, on number: Int, _ isSo: @escaping @Sendable (PhoneSnapshot) -> Bool
     ) async throws -> PhoneSnapshot {
         let phone = phone(number)
-        return try await eventually(what, within: .seconds(30)) {
+        return try await eventually(what, within: .seconds(60)) {
             let snapshot = await phone.snapshot
             return isSo(snapshot) ? snapshot : nil
         }
