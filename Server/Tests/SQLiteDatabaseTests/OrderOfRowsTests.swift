@@ -8,7 +8,7 @@ import Testing
 struct OrderOfRowsTests {
     /// Orders that leave ties, by the table that they are of: there the engine may choose.
     private static let exceptions = [
-        // Which of the free slices of all hubs is looked at first is no promise; those that are as old are looked at in the next round.
+        // Which of the slices that became due at the same moment is leased first is no promise; the others follow.
         "slices ORDER BY ready_at",
         // Only the moment is read, not whose it is.
         "slices ORDER BY s.ready_at",
