@@ -18,8 +18,6 @@
     open class RichPushNotificationService: UNNotificationServiceExtension, @unchecked Sendable {
         /// What the extension may take of the about thirty seconds that the system gives it.
         private static let budget: Duration = .seconds(25)
-        /// How long the expiry call waits for the best content so far.
-        private static let lastCall: DispatchTimeInterval = .milliseconds(500)
 
         private let lock = NSLock()
         private var engine: EnrichmentEngine?
@@ -32,6 +30,9 @@
 
         /// What the app that carries the extension speaks.
         class var language: String { AppLanguage.current() }
+
+        /// How long the expiry call waits for the best content so far.
+        class var lastCall: DispatchTimeInterval { .milliseconds(500) }
 
         /// Makes the engine at the first push. The default uses the system's services; `nil` leaves every push as it is, which
         /// is what happens when the extension is not in the App Group.

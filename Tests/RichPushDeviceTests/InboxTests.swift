@@ -56,7 +56,14 @@ struct InboxTests {
         backend.store(2)
         #expect(await engine.handleBackgroundPush(Samples.silent(2), budget: .seconds(30)) == .newData)
         backend.state.with { $0.gates = [:] }
-        let others = (0..<3).map { _ in Task { try? await engine.refresh().entries.map(\.id) } }
+        let started = Locked(0)
+        let others = (0..<3).map { _ in
+            Task {
+                started.with { $0 += 1 }
+                return try? await engine.refresh().entries.map(\.id)
+            }
+        }
+        #expect(await eventually { await engine.nextRefresh != nil && started.with { $0 } == 3 })
         await settle()
         #expect(backend.count("GET", "/notifications") == 1)
         await slow.open()
