@@ -11,6 +11,7 @@ one before ended, so `--only` runs the first minute too.
 import argparse
 import pathlib
 import sys
+import traceback
 
 # Nothing is left beside the sources.
 sys.dont_write_bytecode = True
@@ -40,12 +41,15 @@ def run(page, subject, user):
         name = step.__name__.replace("_", " ")
         try:
             step(page, user)
-        except (Failure, WebDriverException, AttributeError) as error:
+        except Exception as error:
             try:
                 page.driver.save_screenshot(str(page.folder / "failure.png"))
+                (page.folder / "failure.html").write_text(page.driver.page_source)
             except WebDriverException:
                 pass
-            return f"{subject.__name__.split('.')[-1]}: {name}: {error}"
+            if not isinstance(error, (Failure, WebDriverException)):
+                traceback.print_exc()
+            return f"{subject.__name__.split('.')[-1]}: {name}: {error or type(error).__name__}"
         print(f"ok: {name}", flush=True)
     return None
 

@@ -45,8 +45,7 @@ def home(page):
     page.quiet()
     page.press("control-home")
     page.see("app-icon")
-    page.wait("the banner to leave", lambda: not page.find("banner") or page.driver.execute_script(
-        "document.querySelector('.banner [data-testid=\"banner-open\"]') && true") is None)
+    page.gone("banner")
 
 
 def a_push_by_hand_arrives(page, user):
@@ -129,6 +128,9 @@ def a_dropped_file_is_sent_as_it_is(page, user):
     sends(page, "push-send", "accepted", "a compact push of 3 KB")
     page.press("tab-timeline")
     page.type("timeline-filter", "as written")
+    page.wait("its row, as far as APNs", lambda: page.driver.execute_script("""
+      const rows = [...document.querySelectorAll('[data-testid="timeline-row"]')];
+      return rows.length === 1 && rows[0].querySelector('td[data-station="apns"]') !== null"""))
     page.catch_copies()
     page.press("timeline-export")
     request = next(step for row in json.loads(page.last_copied("saved")) for step in row["steps"] if step["step"] == "apns-request")
@@ -202,6 +204,7 @@ def sealing_says_who_cannot_open_it(page, user):
     if not any("zoe is not signed in" in words for words in page.texts("sent-warning")):
         raise Failure(f"nothing is said of who cannot open it: {last_words(page)}")
     page.shot("sealed-warning")
+    page.see("alert")
     page.quiet()
     # A tag that a seal cannot follow would go to others than were meant.
     page.type("rich-expression", "username:alice && !beta")

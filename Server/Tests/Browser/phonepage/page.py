@@ -60,14 +60,16 @@ class Page:
     def wait(self, what, condition, deadline=DEADLINE):
         end = time.monotonic() + deadline
         while True:
+            trouble = ""
             try:
                 value = condition()
                 if value:
                     return value
-            except (StaleElementReferenceException, JavascriptException):
-                pass
+            # What is looked at may not be there yet, or be drawn anew meanwhile.
+            except (StaleElementReferenceException, JavascriptException, AttributeError) as error:
+                trouble = f" ({str(error).splitlines()[0]})"
             if time.monotonic() > end:
-                raise Failure(f"waited {deadline:.0f} s for: {what}")
+                raise Failure(f"waited {deadline:.0f} s for: {what}{trouble}")
             self.driver.execute_async_script("requestAnimationFrame(() => arguments[0]())")
 
     def see(self, test_id, extra="", what=None):
@@ -138,6 +140,21 @@ class Page:
         self.see(test_id, extra)
         self.settled()
         self.wait(f"{test_id}{extra} to take a click", lambda: self.try_press(test_id, extra))
+
+    def tap(self, test_id, extra=""):
+        """A short press with the pointer: between the halves of a click a busy machine leaves enough time for a long press."""
+        self.see(test_id, extra)
+        self.settled()
+
+        def place():
+            return self.driver.execute_script("""
+              const node = arguments[0];
+              const { left, top, width, height } = node.getBoundingClientRect();
+              const [x, y] = [left + width / 2, top + height / 2];
+              return node.contains(document.elementFromPoint(x, y)) ? { x, y } : null""", self.find(test_id, extra))
+
+        point = self.wait(f"{test_id}{extra} to be in reach", place)
+        self.driver.execute_cdp_cmd("Input.synthesizeTapGesture", {**point, "duration": 50, "gestureSourceType": "mouse"})
 
     def type(self, test_id, text):
         field = self.see(test_id)

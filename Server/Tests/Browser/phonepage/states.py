@@ -1,7 +1,7 @@
 """States and faults by switch."""
 
 from .composing import home, last_words, sends
-from .page import Failure, send_from_elsewhere
+from .page import Failure, ask, send_from_elsewhere
 
 
 def newest_notice(page):
@@ -55,9 +55,15 @@ def a_restart_waits_for_the_first_unlock(page, user):
     page.wait("alice's phone to know her still", lambda: page.find("greeting") and page.find("greeting").text == user)
 
 
+def fault(page, of, value):
+    """Switches a fault of the first phone, and waits until the server knows: the page does not wait for its answer."""
+    page.choose(f"fault-{of}", value)
+    page.wait(f"the server to know of {value}", lambda: ask(page, "/phone/1/faults")[of] == value)
+
+
 def a_fault_of_the_backend_shows(page, user):
     page.open_details("faults")
-    page.choose("fault-backend", "damaged")
+    fault(page, "backend", "damaged")
     page.quiet()
     page.press("tab-compose")
     page.press("way-rich")
@@ -66,7 +72,7 @@ def a_fault_of_the_backend_shows(page, user):
     page.press("alert-more")
     page.see("content", '[data-state="failed"]', what="the content screen to say that it could not be fetched")
     page.shot("damaged")
-    page.choose("fault-backend", "none")
+    fault(page, "backend", "none")
     page.press("content-back")
     page.quiet()
     page.press("inbox-row")
@@ -76,12 +82,12 @@ def a_fault_of_the_backend_shows(page, user):
 
 def a_sign_in_that_ended_is_asked_for_again(page, user):
     page.open_details("faults")
-    page.choose("fault-backend", "unauthorized")
+    fault(page, "backend", "unauthorized")
     page.press("refresh-inbox")
     page.see("sign-in-screen")
     page.wait("why", lambda: "has ended" in page.find("sign-in-error").text)
     page.shot("sign-in-again")
-    page.choose("fault-backend", "none")
+    fault(page, "backend", "none")
     page.type("sign-in-user", user)
     page.type("sign-in-password", user)
     page.press("sign-in-button")
@@ -91,18 +97,20 @@ def a_sign_in_that_ended_is_asked_for_again(page, user):
 def a_fault_of_apns_is_answered(page, user):
     page.press("way-push")
     page.press("template-alert")
-    for fault, words in (("unavailable", "503 ServiceUnavailable"), ("tooManyRequests", "429 TooManyRequests")):
-        page.choose("fault-apns", fault)
+    for kind, words in (("unavailable", "503 ServiceUnavailable"), ("tooManyRequests", "429 TooManyRequests")):
+        fault(page, "apns", kind)
         sends(page, "push-send", "failed", "the push")
         page.wait(words, lambda: words in last_words(page))
     page.shot("faults")
-    page.choose("fault-apns", "none")
+    fault(page, "apns", "none")
     sends(page, "push-send", "accepted", "the push once nothing is wrong any more")
 
 
 def a_dead_token_is_renewed_by_the_next_start(page, user):
     page.quiet()
+    token = ask(page, "/phone/1/target")["deviceToken"]
     page.press("fault-token")
+    page.wait("the token to be dead", lambda: ask(page, "/phone/1/target")["deviceToken"] != token)
     page.press("tab-story")
     send_from_elsewhere(page, user)
     page.wait("the answer 410 in the story", lambda: "410" in "".join(page.texts("story-step", "[data-step='apns-answer']")))
