@@ -59,8 +59,10 @@ public struct ThrowAwayS3: Decodable, Sendable {
         }
         let folder = NSTemporaryDirectory() + "clarion-s3-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        // Were the store to ask for its parent itself, it could do so when the tests are gone already, and stay for ever.
+        let tests = "\(ProcessInfo.processInfo.processIdentifier)"
         var command = ChildProcess.Command(
-            python, [server + "/Tests/ContentStore/\(kind.program)", folder], output: folder + "/output")
+            python, [server + "/Tests/ContentStore/\(kind.program)", folder, tests], output: folder + "/output")
         command.capturesErrors = false
         let process = try ChildProcess(command)
         for _ in 1...2400 {

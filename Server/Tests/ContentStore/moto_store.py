@@ -1,6 +1,6 @@
 """An S3 store in memory that checks signatures, for the tests of the content store. It is moto, other people's imitation of Amazon's.
 
-Usage: moto_store.py <folder>
+Usage: moto_store.py <folder> [<number of the process that starts it>]
 Prints one line of JSON: the ports, the authority of the HTTPS port, and three keys: one that may do everything, one that may only
 list, one that was lent with a session token. Ends when the process that started it does.
 """
@@ -136,7 +136,8 @@ def keys(port):
 
 def main():
     folder = sys.argv[1]
-    parent = os.getppid()
+    # Who starts it says who it is: after the imports it may be gone, and somebody else the parent.
+    parent = int(sys.argv[2]) if len(sys.argv) > 2 else os.getppid()
     secrets = {}
     application = Strictness(DomainDispatcherApplication(create_backend_app), secrets)
     certificate_path, key_path = certificate(folder)

@@ -1,6 +1,6 @@
 """Ceph's S3 store for the tests of the content store, as Debian packages it: a gateway, a monitor and a store of objects in memory.
 
-Usage: radosgw_store.py <folder>
+Usage: radosgw_store.py <folder> [<number of the process that starts it>]
 Prints one line of JSON as moto_store.py does, or one that says why there is no store. Ends when the process that started it does, and takes
 everything with it. Needs no rights: whoever runs the tests runs the store.
 """
@@ -25,7 +25,8 @@ import botocore.config
 sys.dont_write_bytecode = True
 from certificates import certificate
 
-DEADLINE = 60
+# The tests give up after two minutes, and then nobody reads what was wrong.
+DEADLINE = 110
 
 # Nobody else can reach the monitor and the store of objects, which ask for no keys. One copy of everything is enough, and a monitor that
 # waits a second before each change of its map takes ten for the pools alone. What is deleted leaves memory after half a minute, not two
@@ -228,7 +229,8 @@ class Cluster:
 
 def main():
     folder = sys.argv[1]
-    parent = os.getppid()
+    # Who starts it says who it is: after the imports it may be gone, and somebody else the parent.
+    parent = int(sys.argv[2]) if len(sys.argv) > 2 else os.getppid()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     cluster = Cluster(folder)
     try:
