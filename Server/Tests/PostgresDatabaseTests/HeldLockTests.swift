@@ -94,7 +94,8 @@ extension PostgreSQLTests {
             #expect(await eventually { (try? await counts("free", in: store)) == [[.integer(20), .integer(20)]] })
             try await Task.sleep(for: .milliseconds(700))
             try await held.end()
-            #expect(await ends.allSatisfy { $0.fault == nil })
+            let all = await ends
+            #expect(all.count == 40 && all.allSatisfy { $0.fault == nil })
             #expect(try await counts("held", in: store) == [[.integer(20), .integer(20)]])
             #expect(try await counts("free", in: store) == [[.integer(20), .integer(20)]])
         }

@@ -85,7 +85,7 @@ struct FeedbackRequestTests {
         let bench = try await JobBench()
         try await note(2, from: 0, bench)
         bench.clock.advance(by: .seconds(181))
-        let files = StallingContainerStore(base: bench.containers) {
+        let files = LateUploads(base: bench.containers) {
             try await note(2, from: 2, bench)
             bench.clock.advance(by: .seconds(181))
             #expect(try await read(bench).count == 4)
@@ -97,7 +97,7 @@ struct FeedbackRequestTests {
 }
 
 /// Files whose writer stalls before it begins one.
-private struct StallingContainerStore: ContainerStore {
+private struct LateUploads: ContainerStore {
     let base: any ContainerStore
     /// What happens meanwhile.
     let stall: @Sendable () async throws -> Void
