@@ -171,7 +171,9 @@ public enum BindingStorePromises {
     ) { stores in
         let (one, two) = (try #require(RecordID("phone-1")), try #require(RecordID("phone-2")))
         let changes = [DeviceChange(two, mark: 1), DeviceChange(one, mark: 1), DeviceChange(one, mark: .max)]
-        for (second, change) in zip([Int64(1), 2, 3], changes) { try await stores.bindings.begin(change, at: Sample.time(second)) }
+        for (second, change) in zip([Int64(1), 2, 3], changes) {
+            try await stores.bindings.begin(change, at: Sample.time(second))
+        }
         try await stores.bindings.begin(changes[0], at: Sample.time(9))
         func unended(before second: Int64, limit: Int = 9) async throws -> [RecordID] {
             try await stores.bindings.unended(begunBefore: Sample.time(second), limit: limit)

@@ -50,7 +50,8 @@ extension NotificationStorePromises {
         #expect(try await stores.notifications.markSent(id(3), trackingID: tracking, check: Sample.time(1500)))
         #expect(try await stores.notifications.notification(id(3))?.trackingID == tracking)
         #expect(try await Self.work(stores, at: 1499) == ["send 1"])
-        #expect(try await Self.work(stores, at: 2000) == ["send 1", "send 2", "track 3"], "a question waits for what has to leave")
+        #expect(
+            try await Self.work(stores, at: 2000) == ["send 1", "send 2", "track 3"], "a question waits for what has to leave")
         let due = try await stores.notifications.dueWork(at: Sample.time(2000), limit: 9)
         #expect(due.map(\.dueAt) == [Sample.time(3), Sample.time(1), Sample.time(2)])
     }
