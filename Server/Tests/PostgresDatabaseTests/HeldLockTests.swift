@@ -34,8 +34,9 @@ extension PostgreSQLTests {
             _ store: TemporaryDatabase, _ works: [@Sendable (PostgresDatabase) async throws -> Void]
         ) async -> [End] {
             let gate = DispatchSemaphore(value: 0)
-            async let first: Void? = try? store.database.write { _ in gate.wait() }
-            let asked = Counter()
+            let (runs, asked) = (Counter(), Counter())
+            async let first: Void? = try? store.database.write { _ in if runs.next() == 1 { gate.wait() } }
+            _ = await eventually { runs.value > 0 }
             let ends = await withTaskGroup(of: (Int, End).self) { group in
                 for (number, work) in works.enumerated() {
                     group.addTask {
