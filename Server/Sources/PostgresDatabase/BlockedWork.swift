@@ -22,6 +22,7 @@ struct BlockedWork {
     init(patience: Duration) { self.patience = patience }
 
     var isEmpty: Bool { entries.isEmpty }
+    var count: Int { entries.count }
 
     /// Takes work in; `false` when its time is over, or when too much waits here already.
     mutating func add(_ work: any PendingWork, _ fault: SQLFault, at uptime: Duration) -> Bool {

@@ -30,9 +30,9 @@ public struct PostgresLimits: Hashable, Sendable {
 
     /// How long a lock is waited for: so that the server's word of the lock comes before its word of the statement.
     var patience: Duration { min(lock, statement / 5) }
-    /// The same while other work is known to wait for locks.
+    /// The same for writes while other work is known to wait for locks.
     let shortPatience: Duration = .milliseconds(50)
-    /// The same for the writes of a transaction in which one has waited.
+    /// The same for reads then, and for the writes of a group in which one has waited.
     let noPatience: Duration = .milliseconds(10)
     /// How long after it was asked for work may begin.
     var begin: Duration { queue + statement }

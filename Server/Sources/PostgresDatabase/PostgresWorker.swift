@@ -17,6 +17,7 @@ final class PostgresWorker {
     private let writes: Bool
     private var open: PostgresLink?
     private var blocked: BlockedWork
+    private var nextRound = Duration.zero
 
     init(_ context: Context, writes: Bool) {
         self.context = context
@@ -40,6 +41,10 @@ final class PostgresWorker {
 
     /// How often it is looked for new work while some is blocked.
     private static let look = Duration.milliseconds(20)
+    /// How often blocked work is tried again while that is in vain: most of the time of a worker is for what nothing is in the way of.
+    private static let round = Duration.milliseconds(100)
+    /// How many blocked writes are tried together. Reads are tried one by one.
+    private static let writesOfRound = 2
 
     private func run(_ queue: WorkQueue<any PendingWork>) {
         let limit = context.link.limits.batch
@@ -52,14 +57,19 @@ final class PostgresWorker {
         open?.close()
     }
 
-    /// Tries again what is due of the blocked work: reads one by one, so that others have their turn in between.
+    /// Tries again some of the blocked work that is due, so that others have their turn in between. As long as it goes well the next
+    /// follows at once.
     private func tryBlocked() -> Bool {
         let now = context.link.clock.uptime
         for (work, fault) in blocked.takeExpired(at: now) { giveUp(work, fault) }
-        let due = blocked.takeDue(at: now, limit: writes ? context.link.limits.batch : 1)
+        guard now >= nextRound else { return false }
+        let due = blocked.takeDue(at: now, limit: writes ? Self.writesOfRound : 1)
+        guard !due.isEmpty else { return false }
+        let others = blocked.count
         // One lock is known to be held: nobody waits for the next one for long.
-        if !due.isEmpty { perform(due, knowsOfLocks: true) }
-        return !due.isEmpty
+        perform(due, knowsOfLocks: true)
+        if blocked.count > others { nextRound = now + Self.round }
+        return true
     }
 
     /// Puts aside work that a lock is in the way of and that has written nothing, or answers it when its time is over.
@@ -69,7 +79,7 @@ final class PostgresWorker {
     }
 
     private func giveUp(_ work: any PendingWork, _ fault: SQLFault) {
-        if writes { context.health.failed(fault) }
+        // Somebody's lock says nothing of whether the database takes writes.
         work.fail(fault)
     }
 
@@ -85,7 +95,9 @@ final class PostgresWorker {
     /// How long a transaction waits for a lock.
     func patience(knowsOfLocks: Bool) -> Duration {
         let limits = context.link.limits
-        return knowsOfLocks || !blocked.isEmpty ? limits.shortPatience : limits.patience
+        guard knowsOfLocks || !blocked.isEmpty else { return limits.patience }
+        // Writes wait for each other's rows, reads for nothing but such a lock.
+        return writes ? limits.shortPatience : limits.noPatience
     }
 
     private func work(_ works: [any PendingWork]) {

@@ -11,7 +11,7 @@ struct WriteAttempt {
     typealias Results = [Result<@Sendable () -> Void, any Error>]
 
     enum Outcome {
-        /// What became of each write, in their order. Those that are left over were not begun: the last one took too long.
+        /// What became of each write, in their order. Those that are left over were not begun: the last one was held up.
         case settled(Results)
         /// Nothing is written. One of several failed by itself: the others have to be told apart from it.
         case tellApart
@@ -54,7 +54,7 @@ struct WriteAttempt {
         return try commit(works, results, before: "")
     }
 
-    /// Once one has waited for a lock, no other does; and after one that took too long none begins.
+    /// After one that was held up none begins: those before it hold locks of their own that others wait for.
     private func performEach(_ works: [any PendingWork]) throws -> Outcome {
         var results: Results = []
         var before = ""
@@ -68,8 +68,7 @@ struct WriteAttempt {
                 link.forgetFailure()
                 results.append(.failure(heldUp ?? error))
                 before = "ROLLBACK TO SAVEPOINT one; RELEASE SAVEPOINT one; "
-                if heldUp?.kind == .late { break }
-                if heldUp != nil { before += TransactionText.patience(link.context.limits.noPatience).dropFirst(2) + "; " }
+                if heldUp != nil { break }
             }
         }
         return try commit(works, results, before: before)

@@ -12,15 +12,19 @@ struct WriteGroup {
         var works = inTime(all)
         var plan = freshPlan
         var savepoints = knowsOfLocks
+        var patience = worker.patience(knowsOfLocks: knowsOfLocks)
         while !works.isEmpty {
-            switch attempt(works, savepoints: savepoints) {
+            switch attempt(works, savepoints: savepoints, patience) {
             case .settled(let results):
+                // Once two have waited for a lock, no other of them does.
+                if results.count < works.count { patience = worker.context.link.limits.noPatience }
                 answer(works, results)
                 (works, plan) = (inTime(works.dropFirst(results.count)), freshPlan)
             case .tellApart: savepoints = true
             case .heldUp(let place, let fault):
                 answer([works.remove(at: place)], [.failure(fault)])
                 (works, plan, savepoints) = (inTime(works), freshPlan, true)
+                patience = worker.context.link.limits.shortPatience
             case .failed(let fault):
                 worker.note(fault)
                 let instruction = plan.next(
@@ -50,13 +54,15 @@ struct WriteGroup {
         }
     }
 
-    private func attempt(_ works: [any PendingWork], savepoints: Bool) -> WriteAttempt.Outcome {
+    private func attempt(
+        _ works: [any PendingWork], savepoints: Bool, _ patience: Duration
+    ) -> WriteAttempt.Outcome {
         do {
             let link = try worker.link()
             let connection = PostgresConnection(link: link, unnamed: worker.sendsTexts)
             return WriteAttempt(
                 link: link, connection: connection, texts: worker.context.texts,
-                patience: worker.patience(knowsOfLocks: knowsOfLocks)
+                patience: patience
             ).run(works, savepoints: savepoints)
         } catch let fault as PostgresFault {
             return .failed(fault)

@@ -21,7 +21,7 @@ import Testing
         test.hub.failDevices(times: 1)
         #expect(await code { _ = try await test.install(bob, "phone", handle: 1) } == .storageUnavailable)
         #expect(tags(test) == [.user(ann.name)], "what is to be mended")
-        test.clock.advance(by: .seconds(60))
+        test.clock.advance(by: .seconds(120))
         try await test.upkeep.endChanges()
         #expect(tags(test) == [.user(ann.name)], "the request may still be under way")
         test.clock.advance(by: .seconds(1))
@@ -37,9 +37,51 @@ import Testing
         test.hub.losingNextUpsert { _ = try? await test.install(bob, "phone", handle: 1) }
         #expect(await code { _ = try await test.install(ann, "phone", handle: 1) } == .outcomeUnknown)
         #expect(tags(test) == [.user(ann.name)], "what is to be mended")
-        test.clock.advance(by: .seconds(61))
+        test.clock.advance(by: .seconds(121))
         try await test.upkeep.endChanges()
         #expect(tags(test) == [.user(bob.name)])
+    }
+
+    @Test("also ends for the registration that it replaced, where the hub does not know that a handle is one device's")
+    func replaced() async throws {
+        let test = try await TestBackend()
+        let (ann, bob) = (try await test.user("ann"), try await test.user("bob"))
+        test.hub.keepsSameHandle()
+        _ = try await test.install(ann, "old", handle: 1)
+        test.hub.failDevices(times: 1)
+        #expect(await code { _ = try await test.install(bob, "new", handle: 1) } == .storageUnavailable)
+        _ = try await test.install(bob, "new", handle: 1)
+        #expect(test.hub.devices.count == 2, "what is to be mended: ann's pushes come to bob's phone")
+        test.clock.advance(by: .seconds(121))
+        try await test.upkeep.endChanges()
+        #expect(tags(test) == [.user(bob.name)])
+        #expect(try await unended(test).isEmpty)
+    }
+
+    @Test("to a record that was replaced gives the device back to the one that has its handle")
+    func tookTheDevice() async throws {
+        let test = try await TestBackend()
+        let (ann, bob) = (try await test.user("ann"), try await test.user("bob"))
+        test.hub.losingNextUpsert { _ = try? await test.install(bob, "new", handle: 1) }
+        #expect(await code { _ = try await test.install(ann, "old", handle: 1) } == .outcomeUnknown)
+        #expect(tags(test) == [.user(ann.name)], "what is to be mended")
+        test.clock.advance(by: .seconds(121))
+        try await test.upkeep.endChanges()
+        #expect(tags(test) == [.user(bob.name)] && test.hub.devices.keys.map(\.text) == ["new"])
+    }
+
+    @Test("leaves a device alone that no user of the backend ever had")
+    func foreign() async throws {
+        let test = try await TestBackend()
+        let device = DeviceUpsert(
+            id: try #require(RecordID("foreign")), kind: .installation,
+            handle: DeviceHandle(Sample.handle(1), platform: .apns))
+        _ = try await test.hub.upsert(device)
+        try await test.stores.bindings.begin(DeviceChange(device.id), at: test.clock.now)
+        test.clock.advance(by: .seconds(121))
+        try await test.upkeep.endChanges()
+        #expect(test.hub.devices.keys.contains(device.id))
+        #expect(try await unended(test).isEmpty)
     }
 
     @Test("by a sign-out that overtook it does not bring the device back")
@@ -52,7 +94,7 @@ import Testing
         }
         #expect(await code { _ = try await test.install(ann, "phone", handle: 1) } == .outcomeUnknown)
         #expect(tags(test) == [.user(ann.name)], "what is to be mended")
-        test.clock.advance(by: .seconds(61))
+        test.clock.advance(by: .seconds(121))
         try await test.upkeep.endChanges()
         #expect(test.hub.devices.isEmpty)
     }
@@ -67,11 +109,11 @@ import Testing
             #expect(await code { _ = try await test.install(bob, "phone", handle: 1) } == .storageUnavailable)
         }
         for _ in 1...3 {
-            test.clock.advance(by: .seconds(61))
+            test.clock.advance(by: .seconds(121))
             #expect(await code { _ = try await test.upkeep.endChanges() } == .storageUnavailable)
             #expect(try await unended(test).map(\.text) == ["phone"])
         }
-        test.clock.advance(by: .seconds(61))
+        test.clock.advance(by: .seconds(121))
         try await test.upkeep.endChanges()
         #expect(try await unended(test).isEmpty && tags(test) == [.user(bob.name)])
     }

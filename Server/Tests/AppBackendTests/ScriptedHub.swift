@@ -30,6 +30,7 @@ final class ScriptedHub: HubSending {
         var deviceFailures = 0
         var beforeUpsert: (@Sendable () async -> Void)?
         var losesUpsertAnswer = false
+        var knowsHandles = true
         var cancelFailures = 0
         var beforeSend: (@Sendable () async -> Void)?
         var duringSend: (@Sendable () async -> Void)?
@@ -51,6 +52,8 @@ final class ScriptedHub: HubSending {
     func losingNextUpsert(_ work: @escaping @Sendable () async -> Void) {
         state.withLock { ($0.beforeUpsert, $0.losesUpsertAnswer) = (work, true) }
     }
+    /// From now on one handle may be that of several devices, as at a hub elsewhere.
+    func keepsSameHandle() { state.withLock { $0.knowsHandles = false } }
     func failCancels(times: Int) { state.withLock { $0.cancelFailures = times } }
     /// Runs once, after the next send was taken and before its answer.
     func duringNextSend(_ work: @escaping @Sendable () async -> Void) { state.withLock { $0.duringSend = work } }
@@ -165,7 +168,7 @@ final class ScriptedHub: HubSending {
                 state.deviceFailures -= 1
                 throw ServiceError(.storageUnavailable)
             }
-            if request.replacesSameHandle {
+            if request.replacesSameHandle, state.knowsHandles {
                 state.devices = state.devices.filter { $0.key == request.id || $0.value.handle != request.handle }
             }
             state.devices[request.id] = request

@@ -140,11 +140,11 @@ extension PostgreSQLTests {
 
         @Test("a write that is not done when its life is over is undone")
         func life() async throws {
-            let store = try await prepared { $0.life = .seconds(1) }
+            let store = try await prepared { $0.life = .seconds(5) }
             let error = await #expect(throws: SQLFault.self) {
                 try await store.database.write { connection in
                     _ = try connection.run(Self.intoFree, [.integer(1)])
-                    try connection.script("SELECT pg_sleep(1.2)")
+                    try connection.script("SELECT pg_sleep(5.5)")
                 }
             }
             #expect("\(String(describing: error))".contains("open for too long"))

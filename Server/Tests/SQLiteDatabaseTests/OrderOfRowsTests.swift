@@ -16,6 +16,8 @@ struct OrderOfRowsTests {
         "devices ORDER BY expires_at", "feedback ORDER BY noted_at",
         // A hub has one job at most that no earlier one of its own keeps waiting, and only such are looked at.
         "jobs ORDER BY ready_at, hub_id",
+        // Of each record there is one row: they are grouped.
+        "device_changes ORDER BY oldest, record_id",
         // Not of the schema: each column of a table has a number of its own.
         "pragma_table_info ORDER BY cid",
     ]

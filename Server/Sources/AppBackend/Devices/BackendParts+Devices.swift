@@ -24,14 +24,22 @@ extension BackendParts {
     /// Tells the hub what the current binding of a record says, and looks again: of two changes at the same moment the one
     /// that was bound last must win at the hub too.
     private func settle(_ record: RecordID) async throws {
+        guard let last = try await settleAlone(record), last.until != nil else { return }
+        // What this record was told late may have taken the device from the record that has its handle now.
+        for sharer in try await stores.bindings.sharers(of: last.device) { _ = try await settleAlone(sharer) }
+    }
+
+    /// Returns the binding that was made last. A record that never had one belongs to whoever wrote it at the hub.
+    private func settleAlone(_ record: RecordID) async throws -> Binding? {
         for _ in 0..<Self.synchroniseLimit {
-            let binding = try await stores.bindings.current(record)
-            if let binding {
-                _ = try await hub.upsert(binding.device.upsert)
+            guard let last = try await stores.bindings.last(record) else { return nil }
+            if last.until == nil {
+                _ = try await hub.upsert(last.device.upsert)
             } else {
                 _ = try await hub.removeDevice(record)
             }
-            if try await stores.bindings.current(record)?.number == binding?.number { return }
+            let now = try await stores.bindings.last(record)
+            if now?.number == last.number, (now?.until == nil) == (last.until == nil) { return now }
         }
         throw ServiceError(.conflict, "the registration is being changed by others; try again")
     }

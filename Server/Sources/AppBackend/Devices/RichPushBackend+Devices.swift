@@ -9,33 +9,19 @@ extension RichPushBackend {
     /// Throws `unauthenticated` when the credential that the caller presented was replaced meanwhile.
     func register(_ device: BoundDevice, with credential: BindingCredential, for principal: Principal) async throws {
         try await refuseForeignHubRecord(device)
-        let change = try await parts.begin(device.record)
-        let replaced = try await bind(device, with: credential, for: principal, in: change)
+        let change = DeviceChange(device.record)
+        let outcome = try await parts.stores.bindings.bind(
+            device, to: principal.userID, with: credential, mark: change.mark, at: parts.clock.now)
+        if outcome == .credentialReplaced { throw BearerAuthenticator.notValid }
+        guard case .bound(_, let replaced) = outcome else { throw Self.gone }
         for record in [device.record] + replaced { bearers.forget(record.text) }
         try await parts.synchronise(device.record, in: change)
-        for record in replaced { try await synchronise(record) }
+        for record in replaced { try await parts.synchronise(record, in: DeviceChange(record, mark: change.mark)) }
         if !replaced.isEmpty {
             parts.logger.notice(
                 "A registration replaced others of the same handle", metadata: ["count": "\(replaced.count)"])
         }
         parts.observer?.observed(.registered(device.record, user: principal.name))
-    }
-
-    /// The binding alone; returns other records that it replaced. The change is ended where nothing came of it.
-    private func bind(
-        _ device: BoundDevice, with credential: BindingCredential, for principal: Principal, in change: DeviceChange
-    ) async throws -> [RecordID] {
-        let outcome: BindingOutcome
-        do {
-            outcome = try await parts.stores.bindings.bind(
-                device, to: principal.userID, with: credential, at: parts.clock.now)
-        } catch let error as ServiceError where error.code != .outcomeUnknown {
-            await parts.end(change)
-            throw error
-        }
-        if case .bound(_, let replaced) = outcome { return replaced }
-        await parts.end(change)
-        throw outcome == .credentialReplaced ? BearerAuthenticator.notValid : Self.gone
     }
 
     /// Ends a device of the caller. Can be repeated.

@@ -10,14 +10,21 @@ public protocol BindingStore: Sendable {
     /// - A binding that says the same already stays as it is; another of the same record is closed and a new one begins.
     /// - Every other record with the platform and handle is closed, its credential deleted, with an audit entry.
     /// - More bindings or tags of one user than `BindingLimits` allows throw `quota-exceeded`, and nothing has changed.
+    /// - Where it holds, the change is noted as begun, for the record and for every record that was closed: nobody can die between.
     /// - A credential that is to be issued takes the place of the record's, and must be of the user's password as it is now; one
     ///   that was presented must still be the record's.
     func bind(
-        _ device: BoundDevice, to user: UserID, with credential: BindingCredential, at now: Timestamp
+        _ device: BoundDevice, to user: UserID, with credential: BindingCredential, mark: Int64, at now: Timestamp
     ) async throws -> BindingOutcome
 
     /// The binding of a record that holds now.
     func current(_ record: RecordID) async throws -> Binding?
+
+    /// The binding of a record that was made last, whether it holds or not; absent when there was none, or it is forgotten.
+    func last(_ record: RecordID) async throws -> Binding?
+
+    /// Other records that are bound with the handle and platform of this device.
+    func sharers(of device: BoundDevice) async throws -> [RecordID]
 
     /// What there is to sign out of: the binding of the record that holds now, and its credential.
     func state(of record: RecordID) async throws -> BindingState

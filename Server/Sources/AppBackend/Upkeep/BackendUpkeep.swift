@@ -10,8 +10,11 @@ public struct BackendUpkeep: Sendable {
     public static let interval: Duration = .seconds(1)
     /// How often expired things are removed.
     public static let sweepInterval: Duration = .seconds(60)
-    /// Changes of devices that began so long ago and were not ended were cut off: no request lasts longer.
-    static let changeAge: Duration = .seconds(60)
+    /// Changes of devices that began so long ago and were not ended were cut off: a request lasts half a minute, and what it has
+    /// asked a database is done a minute and twenty seconds after that, or never.
+    static let changeAge: Duration = .seconds(120)
+    /// How long one look at them may take before it is the turn of the rest.
+    private static let changesTurn: Duration = .seconds(5)
     /// The most pieces of work in one round.
     static let batch = 100
 
@@ -68,7 +71,8 @@ public struct BackendUpkeep: Sendable {
         let moment = parts.clock.now - Self.changeAge
         let records = try await parts.stores.bindings.unended(begunBefore: moment, limit: Self.batch)
         var failure: (any Error)?
-        for record in records {
+        let end = parts.clock.uptime + Self.changesTurn
+        for record in records where parts.clock.uptime < end {
             let change = try await parts.begin(record)
             do { try await parts.synchronise(record, in: change) } catch { failure = failure ?? error }
             // Of what failed the change of just now stays, for the next look.

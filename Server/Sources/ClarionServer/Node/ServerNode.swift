@@ -48,7 +48,7 @@ public struct ServerNode: Sendable {
         let signal = DispatchSignal()
         let membership = Self.membership(settings, storage, signal, options.metrics, logger)
         do {
-            // Before the first row is written: whoever changes the schema waits for nodes that it sees.
+            // Early, because whoever changes the schema waits for nodes that it sees.
             try await membership?.enter()
             return try await ServerNode(settings, options, storage, membership, signal, group, logger)
         } catch {

@@ -13,17 +13,24 @@ extension S3ContentStore {
     /// to look afterwards who it was. Throws `storage-unavailable`.
     public func claim(_ owner: S3OwnerMark) async throws {
         try await explained {
-            do { try await put(owner, headers: [("If-None-Match", "*")]) } catch let fault as S3Fault {
-                switch fault {
-                // It is there, or is just being written (Amazon S3 user guide, "Conditional writes").
-                case .refused(409, _, _), .refused(412, _, _): return
-                // A store that knows no conditions: whoever looks afterwards sees the last writer.
-                case .refused(501, _, _): try await put(owner)
-                default: throw fault
+            for _ in 1...Self.claims {
+                do { return try await put(owner, headers: [("If-None-Match", "*")]) } catch let fault as S3Fault {
+                    switch fault {
+                    // It is there (Amazon S3 user guide, "Conditional writes").
+                    case .refused(412, _, _): return
+                    // It is just being written, and there only when that has ended.
+                    case .refused(409, _, _): try await client.clock.sleep(for: Self.claimPause)
+                    // A store that knows no conditions: whoever looks afterwards sees the last writer.
+                    case .refused(400, _, _), .refused(501, _, _): return try await put(owner)
+                    default: throw fault
+                    }
                 }
             }
         }
     }
+
+    private static let claims = 5
+    private static let claimPause: Duration = .milliseconds(300)
 
     /// Says whose contents lie below the prefix, whoever it was before. Throws `storage-unavailable`.
     public func replaceOwner(by owner: S3OwnerMark) async throws { try await explained { try await put(owner) } }

@@ -5,10 +5,6 @@ import ServiceErrors
 extension HubJobs {
     /// How many files one call lays down at most; the next call goes on.
     private static let filesAtOnce = 100
-    /// A row younger than this may have others before it whose transaction is still open, so it is left for the next call. What a row
-    /// bears is when it was handed to the store. From then on a checkpoint waits for another's write at most before its own, and a write
-    /// is committed within a minute and the time of an answer, or never: less than 80 seconds each.
-    private static let settling: Duration = .seconds(180)
 
     /// Lays the feedback of a hub that is new since the last call into files of its feedback container, at most 1,000 documents in
     /// each. A file is named after its first row and its last: nobody who stalls between reading and writing takes rows out of a file
@@ -23,7 +19,8 @@ extension HubJobs {
 
     private func layDownNewFeedback(of hub: NotificationHub) async throws {
         var mark = try await store.feedbackMark(in: hub.id)
-        let limit = clock.now - Self.settling
+        // What is younger may have others before it whose transaction is still open.
+        let limit = clock.now - store.feedbackSettling
         for _ in 0..<Self.filesAtOnce {
             let rows = try await hub.feedback(after: mark).prefix { $0.notedAt <= limit }
             guard let first = rows.first, let last = rows.last else { return }

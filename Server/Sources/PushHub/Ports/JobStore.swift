@@ -37,6 +37,9 @@ public protocol JobStore: Sendable {
     /// Removes jobs that ended before the moment, at most `limit`; returns how many went.
     func sweep(endedBefore moment: Timestamp, limit: Int) async throws -> Int
 
+    /// How long after its moment a row of feedback may have others before it that are not there yet.
+    var feedbackSettling: Duration { get }
+
     /// The number of the last feedback of the hub that lies in files; 0 when none does.
     func feedbackMark(in hub: HubID) async throws -> Int64
 

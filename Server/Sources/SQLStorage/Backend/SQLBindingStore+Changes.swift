@@ -4,9 +4,11 @@ import RichPushModel
 
 extension SQLBindingStore {
     public func begin(_ change: DeviceChange, at now: Timestamp) async throws {
-        _ = try await database.writing { [app] connection in
-            try connection.run(Self.insertChange, Self.key(change, app) + [.integer(now.milliseconds)])
-        }
+        try await database.writing { [app] in try Self.begin(change, app, at: now, $0) }
+    }
+
+    static func begin(_ change: DeviceChange, _ app: AppID, at now: Timestamp, _ connection: any SQLConnection) throws {
+        try connection.run(insertChange, key(change, app) + [.integer(now.milliseconds)])
     }
 
     public func end(_ change: DeviceChange) async throws {

@@ -14,7 +14,7 @@ public struct SQLBindingStore: BindingStore {
     }
 
     public func bind(
-        _ device: BoundDevice, to user: UserID, with credential: BindingCredential, at now: Timestamp
+        _ device: BoundDevice, to user: UserID, with credential: BindingCredential, mark: Int64, at now: Timestamp
     ) async throws -> BindingOutcome {
         try await database.writing { [app] connection in
             try BackendRows.requireUser(user, app, connection)
@@ -29,8 +29,10 @@ public struct SQLBindingStore: BindingStore {
                 return .credentialReplaced
             }
             let outcome = try Self.bind(device, to: user, app, at: now, connection)
-            if case .bound = outcome, case .issue(let issued) = credential {
-                try SQLCredentialStore.issue(issued, app, connection)
+            guard case .bound(_, let replaced) = outcome else { return outcome }
+            if case .issue(let issued) = credential { try SQLCredentialStore.issue(issued, app, connection) }
+            for record in [device.record] + replaced {
+                try Self.begin(DeviceChange(record, mark: mark), app, at: now, connection)
             }
             return outcome
         }
@@ -73,6 +75,16 @@ public struct SQLBindingStore: BindingStore {
 
     public func current(_ record: RecordID) async throws -> Binding? {
         try await database.reading { [app] in try Self.current(record, app, $0) }
+    }
+
+    public func last(_ record: RecordID) async throws -> Binding? {
+        try await database.reading { [app] connection in
+            try connection.row(Self.selectLast, [.integer(app.number), .text(record.text)]).map(Self.binding)
+        }
+    }
+
+    public func sharers(of device: BoundDevice) async throws -> [RecordID] {
+        try await database.reading { [app] in try Self.others(of: device, app, $0).map(\.device.record) }
     }
 
     public func state(of record: RecordID) async throws -> BindingState {
@@ -157,11 +169,7 @@ extension SQLBindingStore {
     private static func closeOthers(
         of device: BoundDevice, _ user: UserID, _ app: AppID, at now: Timestamp, _ connection: any SQLConnection
     ) throws -> [RecordID] {
-        guard let handle = device.handle else { return [] }
-        let others = try connection.rows(
-            selectOthers,
-            [.integer(app.number), .text(device.platform.rawValue), .text(handle.text), .text(device.record.text)]
-        ).map(binding)
+        let others = try others(of: device, app, connection)
         for other in others {
             let record = other.device.record.text
             try close(other, app, at: now, connection)
@@ -170,6 +178,16 @@ extension SQLBindingStore {
                 "registration-replaced", user: user, other: other.user, record: record, app: app, at: now, connection)
         }
         return others.map(\.device.record)
+    }
+
+    private static func others(
+        of device: BoundDevice, _ app: AppID, _ connection: any SQLConnection
+    ) throws -> [Binding] {
+        guard let handle = device.handle else { return [] }
+        return try connection.rows(
+            selectOthers,
+            [.integer(app.number), .text(device.platform.rawValue), .text(handle.text), .text(device.record.text)]
+        ).map(binding)
     }
 
     private static func close(

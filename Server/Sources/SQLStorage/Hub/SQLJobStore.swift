@@ -7,10 +7,16 @@ public struct SQLJobStore: JobStore {
     private let database: any SQLDatabase
     private let claimStatement: SQLStatement
 
+    /// With one writer rows come in the order of their numbers. With many, a row bears when it was handed to the store; from then on a
+    /// checkpoint waits for another's write at most before its own, and a write is committed within a minute and the time of an answer, or
+    /// never: less than 80 seconds each.
+    public var feedbackSettling: Duration
+
     /// Creates the store.
     public init(_ database: any SQLDatabase) {
         self.database = database
         claimStatement = Self.claim(database.dialect)
+        feedbackSettling = database.dialect == .sqlite ? .seconds(5) : .seconds(180)
     }
 
     public func create(_ job: NewJob, limit: Int, in hub: HubID, at now: Timestamp) async throws -> HubJob {

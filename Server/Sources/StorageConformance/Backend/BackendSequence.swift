@@ -95,9 +95,12 @@ public struct BackendSequence {
         let since = now - .seconds(Int64(number(0...300)))
         let change = DeviceChange(device.record, mark: Int64(number(1...2)))
         switch number(0...8) {
-        case 0, 1: try await note("bind") { try await stores.bindings.bind(device, to: user.id, with: .issue(issued), at: now) }
+        case 0, 1:
+            try await note("bind") { try await stores.bindings.bind(device, to: user.id, with: .issue(issued), mark: 1, at: now) }
         case 2:
-            try await note("rebind") { try await stores.bindings.bind(device, to: user.id, with: .presented(presented), at: now) }
+            try await note("rebind") {
+                try await stores.bindings.bind(device, to: user.id, with: .presented(presented), mark: 1, at: now)
+            }
         case 3:
             try await note("unbind") {
                 try await stores.bindings.unbind(device.record, from: user.id, if: .credential(presented), at: now)

@@ -10,7 +10,7 @@ public enum BindingStorePromises {
     public static let all: [StoragePromise<BackendStores>] = [
         keepsADevice, changesMakeNewOnes, refusesTheDevicesOfOthers, handsOver, replacesTheHandle, issuesWithTheBinding,
         wantsThePresentedCredential, unbindsWhatWasSeen, remembers, bindsOnce,
-        notesChanges,
+        notesChanges, notesWhatItBinds,
     ]
 
     private typealias Sample = BackendSample
@@ -18,12 +18,12 @@ public enum BindingStorePromises {
     /// Binds, and expects it to hold.
     @discardableResult
     private static func bind(
-        _ device: BoundDevice, to user: User, with credential: BindingCredential = .none, in stores: BackendStores,
-        at now: Timestamp = Sample.start
+        _ device: BoundDevice, to user: User, with credential: BindingCredential = .none, mark: Int64 = 1,
+        in stores: BackendStores, at now: Timestamp = Sample.start
     ) async throws -> (binding: Binding, replaced: [RecordID]) {
         guard
             case .bound(let binding, let replaced) = try await stores.bindings.bind(
-                device, to: user.id, with: credential, at: now)
+                device, to: user.id, with: credential, mark: mark, at: now)
         else { throw Sample.Unexpected(what: "the device was not bound") }
         return (binding, replaced)
     }
@@ -41,7 +41,7 @@ public enum BindingStorePromises {
         #expect(try await stores.bindings.current(try #require(RecordID("PHONE-1"))) == nil)
         #expect(try await bind(device, to: ada, in: stores, at: Sample.time(9)).binding == binding, "the same again is the same")
         let error = await #expect(throws: ServiceError.self) {
-            _ = try await stores.bindings.bind(device, to: UserID(99), with: .none, at: Sample.start)
+            _ = try await stores.bindings.bind(device, to: UserID(99), with: .none, mark: 1, at: Sample.start)
         }
         #expect(error != nil)
     }
@@ -70,7 +70,7 @@ public enum BindingStorePromises {
         try await bind(device, to: ada, in: stores)
         for handle in [2, nil] {
             let outcome = try await stores.bindings.bind(
-                try Sample.device("phone-1", handle: handle), to: bob.id, with: .none, at: Sample.time(1))
+                try Sample.device("phone-1", handle: handle), to: bob.id, with: .none, mark: 1, at: Sample.time(1))
             #expect(outcome == .heldByAnother)
         }
         #expect(try await stores.bindings.current(device.record)?.user == ada.id)
@@ -119,7 +119,7 @@ public enum BindingStorePromises {
         }
         let refused = try await stores.bindings.bind(
             try Sample.device("phone-1", handle: 2), to: bob.id,
-            with: .issue(try Sample.credential("phone-1", of: bob, digest: 9)),
+            with: .issue(try Sample.credential("phone-1", of: bob, digest: 9)), mark: 1,
             at: Sample.start)
         #expect(refused == .heldByAnother)
         #expect(try await stores.bindings.state(of: device.record).credential == Array(repeating: 2, count: 32))
@@ -133,7 +133,7 @@ public enum BindingStorePromises {
         try await bind(device, to: ada, with: .issue(try Sample.credential("phone-1", of: ada, digest: 2)), in: stores)
         let moved = try Sample.device("phone-1", handle: 7)
         for digest in [[UInt8](repeating: 1, count: 32), []] {
-            let outcome = try await stores.bindings.bind(moved, to: ada.id, with: .presented(digest), at: Sample.time(1))
+            let outcome = try await stores.bindings.bind(moved, to: ada.id, with: .presented(digest), mark: 1, at: Sample.time(1))
             #expect(outcome == .credentialReplaced)
         }
         #expect(try await stores.bindings.current(device.record)?.device == device)
@@ -191,6 +191,34 @@ public enum BindingStorePromises {
         try await stores.bindings.end(changes[0])
         try await stores.bindings.end(changes[0])
         #expect(try await unended(before: 9) == [])
+    }
+
+    private static let notesWhatItBinds = StoragePromise<BackendStores>(
+        "a binding is noted as a change with all that it replaced, and one that was refused is not"
+    ) { stores in
+        let (ada, bob) = (try await Sample.user("ada", in: stores), try await Sample.user("bob", in: stores))
+        let (one, two) = (try Sample.device("phone-1", handle: 1), try Sample.device("phone-2", handle: 1))
+        func unended() async throws -> [RecordID] {
+            try await stores.bindings.unended(begunBefore: Sample.time(100), limit: 9)
+        }
+        #expect(try await stores.bindings.last(one.record) == nil)
+        let first = try await bind(one, to: ada, mark: 5, in: stores).binding
+        #expect(try await unended() == [one.record])
+        try await stores.bindings.end(DeviceChange(one.record, mark: 5))
+        let refused = try await stores.bindings.bind(
+            try Sample.device("phone-1", handle: 2), to: bob.id, with: .none, mark: 6, at: Sample.time(1))
+        #expect(refused == .heldByAnother)
+        #expect(try await unended() == [])
+        #expect(try await stores.bindings.sharers(of: two) == [one.record])
+        try await bind(two, to: bob, mark: 7, in: stores, at: Sample.time(2))
+        #expect(try await unended() == [one.record, two.record])
+        #expect(try await stores.bindings.last(one.record)?.number == first.number)
+        #expect(try await stores.bindings.last(one.record)?.until == Sample.time(2))
+        #expect(try await stores.bindings.sharers(of: one) == [two.record])
+        #expect(try await stores.bindings.sharers(of: two) == [])
+        #expect(try await stores.bindings.sharers(of: try Sample.device("phone-3", handle: nil)) == [])
+        for record in [one.record, two.record] { try await stores.bindings.end(DeviceChange(record, mark: 7)) }
+        #expect(try await unended() == [])
     }
 
     private static let remembers = StoragePromise<BackendStores>(

@@ -163,7 +163,8 @@ public enum NotificationStorePromises {
         let (ada, bob) = (try await Sample.user("ada", in: stores), try await Sample.user("bob", in: stores))
         for (number, tags) in [["old"], ["new"]].enumerated() {
             _ = try await stores.bindings.bind(
-                try Sample.device("phone-1", handle: 1, tags: tags), to: bob.id, with: .none, at: Sample.time(Int64(number)))
+                try Sample.device("phone-1", handle: 1, tags: tags), to: bob.id, with: .none, mark: 1,
+                at: Sample.time(Int64(number)))
         }
         for audience in ["old", "new", "other"] {
             _ = try await Sample.send(try Sample.draft(from: ada, to: audience), in: stores)

@@ -138,7 +138,8 @@ public enum ReadingStorePromises {
         let ada = try await Sample.user("ada", in: stores)
         for number in 0..<4 {
             _ = try await stores.bindings.bind(
-                try Sample.device("phone-\(number)", handle: 1), to: ada.id, with: .none, at: Sample.time(Int64(number * 10)))
+                try Sample.device("phone-\(number)", handle: 1), to: ada.id, with: .none, mark: 1,
+                at: Sample.time(Int64(number * 10)))
         }
         _ = try await Sample.send(try Sample.draft(from: ada, to: "a"), in: stores, at: Sample.time(15))
         func held() async throws -> [String] {
@@ -210,7 +211,7 @@ public enum ReadingStorePromises {
             name: try Sample.name(name), role: .sender, password: try Sample.hash("secret"), at: Sample.start)
         _ = try await stores.bindings.bind(
             try Sample.device("phone-\(name)", handle: 0xABCDEF0123, tags: ["username:\(name)"]), to: user.id,
-            with: .issue(try Sample.credential("phone-\(name)", of: user, digest: 7)), at: Sample.start)
+            with: .issue(try Sample.credential("phone-\(name)", of: user, digest: 7)), mark: 1, at: Sample.start)
         try await stores.contents.stage(try Sample.content("c-\(name)", of: user), quota: 1000, at: Sample.start)
         let draft = try Sample.draft(from: user, to: "username:\(name)", content: "c-\(name)", key: Sample.key("k"))
         let sent = try await Sample.send(draft, in: stores)

@@ -83,7 +83,7 @@ public enum UserStorePromises {
         for (user, phone, handle) in [(ada, "phone-1", 1), (ada, "phone-2", 2), (bob, "phone-3", 3)] {
             let credential = try Sample.credential(phone, of: user, digest: 1)
             _ = try await stores.bindings.bind(
-                try Sample.device(phone, handle: handle), to: user.id, with: .issue(credential), at: Sample.start)
+                try Sample.device(phone, handle: handle), to: user.id, with: .issue(credential), mark: 1, at: Sample.start)
         }
         let removed = try #require(try await stores.users.remove(bob.id, at: Sample.time(5)))
         #expect(removed.map(\.text) == ["phone-3"])

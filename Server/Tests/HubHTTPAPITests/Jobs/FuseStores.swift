@@ -30,6 +30,8 @@ struct FuseJobStore: JobStore {
 
     typealias SQLJobs = any JobStore
 
+    var feedbackSettling: Duration { base.feedbackSettling }
+
     func create(_ job: NewJob, limit: Int, in hub: HubID, at now: Timestamp) async throws -> HubJob {
         try await base.create(job, limit: limit, in: hub, at: now)
     }

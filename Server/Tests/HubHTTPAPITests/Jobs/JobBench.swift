@@ -55,7 +55,10 @@ final class JobBench: Sendable {
             NotificationHub(id: $0, stores: stores, clock: clock, logger: quiet)
         }
         hub = makeHub(record.id)
-        jobStore = SQLJobStore(database)
+        var store = SQLJobStore(database)
+        // As where many write.
+        store.feedbackSettling = .seconds(180)
+        jobStore = store
         if let containers { self.containers = containers } else { self.containers = try await place.open(folder) }
         jobs = HubJobs(
             store: jobStore, containers: self.containers, devices: devices, format: RegistrationFileFormat(),

@@ -14,6 +14,8 @@ struct StallingJobStore: JobStore {
         return job
     }
 
+    var feedbackSettling: Duration { base.feedbackSettling }
+
     func create(_ job: NewJob, limit: Int, in hub: HubID, at now: Timestamp) async throws -> HubJob {
         try await base.create(job, limit: limit, in: hub, at: now)
     }

@@ -1,5 +1,6 @@
 import AppBackend
 import RichPushModel
+import ServiceErrors
 import Synchronization
 
 /// A bucket out of which nothing is removed, and in which nobody looks for what to remove, unless its contents are the database's.
@@ -13,6 +14,7 @@ final class OwnedContentStore: ContentStore {
     private let clock: any ServiceClock
     private let require: @Sendable () async throws -> Void
     private let lastAnswer = Mutex<Duration?>(nil)
+    private let wasOwn = Mutex(false)
 
     /// - Parameter require: throws unless the contents are the database's.
     init(_ base: any ContentStore, clock: any ServiceClock, require: @escaping @Sendable () async throws -> Void) {
@@ -21,7 +23,14 @@ final class OwnedContentStore: ContentStore {
         self.require = require
     }
 
-    func beginUpload(limit: Int64) async throws -> any ContentUpload { try await base.beginUpload(limit: limit) }
+    /// Where the start could not look, the first upload does: another database would remove the bytes within an hour.
+    func beginUpload(limit: Int64) async throws -> any ContentUpload {
+        if !wasOwn.withLock({ $0 }) {
+            // Whose it is, is for the operator alone.
+            do { try await look() } catch { throw ServiceError(.storageUnavailable, "the content store cannot be used now") }
+        }
+        return try await base.beginUpload(limit: limit)
+    }
 
     func open(_ digest: ContentDigest) async throws -> (any ContentReader)? { try await base.open(digest) }
 
@@ -46,5 +55,6 @@ final class OwnedContentStore: ContentStore {
         if let last = lastAnswer.withLock({ $0 }), now - last < Self.trust { return }
         try await require()
         lastAnswer.withLock { $0 = now }
+        wasOwn.withLock { $0 = true }
     }
 }
