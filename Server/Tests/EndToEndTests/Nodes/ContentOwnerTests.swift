@@ -79,6 +79,10 @@ struct ContentOwnerTests {
             let error = await #expect(throws: ServiceError.self) { try await sweep(second) }
             #expect(error?.code == .notReady && error?.detail?.contains("is a copy of the one") == true)
             await #expect(throws: ServiceError.self) { try await second.storage.contents.check() }
+            let upload = await #expect(throws: ServiceError.self) {
+                try await second.backend.setDefaultPicture(Array(Picture.random(side: 4)), fileName: "other.gif")
+            }
+            #expect(upload?.code == .storageUnavailable && upload?.detail?.contains("clarion") == false)
             #expect(try await bucket.digests(after: nil, limit: 10) == before)
             await second.storage.close()
             try await proxy.stop()

@@ -26,8 +26,9 @@ final class OwnedContentStore: ContentStore {
     /// Where the start could not look, the first upload does: another database would remove the bytes within an hour.
     func beginUpload(limit: Int64) async throws -> any ContentUpload {
         if !wasOwn.withLock({ $0 }) {
-            // Whose it is, is for the operator alone.
-            do { try await look() } catch { throw ServiceError(.storageUnavailable, "the content store cannot be used now") }
+            // Whose it is, is for the operator alone. A removal asks by itself: the contents may have been adopted since.
+            do { try await require() } catch { throw ServiceError(.storageUnavailable, "the content store cannot be used now") }
+            wasOwn.withLock { $0 = true }
         }
         return try await base.beginUpload(limit: limit)
     }
@@ -55,6 +56,5 @@ final class OwnedContentStore: ContentStore {
         if let last = lastAnswer.withLock({ $0 }), now - last < Self.trust { return }
         try await require()
         lastAnswer.withLock { $0 = now }
-        wasOwn.withLock { $0 = true }
     }
 }
