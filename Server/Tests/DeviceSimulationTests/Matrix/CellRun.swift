@@ -54,6 +54,9 @@ struct CellRun {
         await phone.start()
         try await phone.perform(.openApp)
         try await phone.perform(.signIn(user: "alice", password: "alice"))
+        // The permission that the sign-in asked for goes to the server behind it; a process that ends before would owe it, and a server
+        // in trouble would be asked again and again.
+        await expectRest()
         switch cell.state {
         case .foreground: break
         case .background: try await phone.perform(.home)
@@ -175,11 +178,15 @@ struct CellRun {
 
     /// Nothing is under way any more, and nobody waits for a moment of the next minutes to do something more.
     private func expectQuiet() async {
-        let phone = phone
         for time: Duration in [.zero, .seconds(300)] {
             clock.advance(by: time)
-            #expect(await eventually { await phone.isAtRest }, "\(cell): something is still under way")
+            await expectRest()
         }
+    }
+
+    private func expectRest() async {
+        let phone = phone
+        #expect(await eventually { await phone.isAtRest }, "\(cell): something is still under way")
     }
 }
 
