@@ -70,19 +70,74 @@ import Testing
         #expect(tags(test) == [.user(bob.name)] && test.hub.devices.keys.map(\.text) == ["new"])
     }
 
-    @Test("leaves a device alone that no user of the backend ever had")
-    func foreign() async throws {
+    @Test("to a record that has another handle since gives the former one back to the record that has it now")
+    func tookAFormerHandle() async throws {
         let test = try await TestBackend()
-        let device = DeviceUpsert(
-            id: try #require(RecordID("foreign")), kind: .installation,
-            handle: DeviceHandle(Sample.handle(1), platform: .apns))
-        _ = try await test.hub.upsert(device)
-        try await test.stores.bindings.begin(DeviceChange(device.id), at: test.clock.now)
+        let (ann, bob) = (try await test.user("ann"), try await test.user("bob"))
+        test.hub.losingNextUpsert {
+            _ = try? await test.install(ann, "one", handle: 2)
+            _ = try? await test.install(bob, "two", handle: 1)
+        }
+        #expect(await code { _ = try await test.install(ann, "one", handle: 1) } == .outcomeUnknown)
+        #expect(test.hub.devices.keys.map(\.text) == ["one"], "what is to be mended: nothing reaches bob's phone")
         test.clock.advance(by: .seconds(121))
         try await test.upkeep.endChanges()
-        #expect(test.hub.devices.keys.contains(device.id))
-        #expect(try await unended(test).isEmpty)
+        #expect(test.hub.devices.mapValues(\.tags) == [try id("one"): [.user(ann.name)], try id("two"): [.user(bob.name)]])
     }
+
+    @Test("of a user who is erased meanwhile leaves no device behind, whether the process lives or not")
+    func erased() async throws {
+        let test = try await TestBackend()
+        for isCutOff in [false, true] {
+            let ann = try await test.user("ann")
+            let erase: @Sendable () async -> Void = { try? await test.backend.eraseUser(name: "ann") }
+            if isCutOff { test.hub.losingNextUpsert(erase) } else { test.hub.duringNextUpsert(erase) }
+            let failure = await code { _ = try await test.install(ann, "phone", handle: 1) }
+            #expect(failure == (isCutOff ? .outcomeUnknown : .unauthenticated))
+            #expect(test.hub.devices.isEmpty == !isCutOff)
+            test.clock.advance(by: .seconds(121))
+            try await test.upkeep.endChanges()
+            #expect(test.hub.devices.isEmpty)
+            #expect(try await unended(test).isEmpty)
+        }
+    }
+
+    @Test("mended late by a process that dies itself, while the device signs out, does not bring it back for good")
+    func mendedLate() async throws {
+        let test = try await TestBackend()
+        let (ann, bob) = (try await test.user("ann"), try await test.user("bob"))
+        _ = try await test.install(ann, "old", handle: 1)
+        _ = try await test.install(bob, "new", handle: 1)
+        try await test.stores.bindings.begin(DeviceChange(try id("old")), at: test.clock.now)
+        test.clock.advance(by: .seconds(121))
+        test.hub.losingNextUpsert {
+            guard let phone = InstallationID("new") else { return }
+            try? await test.backend.deleteInstallation(id: phone, for: bob)
+        }
+        #expect(await code { try await test.upkeep.endChanges() } == .outcomeUnknown)
+        #expect(tags(test) == [.user(bob.name)], "what is to be mended")
+        test.clock.advance(by: .seconds(121))
+        try await test.upkeep.endChanges()
+        #expect(test.hub.devices.isEmpty)
+    }
+
+    @Test("that the hub refuses for good is over, and the hub keeps nothing of the user before")
+    func refused() async throws {
+        let test = try await TestBackend()
+        let (ann, bob) = (try await test.user("ann"), try await test.user("bob"))
+        _ = try await test.install(ann, "phone", handle: 1)
+        test.hub.refuseDevices(.invalidField)
+        #expect(await code { _ = try await test.install(ann, "phone", handle: 1) } == .invalidField)
+        #expect(tags(test) == [.user(ann.name)], "what the hub said before is as good as nothing else")
+        #expect(await code { _ = try await test.install(bob, "phone", handle: 1) } == .invalidField)
+        #expect(test.hub.devices.isEmpty)
+        #expect(try await unended(test).isEmpty)
+        test.hub.refuseDevices(nil)
+        _ = try await test.install(bob, "phone", handle: 1)
+        #expect(tags(test) == [.user(bob.name)])
+    }
+
+    private func id(_ text: String) throws -> RecordID { try #require(RecordID(text)) }
 
     @Test("by a sign-out that overtook it does not bring the device back")
     func signedOut() async throws {
@@ -110,7 +165,7 @@ import Testing
         }
         for _ in 1...3 {
             test.clock.advance(by: .seconds(121))
-            #expect(await code { _ = try await test.upkeep.endChanges() } == .storageUnavailable)
+            #expect(await code { try await test.upkeep.endChanges() } == .storageUnavailable)
             #expect(try await unended(test).map(\.text) == ["phone"])
         }
         test.clock.advance(by: .seconds(121))

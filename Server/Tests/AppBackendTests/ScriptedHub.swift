@@ -28,6 +28,7 @@ final class ScriptedHub: HubSending {
         var devices: [RecordID: DeviceUpsert] = [:]
         var failures: [Failure] = []
         var deviceFailures = 0
+        var refusal: ServiceErrorCode?
         var beforeUpsert: (@Sendable () async -> Void)?
         var losesUpsertAnswer = false
         var knowsHandles = true
@@ -52,6 +53,10 @@ final class ScriptedHub: HubSending {
     func losingNextUpsert(_ work: @escaping @Sendable () async -> Void) {
         state.withLock { ($0.beforeUpsert, $0.losesUpsertAnswer) = (work, true) }
     }
+    /// Runs once, before the next device is stored.
+    func duringNextUpsert(_ work: @escaping @Sendable () async -> Void) { state.withLock { $0.beforeUpsert = work } }
+    /// Refuses every device from now on, or none.
+    func refuseDevices(_ code: ServiceErrorCode?) { state.withLock { $0.refusal = code } }
     /// From now on one handle may be that of several devices, as at a hub elsewhere.
     func keepsSameHandle() { state.withLock { $0.knowsHandles = false } }
     func failCancels(times: Int) { state.withLock { $0.cancelFailures = times } }
@@ -168,6 +173,7 @@ final class ScriptedHub: HubSending {
                 state.deviceFailures -= 1
                 throw ServiceError(.storageUnavailable)
             }
+            if let refusal = state.refusal { throw ServiceError(refusal) }
             if request.replacesSameHandle, state.knowsHandles {
                 state.devices = state.devices.filter { $0.key == request.id || $0.value.handle != request.handle }
             }

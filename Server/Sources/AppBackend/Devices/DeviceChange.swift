@@ -10,8 +10,11 @@ public struct DeviceChange: Hashable, Sendable {
     public var mark: Int64
 
     /// Creates a change; the mark is a number by chance unless one is given.
-    public init(_ record: RecordID, mark: Int64 = .random(in: 1 ... .max)) {
+    public init(_ record: RecordID, mark: Int64 = DeviceChange.newMark()) {
         self.record = record
         self.mark = mark
     }
+
+    /// A number by chance, for several changes that begin together.
+    public static func newMark() -> Int64 { .random(in: 1 ... .max) }
 }

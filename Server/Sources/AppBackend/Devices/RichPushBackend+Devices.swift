@@ -27,7 +27,8 @@ extension RichPushBackend {
     /// Ends a device of the caller. Can be repeated.
     ///
     /// The hub comes first: if the process dies between the two, nothing is pushed to the device any more, and its credential
-    /// still works for the repeat that ends the binding. For that reason no change is noted before: it would bring the device back.
+    /// still works for the repeat that ends the binding. For that reason no change is noted before: it would bring the device back. It is
+    /// noted with the end of the binding, for a hub that hears of an earlier registration late.
     /// Only what was seen at the start ends: a sign-in that comes meanwhile stays, at the hub too.
     func unregister(_ record: RecordID, for principal: Principal) async throws {
         let bindings = parts.stores.bindings
@@ -36,10 +37,12 @@ extension RichPushBackend {
         let condition = principal.credentialDigest.map(UnbindingCondition.credential) ?? .unchanged(seen)
         let isOwn = try await bindings.current(record)?.user == principal.userID
         if isOwn { _ = try await parts.hub.removeDevice(record) }
-        let outcome = try await bindings.unbind(record, from: principal.userID, if: condition, at: parts.clock.now)
+        let change = DeviceChange(record)
+        let outcome = try await bindings.unbind(
+            record, from: principal.userID, if: condition, mark: change.mark, at: parts.clock.now)
         bearers.forget(record.text)
         // Also when nothing ended: whoever was bound meanwhile has just lost their device at the hub.
-        if isOwn || outcome == .unbound { try await synchronise(record) }
+        if outcome == .unbound { try await parts.synchronise(record, in: change) } else if isOwn { try await synchronise(record) }
         switch outcome {
         case .unbound: break
         case .foreign: throw ServiceError(.notFound, "there is no such registration")

@@ -60,12 +60,13 @@ extension RichPushBackend {
         // The hub first, as in signing out: a removal that is cut off can be repeated, and no device hears of it meanwhile.
         let bindings = try await parts.stores.bindings.bindings(of: id, since: parts.clock.now, limit: Self.bindingLimit)
         for binding in bindings where binding.until == nil { _ = try await parts.hub.removeDevice(binding.device.record) }
-        guard let records = try await parts.stores.users.remove(id, at: parts.clock.now) else {
+        let mark = DeviceChange.newMark()
+        guard let records = try await parts.stores.users.remove(id, mark: mark, at: parts.clock.now) else {
             throw Self.noUser
         }
         parts.authenticator.forget()
         bearers.forget()
-        for record in records { try await synchronise(record) }
+        for record in records { try await parts.synchronise(record, in: DeviceChange(record, mark: mark)) }
     }
 
     private static let noUser = ServiceError(.notFound, "there is no user of this name")

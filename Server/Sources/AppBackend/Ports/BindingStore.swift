@@ -23,15 +23,16 @@ public protocol BindingStore: Sendable {
     /// The binding of a record that was made last, whether it holds or not; absent when there was none, or it is forgotten.
     func last(_ record: RecordID) async throws -> Binding?
 
-    /// Other records that are bound with the handle and platform of this device.
-    func sharers(of device: BoundDevice) async throws -> [RecordID]
+    /// Other records that are bound now with a handle and platform with which this record is or was bound.
+    func sharers(of record: RecordID) async throws -> [RecordID]
 
     /// What there is to sign out of: the binding of the record that holds now, and its credential.
     func state(of record: RecordID) async throws -> BindingState
 
-    /// Closes the user's binding of a record and deletes the record's credential, if the condition holds still.
+    /// Closes the user's binding of a record and deletes the record's credential, if the condition holds still. Where it answers
+    /// `unbound`, the change is noted as begun.
     func unbind(
-        _ record: RecordID, from user: UserID, if condition: UnbindingCondition, at now: Timestamp
+        _ record: RecordID, from user: UserID, if condition: UnbindingCondition, mark: Int64, at now: Timestamp
     ) async throws -> UnbindingOutcome
 
     /// Notes a change of a device before it begins.

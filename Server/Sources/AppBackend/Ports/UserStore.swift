@@ -24,6 +24,6 @@ public protocol UserStore: Sendable {
     func users(after name: UserName?, limit: Int) async throws -> [User]
 
     /// Removes a user, closes their bindings and deletes their credentials, in one transaction. Returns the records whose
-    /// bindings were closed, or `nil` when there was no such user. The number is never used again.
-    func remove(_ id: UserID, at now: Timestamp) async throws -> [RecordID]?
+    /// bindings were closed, each noted as a change that has begun, or `nil` when there was no such user. The number is never used again.
+    func remove(_ id: UserID, mark: Int64, at now: Timestamp) async throws -> [RecordID]?
 }

@@ -13,8 +13,6 @@ public struct BackendUpkeep: Sendable {
     /// Changes of devices that began so long ago and were not ended were cut off: a request lasts half a minute, and what it has
     /// asked a database is done a minute and twenty seconds after that, or never.
     static let changeAge: Duration = .seconds(120)
-    /// How long one look at them may take before it is the turn of the rest.
-    private static let changesTurn: Duration = .seconds(5)
     /// The most pieces of work in one round.
     static let batch = 100
 
@@ -36,14 +34,32 @@ public struct BackendUpkeep: Sendable {
 
     /// Works until the task is cancelled. Storage that fails for a while is logged and tried again.
     public func run() async {
+        // A hub elsewhere may keep each change waiting for a minute, and a recall must not.
+        async let changesEnd: Void = runChanges()
+        await runWork()
+        await changesEnd
+    }
+
+    private func runChanges() async {
+        while !Task.isCancelled {
+            var isMore = false
+            await attempt(changes) {
+                let round = try await changesRound()
+                isMore = round.isMore
+                if let failure = round.failure { throw failure }
+            }
+            do { try await parts.clock.sleep(for: isMore ? Self.interval : Self.sweepInterval) } catch { return }
+        }
+    }
+
+    private func runWork() async {
         var nextSweep = parts.clock.uptime
         while !Task.isCancelled {
             var tried = 0
             await attempt(rounds) { tried = try await work() }
             if parts.clock.uptime >= nextSweep {
                 var isMore = false
-                await attempt(changes) { isMore = try await endChanges() }
-                await attempt(sweeps) { isMore = try await sweep() || isMore }
+                await attempt(sweeps) { isMore = try await sweep() }
                 // What one run left waits for the outbox's turn only.
                 nextSweep = parts.clock.uptime + (isMore ? Self.interval : Self.sweepInterval)
             }
@@ -65,21 +81,21 @@ public struct BackendUpkeep: Sendable {
         return due.count
     }
 
-    /// Makes the hub say what the bindings say where a change was cut off, at most a batch; whether there is more.
-    @discardableResult
-    public func endChanges() async throws -> Bool {
+    /// Makes the hub say what the bindings say where a change was cut off, at most a batch. One that fails is thrown at the end, and tried
+    /// again two minutes later.
+    public func endChanges() async throws { if let failure = try await changesRound().failure { throw failure } }
+
+    private func changesRound() async throws -> (isMore: Bool, failure: (any Error)?) {
         let moment = parts.clock.now - Self.changeAge
         let records = try await parts.stores.bindings.unended(begunBefore: moment, limit: Self.batch)
-        var failure: (any Error)?
-        let end = parts.clock.uptime + Self.changesTurn
-        for record in records where parts.clock.uptime < end {
+        var failures: [any Error] = []
+        for record in records {
             let change = try await parts.begin(record)
-            do { try await parts.synchronise(record, in: change) } catch { failure = failure ?? error }
-            // Of what failed the change of just now stays, for the next look.
+            do { try await parts.synchronise(record, in: change, thoroughly: true) } catch { failures.append(error) }
+            // Of what failed the change of just now stays, for the next look; what was refused for good has ended.
             try await parts.stores.bindings.endAll(of: record, begunBefore: moment)
         }
-        if let failure { throw failure }
-        return records.count == Self.batch
+        return (isMore: records.count == Self.batch && failures.count < records.count, failure: failures.first)
     }
 
     /// Removes what its time has passed, a bounded number of each kind; whether there is more.

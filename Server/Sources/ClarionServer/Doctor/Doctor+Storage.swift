@@ -109,7 +109,7 @@ extension Doctor {
     }
 
     /// Opens a database, and does not make one: a file is opened as a command does it beside a server, and only if it holds something.
-    private static func existing(_ settings: Settings) throws -> (any SQLDatabase)? {
+    static func existing(_ settings: Settings) throws -> (any SQLDatabase)? {
         if let place = settings.database {
             return try connect(to: place)
         }

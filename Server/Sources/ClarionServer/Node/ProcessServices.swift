@@ -1,4 +1,5 @@
 import Logging
+import ServiceErrors
 import ServiceLifecycle
 import UnixSignals
 
@@ -14,6 +15,12 @@ enum ProcessServices {
             },
             gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         configuration.maximumGracefulShutdownDuration = deadline + .seconds(2)
-        try await ServiceGroup(configuration: configuration).run()
+        do {
+            try await ServiceGroup(configuration: configuration).run()
+        } catch is CancellationError {
+            throw ServiceError(
+                .notReady,
+                "not everything came to its end in the time for it; what was under way is repeated by whoever takes it up")
+        }
     }
 }

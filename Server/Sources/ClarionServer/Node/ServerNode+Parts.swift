@@ -44,6 +44,11 @@ extension ServerNode {
         guard let database = settings.database, let identity = storage.identity, let clock = storage.clock as? NodeClock else {
             return nil
         }
+        if !identity.isLasting {
+            logger.warning(
+                "Another process uses the data directory: this node has a name for its own life, and after a crash its work waits for a minute",
+                metadata: ["path": "\(settings.dataDirectory)"])
+        }
         return NodeMembership(
             store: SQLNodeStore(storage.database), fence: SchemaFence(storage.database), clock: clock, identity: identity,
             role: settings.role, database: database,

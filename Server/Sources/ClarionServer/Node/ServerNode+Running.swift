@@ -114,7 +114,10 @@ extension ServerNode {
     func router() -> ServiceRouter {
         let router = ServiceRouter(options: serviceOptions())
         HealthRoutes(checks: readinessChecks).addRoutes(to: router)
-        guard settings.role.answers else { return router }
+        guard settings.role.answers else {
+            router.add(WorkerRoutes())
+            return router
+        }
         let proxies = settings.listening.trustedProxies
         let backendOptions = BackendHTTPOptions(
             clock: options.clock, requestLimit: settings.listening.requestLimit,

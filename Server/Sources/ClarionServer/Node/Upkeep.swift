@@ -1,4 +1,5 @@
 import Logging
+import PushHub
 import RichPushModel
 
 /// Work in small steps that a node does from time to time. Storage that fails is logged and tried again at the next turn.
@@ -14,13 +15,15 @@ struct Upkeep: Sendable {
 
     /// Works until the task is cancelled.
     func run() async {
+        let trouble = TroubleLog(failure, logger: logger)
         while !Task.isCancelled {
             do {
                 try await turn()
+                trouble.succeeded()
             } catch is CancellationError {
                 return
             } catch {
-                logger.warning(failure, metadata: ["error_type": "\(type(of: error))"])
+                trouble.failed(error)
             }
             do { try await clock.sleep(for: interval) } catch { return }
         }

@@ -83,8 +83,13 @@ public struct SQLBindingStore: BindingStore {
         }
     }
 
-    public func sharers(of device: BoundDevice) async throws -> [RecordID] {
-        try await database.reading { [app] in try Self.others(of: device, app, $0).map(\.device.record) }
+    public func sharers(of record: RecordID) async throws -> [RecordID] {
+        try await database.reading { [app] connection in
+            try connection.rows(Self.selectSharers, [.integer(app.number), .text(record.text)]).map { row in
+                guard let sharer = RecordID(try row.text(0)) else { throw SQLFault.unexpectedColumn(0) }
+                return sharer
+            }
+        }
     }
 
     public func state(of record: RecordID) async throws -> BindingState {
@@ -92,26 +97,33 @@ public struct SQLBindingStore: BindingStore {
     }
 
     public func unbind(
-        _ record: RecordID, from user: UserID, if condition: UnbindingCondition, at now: Timestamp
+        _ record: RecordID, from user: UserID, if condition: UnbindingCondition, mark: Int64, at now: Timestamp
     ) async throws -> UnbindingOutcome {
         try await database.writing { [app] connection in
-            guard let row = try connection.row(Self.selectLast, [.integer(app.number), .text(record.text)]) else {
-                return .foreign
-            }
-            let last = try Self.binding(row)
-            guard last.user == user else { return .foreign }
-            guard last.until == nil else { return .unbound }
-            let state = try Self.state(of: record, app, connection)
-            let isMeant =
-                switch condition {
-                case .unchanged(let seen): state == seen
-                case .credential(let digest): state.credential == digest
-                }
-            guard isMeant else { return .superseded }
-            try Self.close(last, app, at: now, connection)
-            try connection.run(SQLCredentialStore.deleteOfInstallation, [.integer(app.number), .text(record.text)])
-            return .unbound
+            let outcome = try Self.unbind(record, from: user, if: condition, app, at: now, connection)
+            if outcome == .unbound { try Self.begin(DeviceChange(record, mark: mark), app, at: now, connection) }
+            return outcome
         }
+    }
+
+    private static func unbind(
+        _ record: RecordID, from user: UserID, if condition: UnbindingCondition, _ app: AppID, at now: Timestamp,
+        _ connection: any SQLConnection
+    ) throws -> UnbindingOutcome {
+        guard let row = try connection.row(selectLast, [.integer(app.number), .text(record.text)]) else { return .foreign }
+        let last = try binding(row)
+        guard last.user == user else { return .foreign }
+        guard last.until == nil else { return .unbound }
+        let state = try state(of: record, app, connection)
+        let isMeant =
+            switch condition {
+            case .unchanged(let seen): state == seen
+            case .credential(let digest): state.credential == digest
+            }
+        guard isMeant else { return .superseded }
+        try close(last, app, at: now, connection)
+        try connection.run(SQLCredentialStore.deleteOfInstallation, [.integer(app.number), .text(record.text)])
+        return .unbound
     }
 
     public func bindings(of user: UserID, since moment: Timestamp, limit: Int) async throws -> [Binding] {
@@ -229,7 +241,8 @@ extension SQLBindingStore {
 extension SQLBindingStore {
     static let all =
         limitStatements + changeStatements + [
-            selectCurrent, selectLast, selectOthers, selectSince, selectHeld, selectAll, selectTags, insertOne, insertTag,
+            selectCurrent, selectLast, selectOthers, selectSharers, selectSince, selectHeld, selectAll, selectTags, insertOne,
+            insertTag,
             deleteTag,
             setFacts, closeOne,
         ]
@@ -247,6 +260,12 @@ extension SQLBindingStore {
             SELECT \(columns) FROM bindings
             WHERE app_id = $1 AND platform = $2 AND handle = $3 AND record_id <> $4 AND until_at IS NULL
             """)
+    private static let selectSharers = SQLStatement(
+        """
+        SELECT DISTINCT b.record_id FROM bindings m
+        JOIN bindings b ON b.app_id = m.app_id AND b.platform = m.platform AND b.handle = m.handle
+        WHERE m.app_id = $1 AND m.record_id = $2 AND b.record_id <> $2 AND b.until_at IS NULL
+        """)
     static let selectSince = SQLStatement(
         composed: """
             SELECT \(columns) FROM bindings

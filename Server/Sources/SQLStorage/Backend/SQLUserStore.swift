@@ -65,11 +65,14 @@ public struct SQLUserStore: UserStore {
         }
     }
 
-    public func remove(_ id: UserID, at now: Timestamp) async throws -> [RecordID]? {
+    public func remove(_ id: UserID, mark: Int64, at now: Timestamp) async throws -> [RecordID]? {
         try await database.writing { [app] connection in
             guard try connection.run(Self.delete, [.integer(app.number), .integer(id.number)]) > 0 else { return nil }
             try connection.run(SQLCredentialStore.deleteOfUser, [.integer(app.number), .integer(id.number)])
             let records = try SQLBindingStore.closeAll(of: id, app, at: now, connection)
+            for record in records {
+                try SQLBindingStore.begin(DeviceChange(record, mark: mark), app, at: now, connection)
+            }
             try BackendRows.audit(
                 "user-removed", user: id, other: nil, record: nil, app: app, at: now, connection)
             return records

@@ -79,7 +79,7 @@ public struct BackendSequence {
         case 0: try await note("role") { try await stores.users.setRole(role, of: user.id) }
         case 1: try await note("create") { try await stores.users.create(name: user.name, role: role, password: nil, at: now) }
         case 2 where number(0...4) == 0:
-            try await note("remove") { try await stores.users.remove(user.id, at: now)?.map(\.text).sorted() as Any }
+            try await note("remove") { try await stores.users.remove(user.id, mark: 3, at: now)?.map(\.text).sorted() as Any }
         case 3: try await note("user") { try await stores.users.user(user.id) as Any }
         default: try await note("users") { try await stores.users.users(after: after, limit: 2).map(\.name.text) }
         }
@@ -103,7 +103,7 @@ public struct BackendSequence {
             }
         case 3:
             try await note("unbind") {
-                try await stores.bindings.unbind(device.record, from: user.id, if: .credential(presented), at: now)
+                try await stores.bindings.unbind(device.record, from: user.id, if: .credential(presented), mark: 3, at: now)
             }
         case 4: try await note("begin") { try await stores.bindings.begin(change, at: now) }
         case 5: try await note("end") { try await stores.bindings.end(change) }

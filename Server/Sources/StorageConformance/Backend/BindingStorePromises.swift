@@ -150,19 +150,25 @@ public enum BindingStorePromises {
         try await bind(device, to: ada, with: .issue(try Sample.credential("phone-1", of: ada, digest: 1)), in: stores)
         let seen = try await stores.bindings.state(of: device.record)
         func unbind(_ user: User, _ condition: UnbindingCondition) async throws -> UnbindingOutcome {
-            try await stores.bindings.unbind(device.record, from: user.id, if: condition, at: Sample.time(8))
+            try await stores.bindings.unbind(device.record, from: user.id, if: condition, mark: 3, at: Sample.time(8))
         }
         #expect(try await unbind(bob, .unchanged(seen)) == .foreign)
         #expect(try await unbind(ada, .credential([9])) == .superseded)
         try await stores.credentials.issue(try Sample.credential("phone-1", of: ada, digest: 2))
         #expect(try await unbind(ada, .unchanged(seen)) == .superseded)
         #expect(try await stores.bindings.current(device.record) != nil)
+        for change in [DeviceChange(device.record, mark: 1), DeviceChange(device.record, mark: 3)] {
+            try await stores.bindings.end(change)
+        }
         #expect(try await unbind(ada, .credential(Array(repeating: 2, count: 32))) == .unbound)
+        #expect(try await stores.bindings.unended(begunBefore: Sample.time(9), limit: 9) == [device.record])
+        try await stores.bindings.end(DeviceChange(device.record, mark: 3))
+        #expect(try await stores.bindings.unended(begunBefore: Sample.time(9), limit: 9) == [])
         #expect(try await stores.bindings.state(of: device.record) == BindingState(binding: nil, credential: nil))
         #expect(try await unbind(ada, .unchanged(seen)) == .unbound, "a repeat")
         #expect(try await unbind(bob, .unchanged(seen)) == .foreign)
         let unknown = try await stores.bindings.unbind(
-            try #require(RecordID("phone-9")), from: ada.id, if: .unchanged(seen), at: Sample.start)
+            try #require(RecordID("phone-9")), from: ada.id, if: .unchanged(seen), mark: 3, at: Sample.start)
         #expect(unknown == .foreign)
     }
 
@@ -209,14 +215,16 @@ public enum BindingStorePromises {
             try Sample.device("phone-1", handle: 2), to: bob.id, with: .none, mark: 6, at: Sample.time(1))
         #expect(refused == .heldByAnother)
         #expect(try await unended() == [])
-        #expect(try await stores.bindings.sharers(of: two) == [one.record])
+        #expect(try await stores.bindings.sharers(of: one.record) == [])
         try await bind(two, to: bob, mark: 7, in: stores, at: Sample.time(2))
         #expect(try await unended() == [one.record, two.record])
         #expect(try await stores.bindings.last(one.record)?.number == first.number)
         #expect(try await stores.bindings.last(one.record)?.until == Sample.time(2))
-        #expect(try await stores.bindings.sharers(of: one) == [two.record])
-        #expect(try await stores.bindings.sharers(of: two) == [])
-        #expect(try await stores.bindings.sharers(of: try Sample.device("phone-3", handle: nil)) == [])
+        #expect(try await stores.bindings.sharers(of: one.record) == [two.record])
+        #expect(try await stores.bindings.sharers(of: two.record) == [])
+        try await bind(try Sample.device("phone-1", handle: 3), to: ada, mark: 8, in: stores, at: Sample.time(3))
+        #expect(try await stores.bindings.sharers(of: one.record) == [two.record], "of the handle that it had before")
+        try await stores.bindings.end(DeviceChange(one.record, mark: 8))
         for record in [one.record, two.record] { try await stores.bindings.end(DeviceChange(record, mark: 7)) }
         #expect(try await unended() == [])
     }
@@ -232,7 +240,8 @@ public enum BindingStorePromises {
         for number in 1...2 {
             let record = try #require(RecordID("phone-\(number)"))
             let state = try await stores.bindings.state(of: record)
-            _ = try await stores.bindings.unbind(record, from: ada.id, if: .unchanged(state), at: Sample.time(Int64(10 * number)))
+            _ = try await stores.bindings.unbind(
+                record, from: ada.id, if: .unchanged(state), mark: 3, at: Sample.time(Int64(10 * number)))
         }
         func records(since seconds: Int64) async throws -> [String] {
             try await stores.bindings.bindings(of: ada.id, since: Sample.time(seconds), limit: 9).map(\.device.record.text)

@@ -85,16 +85,18 @@ public enum UserStorePromises {
             _ = try await stores.bindings.bind(
                 try Sample.device(phone, handle: handle), to: user.id, with: .issue(credential), mark: 1, at: Sample.start)
         }
-        let removed = try #require(try await stores.users.remove(bob.id, at: Sample.time(5)))
+        let removed = try #require(try await stores.users.remove(bob.id, mark: 3, at: Sample.time(5)))
         #expect(removed.map(\.text) == ["phone-3"])
-        #expect(try await stores.users.remove(bob.id, at: Sample.time(6)) == nil)
+        try await stores.bindings.endAll(of: removed[0], begunBefore: Sample.time(1))
+        #expect(try await stores.bindings.unended(begunBefore: Sample.time(6), limit: 9).contains(removed[0]))
+        #expect(try await stores.users.remove(bob.id, mark: 3, at: Sample.time(6)) == nil)
         #expect(try await stores.users.user(bob.id) == nil)
         #expect(try await stores.users.user(named: bob.name) == nil)
         #expect(try await stores.credentials.credential(of: try #require(InstallationID("phone-3"))) == nil)
         #expect(try await stores.bindings.current(try #require(RecordID("phone-3"))) == nil)
         #expect(try await stores.bindings.current(try #require(RecordID("phone-1"))) != nil)
         #expect(try await Sample.user("bob", in: stores).id > bob.id)
-        let last = try await stores.users.remove(ada.id, at: Sample.time(7))
+        let last = try await stores.users.remove(ada.id, mark: 3, at: Sample.time(7))
         #expect(last?.map(\.text).sorted() == ["phone-1", "phone-2"])
     }
 

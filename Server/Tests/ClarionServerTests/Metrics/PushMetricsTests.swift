@@ -114,7 +114,7 @@ struct PushMetricsTests {
                 factory: registry, clock: clock,
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
             var gauges = NodeGauges(factory: registry)
-            await upkeep.collect(into: &gauges)
+            await upkeep.collect(into: &gauges, TroubleLog("a test", logger: upkeep.logger))
         }
         #expect(
             lines.isSuperset(of: [

@@ -114,6 +114,11 @@ struct ContentOwnerTests {
             let finding = try await doctor(other)
             #expect(finding.verdict == .bad && finding.found.contains("keeps the contents of another database"))
             #expect(try await refusal(other) == finding.found)
+            let moving = await #expect(throws: ServiceError.self) {
+                try await ContentAdministration(settings: other.settings()).move { _, _ in }
+            }
+            #expect(moving?.detail == finding.found)
+            #expect(try await ContentAdministration(settings: fleet.options.settings()).move { _, _ in }.copied == 0)
             #expect(try await bucket.digests(after: nil, limit: 10) == before)
             other.shared["CLARION_S3_PREFIX"] = "staging"
             #expect(try await refusal(other) == "it starts")

@@ -31,7 +31,8 @@ struct RoleTests {
             }
             #expect(status.outcomes == ["accepted": 50])
             #expect(try await APIClient.anonymous(worker.address + "/readyz").status == 200)
-            #expect(try await fleet.caller(at: worker.address).call("GET", APIRoute.me, body: nil, headers: [:]).status == 404)
+            #expect(try await fleet.caller(at: worker.address).call("GET", APIRoute.me, body: nil, headers: [:]).status == 503)
+            #expect(try await APIClient.anonymous(worker.address + "/hub/registrations").status == 503)
             #expect(try await fleet.caller(at: api.address).call("GET", APIRoute.me, body: nil, headers: [:]).status == 200)
             #expect(await worker.terminate() == 0)
             let before = fleet.acceptedPushes

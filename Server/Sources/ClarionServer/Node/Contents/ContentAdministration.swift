@@ -15,7 +15,8 @@ public struct ContentAdministration: Sendable {
     /// Copies every content of the data directory into the bucket, however often it is called: what is there already is passed over.
     /// The files stay. Returns how many there are and how many were copied; `progress` gets both now and then.
     ///
-    /// Throws `ServiceError` with a sentence for the operator.
+    /// Throws `ServiceError` with a sentence for the operator, and copies nothing, where the bucket keeps another database's contents: that one
+    /// would delete the copies.
     public func move(progress: @Sendable (_ seen: Int, _ copied: Int) -> Void) async throws -> (seen: Int, copied: Int) {
         guard let place = settings.contentStore else {
             throw ServiceError(.notReady, "s3-bucket does not say where to move to")
@@ -24,6 +25,7 @@ public struct ContentAdministration: Sendable {
         let bucket = try S3ContentStore(S3Options(place))
         do {
             try await bucket.check()
+            try await requireOwn(bucket, place)
             let result = try await Self.copy(from: disk, to: bucket, progress)
             await bucket.shutDown()
             return result
@@ -45,6 +47,28 @@ public struct ContentAdministration: Sendable {
                     .notReady, "s3-bucket does not say whose contents to adopt; those of the data directory are its own")
             }
             return isNews
+        }
+    }
+
+    /// Beside a server on a file that is to be moved to PostgreSQL, the contents may be those of either.
+    private func requireOwn(_ bucket: S3ContentStore, _ place: Settings.ContentStore) async throws {
+        guard let mark = try await bucket.owner() else { return }
+        var ofFile = settings
+        ofFile.database = nil
+        var last = ContentStanding.foreign(mark)
+        for candidate in settings.database == nil ? [settings] : [ofFile, settings] {
+            last = try await Self.standing(of: candidate, mark)
+            if last == .own { return }
+        }
+        throw ServiceError(.notReady, last.refusal(bucket: ContentOwnership.name(of: place)))
+    }
+
+    private static func standing(of settings: Settings, _ mark: S3OwnerMark) async throws -> ContentStanding {
+        try await NodeDatabase.explained(settings) {
+            guard let database = try Doctor.existing(settings) else { return .foreign(mark) }
+            defer { try? database.close() }
+            let claimant = try await ContentClaimant(database, settings)
+            return ContentStanding(bucket: mark, database: try await claimant.store.owner(), place: claimant.place)
         }
     }
 

@@ -17,19 +17,21 @@ struct MetricsUpkeep: Sendable {
     /// Works until the task is cancelled.
     func run() async {
         var gauges = NodeGauges(factory: factory)
+        let trouble = TroubleLog("The backlog could not be counted", logger: logger)
         while !Task.isCancelled {
-            await collect(into: &gauges)
+            await collect(into: &gauges, trouble)
             do { try await clock.sleep(for: Self.interval) } catch { return }
         }
     }
 
-    func collect(into gauges: inout NodeGauges) async {
+    func collect(into gauges: inout NodeGauges, _ trouble: TroubleLog) async {
         if let numbers = clients() { gauges.write(numbers) }
         if let age = tokenAge() { gauges.write(tokenAge: age) }
         do {
             gauges.write(try await telemetry.backlog(at: clock.now))
-        } catch {
-            logger.warning("The backlog could not be counted", metadata: ["error_type": "\(type(of: error))"])
+            trouble.succeeded()
+        } catch is CancellationError {} catch {
+            trouble.failed(error)
         }
     }
 }
