@@ -11,6 +11,9 @@ public struct PostgresLimits: Hashable, Sendable {
     /// How long a transaction waits for a lock that another holds before it makes room for others. It is tried again until `statement`
     /// is over since it was asked for.
     public var lock: Duration = .seconds(2)
+    /// How long a write that others were in the way of waits for its turn on a connection, before it makes room for others and asks
+    /// for it again. More than `lock`: each of those before it may need that much, and who gives up loses the place.
+    public var turn: Duration = .seconds(5)
     /// How long after it was asked for a write may be committed; then it is undone. Who reads what many write can rely on it.
     public var life: Duration = .seconds(60)
     /// How long work waits for a connection before it is refused.
@@ -30,6 +33,8 @@ public struct PostgresLimits: Hashable, Sendable {
 
     /// How long a lock is waited for: so that the server's word of the lock comes before its word of the statement.
     var patience: Duration { min(lock, statement / 5) }
+    /// How long a turn is waited for: so that the server's word of the lock comes before its word of the statement.
+    var turnPatience: Duration { min(turn, statement / 3) }
     /// The same for writes while other work is known to wait for locks.
     let shortPatience: Duration = .milliseconds(50)
     /// The same for reads then, and for the writes of a group in which one has waited.

@@ -22,6 +22,8 @@ final class PostgresLink {
     private var prepared: [SQLStatement: String] = [:]
     /// Whether a statement failed since the transaction began: nothing else is done in it after that.
     private(set) var failure: PostgresFault?
+    /// Whether the last transaction failed and was not ended yet.
+    private var endsFirst = false
 
     private var library: LibPQ { context.library }
 
@@ -84,7 +86,9 @@ extension PostgresLink {
         failure = nil
         // A pooler may hand on what another program that it serves has asked to hear; nobody would ever take it away.
         _ = takeCalls()
-        try simple(text, within: limit)
+        let end = endsFirst ? "ROLLBACK; " : ""
+        endsFirst = false
+        try simple(end + text, within: limit)
     }
 
     /// Runs one or more statements without values; returns the answer to the last.
@@ -136,10 +140,17 @@ extension PostgresLink {
     /// Undoes the transaction, whatever its state, if that is possible.
     func rollBack() {
         guard !isBroken else { return }
-        failure = nil
+        (failure, endsFirst) = (nil, false)
         _ = try? simple("ROLLBACK", within: context.limits.answer)
         failure = nil
     }
+
+    /// Leaves it to the next transaction to end this one, whose statement the server has refused. Who begins again at once is then no
+    /// further from the server than the one who was faster.
+    func rollBackWithNext() { (failure, endsFirst) = (nil, true) }
+
+    /// Ends what the next transaction would have ended.
+    func finishRollBack() { if endsFirst { rollBack() } }
 
     /// Whether something was called on a channel that this connection listens to; waits for it at most so long.
     func hears(within limit: Duration) throws -> Bool {

@@ -17,6 +17,8 @@ final class PostgresWorker {
     private let writes: Bool
     private var open: PostgresLink?
     private var blocked: BlockedWork
+    /// Whether its writes begin in their turn.
+    var turns = TurnHabit()
     private var nextRound = Duration.zero
 
     init(_ context: Context, writes: Bool) {
@@ -62,6 +64,11 @@ final class PostgresWorker {
     private func tryBlocked() -> Bool {
         let now = context.link.clock.uptime
         for (work, fault) in blocked.takeExpired(at: now) { giveUp(work, fault) }
+        let inTurn = blocked.takeDueInTurn(at: now, limit: context.link.limits.batch)
+        if !inTurn.isEmpty {
+            WriteGroup(worker: self, knowsOfLocks: false, turn: context.link.limits.patience, keepsAsking: true).run(inTurn)
+            return true
+        }
         guard now >= nextRound else { return false }
         let due = blocked.takeDue(at: now, limit: writes ? Self.writesOfRound : 1)
         guard !due.isEmpty else { return false }
@@ -73,8 +80,10 @@ final class PostgresWorker {
     }
 
     /// Puts aside work that a lock is in the way of and that has written nothing, or answers it when its time is over.
-    func block(_ work: any PendingWork, _ fault: PostgresFault) {
-        let isKept = blocked.add(work, fault.fault, at: context.link.clock.uptime)
+    ///
+    /// With `inTurn` it was not begun, since its turn did not come, and asks for it again.
+    func block(_ work: any PendingWork, _ fault: PostgresFault, inTurn: Bool) {
+        let isKept = blocked.add(work, fault.fault, inTurn: inTurn, at: context.link.clock.uptime)
         if !isKept { giveUp(work, fault.fault) }
     }
 
@@ -85,7 +94,8 @@ final class PostgresWorker {
 
     private func perform(_ works: [any PendingWork], knowsOfLocks: Bool) {
         if writes {
-            WriteGroup(worker: self, knowsOfLocks: knowsOfLocks).run(works)
+            let turn = turns.next() ? context.link.limits.turnPatience : nil
+            WriteGroup(worker: self, knowsOfLocks: knowsOfLocks, turn: turn).run(works)
         } else {
             let run = ReadRun(worker: self, knowsOfLocks: knowsOfLocks)
             works.forEach(run.run)
@@ -95,7 +105,7 @@ final class PostgresWorker {
     /// How long a transaction waits for a lock.
     func patience(knowsOfLocks: Bool) -> Duration {
         let limits = context.link.limits
-        guard knowsOfLocks || !blocked.isEmpty else { return limits.patience }
+        guard knowsOfLocks || blocked.knowsOfLocks else { return limits.patience }
         // Writes wait for each other's rows, reads for nothing but such a lock.
         return writes ? limits.shortPatience : limits.noPatience
     }
@@ -106,7 +116,7 @@ final class PostgresWorker {
             late.fail(SQLFault.unavailable(reason: "too_many_connections: no connection was free in time"))
         }
         let works = works.filter { $0.since >= oldest }
-        if !works.isEmpty { perform(works, knowsOfLocks: !blocked.isEmpty) }
+        if !works.isEmpty { perform(works, knowsOfLocks: blocked.knowsOfLocks) }
     }
 
     /// The open connection, or a new one. Throws `PostgresFault.unreachable` while the server is away.
@@ -123,8 +133,12 @@ final class PostgresWorker {
 
     func pause(_ duration: Duration) {
         guard duration > .zero else { return }
+        finishRollBack()
         Thread.sleep(forTimeInterval: duration / .seconds(1))
     }
+
+    /// Leaves no failed transaction open on the connection.
+    func finishRollBack() { open?.finishRollBack() }
 
     /// Whether statements are sent with their text each time, because a pooler loses them.
     var sendsTexts: Bool { context.door.sendsTexts }

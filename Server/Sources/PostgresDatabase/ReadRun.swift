@@ -14,12 +14,12 @@ struct ReadRun {
                 let answer = try attempt(work)
                 return answer()
             } catch let fault as PostgresFault where fault.kind == .blocked {
-                return worker.block(work, fault)
+                return worker.block(work, fault, inTurn: false)
             } catch let fault as PostgresFault {
                 worker.note(fault)
                 switch plan.next(after: fault, isShared: false, at: link.clock.uptime, jitter: .random(in: 0...1)) {
                 case .again(let pause): worker.pause(pause)
-                case .apart: continue
+                case .apart, .inTurn: continue
                 case .giveUp(let fault): return work.fail(fault)
                 }
             } catch {

@@ -4,6 +4,8 @@ import SQLStorage
 struct RepeatPlan: Hashable {
     enum Instruction: Hashable {
         case again(after: Duration)
+        /// The same, all of it, as soon as those are through that wait for their turn already.
+        case inTurn
         /// The same, each write for itself: fewer are then in each other's way.
         case apart
         case giveUp(SQLFault)
@@ -11,13 +13,22 @@ struct RepeatPlan: Hashable {
 
     /// Until when conflicts are worth another try.
     let deadline: Duration
+    private var takesTurns: Bool
     private var conflicts = 0
     private var duplicates = 0
     private var losses = 0
 
-    init(deadline: Duration) { self.deadline = deadline }
+    /// With `takesTurns` work waits for its turn after the second conflict. Without, it can only hope: who has just been through is
+    /// the first to come back, and whoever waited finds the same in its way again.
+    init(deadline: Duration, takesTurns: Bool = false) {
+        self.deadline = deadline
+        self.takesTurns = takesTurns
+    }
 
-    /// After so many conflicts writes that share a transaction are parted.
+    /// There are none, as in a database without the table for them.
+    mutating func turnsAreMissing() { takesTurns = false }
+
+    /// After so many conflicts without turns writes that share a transaction are parted.
     private static let conflictsTogether = 3
     private static let conflictLimit = 30
     private static let lossLimit = 2
@@ -28,10 +39,11 @@ struct RepeatPlan: Hashable {
         case .conflict:
             conflicts += 1
             guard conflicts <= Self.conflictLimit, uptime < deadline else { return .giveUp(fault.fault) }
-            if isShared, conflicts > Self.conflictsTogether { return .apart }
             // The first one costs nothing: the one who was faster is done.
-            let pause: Duration = conflicts == 1 ? .zero : min(.milliseconds(1) * (1 << min(conflicts, 10)), .milliseconds(250))
-            return .again(after: pause * jitter)
+            if conflicts == 1 { return .again(after: .zero) }
+            if takesTurns { return .inTurn }
+            if isShared, conflicts > Self.conflictsTogether { return .apart }
+            return .again(after: min(.milliseconds(1) * (1 << min(conflicts, 10)), .milliseconds(250)) * jitter)
         case .duplicate:
             duplicates += 1
             if duplicates == 1 { return .again(after: .zero) }

@@ -17,6 +17,12 @@ struct TransactionText: Hashable, Sendable {
         "; SET LOCAL lock_timeout = \(max(1, Int64(limit / .milliseconds(1))))"
     }
 
+    /// For the rest of a transaction that has read nothing yet: waits until those before it in the queue are through, at most so long.
+    ///
+    /// The lock is one of the transaction, which a pooler leaves alone, and is given in the order in which it was asked for. No
+    /// statement that reads could do this: it would see what was there before it waited, and be in the others' way again.
+    static func turn(_ limit: Duration) -> String { "\(patience(limit)); LOCK TABLE \(Migration.turnTable) IN EXCLUSIVE MODE" }
+
     init(_ limits: PostgresLimits) {
         let statement = limits.statement.components.seconds * 1000
         // Statements are written for plans that walk an index in order. Statistics, which are missing just after a load, must not

@@ -7,6 +7,8 @@ struct WriteAttempt {
     let texts: TransactionText
     /// How long a lock is waited for.
     let patience: Duration
+    /// How long its turn is waited for; `nil` when it begins without.
+    let turn: Duration?
 
     typealias Results = [Result<@Sendable () -> Void, any Error>]
 
@@ -17,6 +19,10 @@ struct WriteAttempt {
         case tellApart
         /// Nothing is written. One of several, at this place, waited for a lock or took too long; the others are better off without it.
         case heldUp(at: Int, PostgresFault)
+        /// Nothing was begun: those before it in the queue took too long.
+        case turnMissed(PostgresFault)
+        /// Nothing was begun: this database has no turns, or this user may not take one.
+        case noTurns
         /// Nothing is written, because of this.
         case failed(PostgresFault)
     }
@@ -26,16 +32,28 @@ struct WriteAttempt {
         do {
             if works.contains(where: \.isAlone) {
                 try link.begin(texts.alone, within: nil)
-            } else {
-                try link.begin(texts.write + TransactionText.patience(patience))
+            } else if let missed = try begin() {
+                return missed
             }
             return savepoints ? try performEach(works) : try performTogether(works)
         } catch let fault as PostgresFault {
-            link.rollBack()
+            if fault.kind == .conflict { link.rollBackWithNext() } else { link.rollBack() }
             return .failed(fault)
         } catch {
             link.rollBack()
             return .settled(works.map { _ in .failure(error) })
+        }
+    }
+
+    /// What kept it from its turn, if it waits for one.
+    private func begin() throws -> Outcome? {
+        let text = texts.write + (turn.map(TransactionText.turn) ?? "") + TransactionText.patience(patience)
+        do {
+            try link.begin(text)
+            return nil
+        } catch let fault as PostgresFault where turn != nil && (fault.kind == .blocked || fault.kind == .refused) {
+            link.rollBack()
+            return fault.kind == .blocked ? .turnMissed(fault) : .noTurns
         }
     }
 

@@ -31,7 +31,7 @@ import Testing
     /// minutes), and digests of bytes to remove.
     private static let impersonal: Set<String> = [
         "schema_steps", "hubs", "tallies", "idempotency_keys", "slices", "pending_targets", "backend_counters", "content_orphans",
-        "hub_rules", "nodes", "schema_fence", "content_owner", "device_changes",
+        "hub_rules", "nodes", "schema_fence", "content_owner", "device_changes", "write_turns",
     ]
 
     /// The same backend on a hub in the same database, as a node has it.

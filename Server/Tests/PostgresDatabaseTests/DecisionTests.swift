@@ -56,6 +56,69 @@ struct DecisionTests {
         #expect(late.next(after: Self.conflict, isShared: false, at: .seconds(10), jitter: 1) == .giveUp(Self.conflict.fault))
     }
 
+    @Test("with turns the second conflict and each after it waits for one, whole, until the cap or the deadline")
+    func turns() {
+        for isShared in [true, false] {
+            var plan = RepeatPlan(deadline: .seconds(10), takesTurns: true)
+            #expect(plan.next(after: Self.conflict, isShared: isShared, at: .zero, jitter: 1) == .again(after: .zero))
+            for _ in 2...30 {
+                #expect(plan.next(after: Self.conflict, isShared: isShared, at: .zero, jitter: 1) == .inTurn)
+            }
+            let end = plan.next(after: Self.conflict, isShared: isShared, at: .zero, jitter: 1)
+            #expect(end == .giveUp(Self.conflict.fault))
+        }
+        var late = RepeatPlan(deadline: .seconds(10), takesTurns: true)
+        _ = late.next(after: Self.conflict, isShared: true, at: .zero, jitter: 1)
+        #expect(late.next(after: Self.conflict, isShared: true, at: .seconds(10), jitter: 1) == .giveUp(Self.conflict.fault))
+        var mixed = RepeatPlan(deadline: .seconds(10), takesTurns: true)
+        for _ in 1...2 { _ = mixed.next(after: Self.duplicate, isShared: false, at: .zero, jitter: 1) }
+        #expect(
+            mixed.next(after: Self.duplicate, isShared: true, at: .zero, jitter: 1) == .apart, "the error of one is no conflict")
+    }
+
+    @Test("where there are no turns conflicts are paused after as if they had never been asked for")
+    func noTurns() {
+        var plan = RepeatPlan(deadline: .seconds(10), takesTurns: true)
+        for _ in 1...2 { _ = plan.next(after: Self.conflict, isShared: true, at: .zero, jitter: 1) }
+        plan.turnsAreMissing()
+        #expect(plan.next(after: Self.conflict, isShared: true, at: .zero, jitter: 1) == .again(after: .milliseconds(8)))
+        #expect(plan.next(after: Self.conflict, isShared: true, at: .zero, jitter: 1) == .apart)
+    }
+
+    @Test("writes begin in their turn for some groups after conflicts, and never before one")
+    func habit() {
+        var habit = TurnHabit()
+        let first = habit.next()
+        #expect(!first)
+        habit.hadConflicts()
+        let begins = (0..<20).map { _ in habit.next() }
+        #expect(begins == (0..<20).map { $0 < TurnHabit.length })
+        habit.hadConflicts()
+        habit.forget()
+        let forgotten = habit.next()
+        #expect(!forgotten)
+    }
+
+    @Test("what waits for its turn is not taken for what has met a lock, and asks again together with its like")
+    func blockedInTurn() {
+        var blocked = BlockedWork(patience: .seconds(15))
+        let fault = SQLFault.unavailable(reason: "locked")
+        for second in 0..<4 {
+            _ = blocked.add(StandIn(since: .seconds(second)), fault, inTurn: second.isMultiple(of: 2), at: .seconds(3))
+        }
+        #expect(blocked.knowsOfLocks)
+        let locked = blocked.takeDue(at: .seconds(4), limit: 9)
+        #expect(locked.map(\.since) == [.seconds(1), .seconds(3)])
+        #expect(!blocked.knowsOfLocks && !blocked.isEmpty)
+        let early = blocked.takeDueInTurn(at: .milliseconds(3_400), limit: 9)
+        #expect(early.isEmpty)
+        let inTurn = blocked.takeDueInTurn(at: .seconds(4), limit: 9)
+        #expect(inTurn.map(\.since) == [.zero, .seconds(2)] && blocked.isEmpty)
+        while blocked.add(StandIn(since: .zero), fault, inTurn: true, at: .zero) {}
+        let isKept = blocked.add(StandIn(since: .zero), fault, at: .zero)
+        #expect(blocked.count == BlockedWork.limitInTurn + 1 && isKept, "neither takes the room of the other")
+    }
+
     @Test("a duplicate is looked at once more, a lost connection twice; what no repetition mends, never")
     func others() {
         var plan = RepeatPlan(deadline: .seconds(10))

@@ -92,6 +92,35 @@ extension PostgreSQLTests {
             }
         }
 
+        @Test(
+            "writes of several nodes on one row wait for their turns there, and each is written once",
+            arguments: DatabasePooler.allCases)
+        func turns(pooler: DatabasePooler) async throws {
+            try await run(pooler, nodes: 3) { nodes, store in
+                try await SchemaMigrator().migrate(nodes[0], at: Timestamp(seconds: 1))
+                try await nodes[0].write { try $0.script("CREATE TABLE numbers (id BIGINT PRIMARY KEY)") }
+                let runs = Counter()
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for node in nodes {
+                        for _ in 0..<20 {
+                            group.addTask {
+                                try await node.write { connection in
+                                    let id = try connection.row(Self.next, [])?.integer(0) ?? 0
+                                    if runs.next() < 12 { try connection.script(PostgresDatabase.madeConflict) }
+                                    try connection.run(Self.insert, [.integer(id)])
+                                }
+                            }
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+                #expect(try await nodes[1].rows("SELECT COUNT(*), MAX(id) FROM numbers") == [[.integer(60), .integer(60)]])
+                #expect(
+                    try await store.psql(
+                        "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = '\(store.name)' AND state LIKE 'idle in%'") == "0")
+            }
+        }
+
         @Test("every promise of the hub's queue and of jobs holds", arguments: DatabasePooler.allCases)
         func promises(pooler: DatabasePooler) async throws {
             try await run(pooler, nodes: 1) { nodes, store in

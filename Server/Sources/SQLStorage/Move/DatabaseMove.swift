@@ -28,7 +28,7 @@ public struct DatabaseMove: Sendable {
     public static let mark = 1_000_000
 
     /// What belongs to the database itself, or to the nodes that run at the moment.
-    private static let left: Set<String> = ["schema_steps", "schema_fence", "nodes"]
+    private static let left: Set<String> = ["schema_steps", "schema_fence", "nodes", Migration.turnTable]
 
     private let old: any SQLDatabase
     private let new: any SQLDatabase

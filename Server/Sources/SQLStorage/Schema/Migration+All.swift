@@ -18,5 +18,6 @@ extension Migration {
         .fence,
         .contentOwner,
         .deviceChanges,
+        .writeTurns,
     ]
 }
