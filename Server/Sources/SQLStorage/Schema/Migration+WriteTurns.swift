@@ -5,6 +5,6 @@ extension Migration {
 
     /// Turns of writes that are in each other's way.
     static let writeTurns = Migration(number: 18, name: "turns of writes") { dialect in
-        "CREATE TABLE \(turnTable) (turn \(dialect.integer) PRIMARY KEY)"
+        "CREATE TABLE \(turnTable) (turn \(dialect.integer) PRIMARY KEY);"
     }
 }
