@@ -75,7 +75,7 @@ final class PostgresWorker {
         let others = blocked.count
         // One lock is known to be held: nobody waits for the next one for long.
         perform(due, knowsOfLocks: true)
-        if blocked.count > others { nextRound = now + Self.round }
+        if blocked.count > others { nextRound = context.link.clock.uptime + Self.round }
         return true
     }
 
