@@ -56,14 +56,14 @@ extension PostgreSQLTests {
             let url = try DatabaseURL("postgres://clarion@127.0.0.1:\(proxy.port)/\(store.name)")
             let nodes = try (0..<writers).map { _ in
                 var limits = Self.limits
-                limits.batch = 16
+                limits.batch = 8
                 return try PostgresDatabase(url, limits: limits, logger: TemporaryDatabase.quiet)
             }
-            let race = Race(writers: writers, goal: 480)
+            let race = Race(writers: writers, goal: 160)
             await withTaskGroup(of: Void.self) { group in
                 for (place, node) in nodes.enumerated() {
                     // More than fit into a group: the next one is always ready.
-                    for _ in 0..<40 {
+                    for _ in 0..<20 {
                         group.addTask {
                             while !race.isOver { await race.note(place) { try await Self.writeOne(place, node) } }
                         }
