@@ -59,7 +59,9 @@ extension PostgreSQLTests {
                 limits.batch = 8
                 return try PostgresDatabase(url, limits: limits, logger: TemporaryDatabase.quiet)
             }
-            let race = Race(writers: writers, goal: 160)
+            // All are connected before the first begins.
+            for node in nodes { try await node.write { try $0.script("SELECT 1") } }
+            let race = Race(writers: writers, goal: 480)
             await withTaskGroup(of: Void.self) { group in
                 for (place, node) in nodes.enumerated() {
                     // More than fit into a group: the next one is always ready.
