@@ -103,6 +103,8 @@ extension PostgreSQLTests {
         private var impatient: PostgresLimits {
             var limits = TemporaryDatabase.limits
             limits.statement = .seconds(3)
+            // With a second one that one may have all the work.
+            limits.readers = 1
             return limits
         }
     }

@@ -46,10 +46,11 @@ struct ProcessCellTests {
     /// A push that is on its way while its notification is recalled. The silent one before it does not start a force-quit app.
     private func recalled(_ phone: ProcessPhone) async throws -> RichID {
         let id = try await phone.send(.silent)
+        // A recall that comes before the push has left keeps it from leaving.
+        try await phone.settled()
         let answer = try await phone.stage.caller(phone.name).call("DELETE", APIRoute.notification(id))
         #expect((200..<300).contains(answer.status))
         let payload = #"{"aps":{"alert":"You have a new message","mutable-content":1,"category":"richPush"},"richId":"\#(id)"}"#
-        try await phone.settled()
         await phone.phone.receive(
             IncomingPush(
                 payload: Data(payload.utf8), pushType: "alert", apnsID: "late", collapseID: nil,
