@@ -141,6 +141,21 @@ struct DispatcherLineTests {
         #expect(try await bench.telemetry(receipt).outcomes == [.accepted: 1])
     }
 
+    /// A pass during which time goes on whenever somebody waits for it.
+    private func pass(_ dispatcher: Dispatcher, _ clock: ManualClock) async {
+        await withTaskGroup { group in
+            group.addTask { _ = await dispatcher.pass() }
+            group.addTask {
+                while !Task.isCancelled {
+                    if clock.sleeperCount > 0 { clock.advance(by: .milliseconds(100)) }
+                    await Task.yield()
+                }
+            }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
     @Test("feedback bears when it was handed to the store, and not when it was decided, before an outage")
     func lateFeedback() async throws {
         let bench = try await HubBench { _, _ in .badToken }
@@ -149,17 +164,7 @@ struct DispatcherLineTests {
         _ = try await bench.send()
         let queue = UncertainQueue(bench.store.hub.queue, clock: bench.clock, noCheckpointFor: .seconds(20))
         let dispatcher = bench.dispatcher(queue)
-        await withTaskGroup { group in
-            group.addTask { _ = await dispatcher.pass() }
-            group.addTask {
-                while !Task.isCancelled {
-                    if bench.clock.sleeperCount > 0 { bench.clock.advance(by: .milliseconds(100)) }
-                    await Task.yield()
-                }
-            }
-            await group.next()
-            group.cancelAll()
-        }
+        await pass(dispatcher, bench.clock)
         let rows = try await bench.hub.feedback()
         #expect(rows.count == 3 && rows.allSatisfy { $0.notedAt >= start + .seconds(20) })
     }
@@ -171,17 +176,7 @@ struct DispatcherLineTests {
         let receipt = try await bench.send()
         let queue = UncertainQueue(bench.store.hub.queue, clock: bench.clock, noCheckpointFor: .seconds(20))
         let dispatcher = bench.dispatcher(queue) { $0.window = 100 }
-        await withTaskGroup { group in
-            group.addTask { _ = await dispatcher.pass() }
-            group.addTask {
-                while !Task.isCancelled {
-                    if bench.clock.sleeperCount > 0 { bench.clock.advance(by: .milliseconds(100)) }
-                    await Task.yield()
-                }
-            }
-            await group.next()
-            group.cancelAll()
-        }
+        await pass(dispatcher, bench.clock)
         #expect(bench.clock.uptime >= .seconds(20))
         let end = try await bench.settle(receipt, dispatcher)
         #expect(end.state == .completed && end.outcomes == [.accepted: 300])
