@@ -227,7 +227,7 @@ let package = Package(
                 "PushHub",
                 .crypto, .logging, .richPushModel, .x509,
             ], beside: ["Fixtures"]),
-        target("SQLiteDatabase", ["SQLStorage", .grdb, .grdbSQLite, .logging]),
+        target("SQLiteDatabase", ["SQLStorage", .grdb, .grdbSQLite, .logging, .nioCore]),
         tests(
             "SQLiteDatabaseTests",
             [

@@ -11,49 +11,47 @@ struct APNsBatchGroups {
     }
 
     private(set) var groups: [Group] = []
-    /// One place for each target; filled where the target cannot be sent at all.
-    private(set) var decided: [PushOutcome?]
+    /// What is said of targets that cannot be sent to at all, by their positions.
+    private(set) var decided: [Int: PushOutcome] = [:]
 
     init(_ batch: PushBatch, defaultEnvironment: APNsEnvironment, defaultTopic: String) {
-        decided = Array(repeating: nil, count: batch.targets.count)
         let headers = batch.headers.map { APNsPush.Headers($0, defaultTopic: defaultTopic) }
-        // Of the target before, which mostly is that of the next.
-        var known = (word: String?.none, environment: APNsEnvironment?.some(defaultEnvironment))
-        batch.targets.withUnsafeBufferPointer { targets in
-            // By its fields: a copy of a whole target costs several counts of references.
-            for position in targets.indices {
-                if known.word != targets[position].environment {
-                    known.word = targets[position].environment
-                    known.environment = Self.environment(known.word, default: defaultEnvironment)
-                }
-                guard let environment = known.environment else {
-                    decided[position] = .unsupported
-                    continue
-                }
-                let (head, body) = (targets[position].headers, targets[position].body)
-                guard headers.indices.contains(head), batch.bodies.indices.contains(body) else {
-                    decided[position] = .rejected(reason: "the batch has no such body or header set")
-                    continue
-                }
-                let push = APNsPush(
-                    deviceToken: targets[position].handle.text, headers: headers[head], payload: batch.bodies[body],
-                    apnsID: targets[position].pushID.uuid)
-                append(push, at: position, to: environment)
+        for run in batch.targets.runs {
+            guard let environment = Self.environment(run.environment, default: defaultEnvironment) else {
+                for position in run.positions { decided[position] = .unsupported }
+                continue
             }
+            guard headers.indices.contains(run.headers), batch.bodies.indices.contains(run.body) else {
+                for position in run.positions {
+                    decided[position] = .rejected(reason: "the batch has no such body or header set")
+                }
+                continue
+            }
+            append(run.positions, of: batch.targets, headers[run.headers], batch.bodies[run.body], to: environment)
         }
     }
 
-    private mutating func append(_ push: APNsPush, at position: Int, to environment: APNsEnvironment) {
-        let index =
-            groups.firstIndex { $0.environment == environment }
-            ?? {
-                groups.append(Group(environment: environment))
-                groups[groups.count - 1].targets.reserveCapacity(decided.count)
-                groups[groups.count - 1].pushes.reserveCapacity(decided.count)
-                return groups.count - 1
-            }()
-        groups[index].targets.append(position)
-        groups[index].pushes.append(push)
+    private mutating func append(
+        _ positions: Range<Int>, of targets: PushTargets, _ headers: APNsPush.Headers, _ payload: [UInt8],
+        to environment: APNsEnvironment
+    ) {
+        let index = place(of: environment, capacity: targets.count)
+        groups[index].targets.append(contentsOf: positions)
+        for position in positions {
+            groups[index].pushes.append(
+                APNsPush(
+                    deviceToken: targets.handle(at: position).text, headers: headers, payload: payload,
+                    apnsID: targets.pushID(at: position).uuid))
+        }
+    }
+
+    private mutating func place(of environment: APNsEnvironment, capacity: Int) -> Int {
+        if let known = groups.firstIndex(where: { $0.environment == environment }) { return known }
+        var group = Group(environment: environment)
+        group.targets.reserveCapacity(capacity)
+        group.pushes.reserveCapacity(capacity)
+        groups.append(group)
+        return groups.count - 1
     }
 
     /// Marks the pushes to tokens that were refused not long ago.

@@ -34,7 +34,7 @@ public struct APNsPushTransport: PushTransport {
         self.logger = logger
     }
 
-    public func send(_ batch: PushBatch) async -> [PushOutcome] {
+    public func send(_ batch: PushBatch) async -> PushOutcomes {
         var groups = APNsBatchGroups(batch, defaultEnvironment: defaultEnvironment, defaultTopic: defaultTopic)
         groups.mark(refused)
         let lane: APNsSendLane = batch.isExpress ? .express : .bulk
@@ -66,12 +66,13 @@ public struct APNsPushTransport: PushTransport {
     }
 
     /// The outcomes in the hub's terms, after what is to be noted of tokens and told to the operator.
-    private func settled(_ batch: PushBatch, _ groups: APNsBatchGroups, _ answers: [Answer]) -> [PushOutcome] {
+    private func settled(_ batch: PushBatch, _ groups: APNsBatchGroups, _ answers: [Answer]) -> PushOutcomes {
         let isNoneRefused = refused.isEmpty
         if isNoneRefused, let only = answers.first, only.targets.count == batch.targets.count, only.areAllAccepted {
-            return Array(repeating: .accepted, count: batch.targets.count)
+            return PushOutcomes(repeating: .accepted, count: batch.targets.count)
         }
-        var outcomes = groups.decided
+        var outcomes = [PushOutcome?](repeating: nil, count: batch.targets.count)
+        for (target, outcome) in groups.decided { outcomes[target] = outcome }
         for answer in answers {
             for (position, target) in answer.targets.enumerated() {
                 if isNoneRefused, case .accepted? = answer.outcomes?[position] {
@@ -84,7 +85,7 @@ public struct APNsPushTransport: PushTransport {
             }
         }
         report(outcomes)
-        return outcomes.map { $0 ?? .unknown(reason: APNsFailure.cancelled.rawValue) }
+        return PushOutcomes(outcomes.map { $0 ?? .unknown(reason: APNsFailure.cancelled.rawValue) })
     }
 
     /// Keeps in mind which tokens APNs refuses.

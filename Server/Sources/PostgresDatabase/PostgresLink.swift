@@ -24,6 +24,8 @@ final class PostgresLink {
     private(set) var failure: PostgresFault?
     /// Whether the last transaction failed and was not ended yet.
     private var endsFirst = false
+    /// Whether the end of the last transaction has been sent, and its answer not been read yet.
+    private var isEnding = false
 
     private var library: LibPQ { context.library }
 
@@ -83,6 +85,7 @@ extension PostgresLink {
     func begin(_ text: String) throws { try begin(text, within: context.limits.answer) }
 
     func begin(_ text: String, within limit: Duration?) throws {
+        try finishEnd()
         failure = nil
         // A pooler may hand on what another program that it serves has asked to hear; nobody would ever take it away.
         _ = takeCalls()
@@ -145,6 +148,24 @@ extension PostgresLink {
         failure = nil
     }
 
+    /// Ends a transaction that has written nothing, and lets the answer come while nobody waits for it. The next `begin` reads it.
+    func endReading() {
+        guard !isBroken, failure == nil else { return rollBack() }
+        guard library.sendQuery(raw, "ROLLBACK") == 1 else {
+            isBroken = true
+            return
+        }
+        isEnding = true
+        // What cannot be written at once is written before the answer is read.
+        if library.flush(raw) < 0 { isBroken = true }
+    }
+
+    private func finishEnd() throws {
+        guard isEnding else { return }
+        isEnding = false
+        _ = try send(1, context.limits.answer)
+    }
+
     /// Leaves it to the next transaction to end this one, whose statement the server has refused. Who begins again at once is then no
     /// further from the server than the one who was faster.
     func rollBackWithNext() { (failure, endsFirst) = (nil, true) }
@@ -197,6 +218,10 @@ extension PostgresLink {
         return last
     }
 
+    /// So much of a long answer is read at once. The server writes eight kilobytes at a time, and being woken for each of these costs
+    /// more than all else that is done with them.
+    private static let piece: Int32 = 65_536
+
     private func flush(until deadline: Duration?) throws {
         while true {
             switch library.flush(raw) {
@@ -211,9 +236,15 @@ extension PostgresLink {
     }
 
     private func next(until deadline: Duration?) throws -> PostgresResult? {
+        var isLong = false
         while library.isBusy(raw) != 0 {
-            _ = try wait(until: deadline, toWrite: false)
+            // The library reads sixteen kilobytes at a time.
+            if !isLong || !SocketWait.hasBytes(library.socket(raw)) {
+                if isLong { SocketWait.gather(Self.piece, from: library.socket(raw)) }
+                _ = try wait(until: deadline, toWrite: false)
+            }
             guard library.consumeInput(raw) != 0 else { throw broken() }
+            isLong = true
         }
         return library.nextResult(raw).map { PostgresResult($0, library) }
     }

@@ -119,6 +119,10 @@ struct PostgresColumns: SQLColumns {
     func text(_ column: Int) throws -> String { try result.text(row, column) }
     func optionalText(_ column: Int) throws -> String? { result.isNull(row, column) ? nil : try text(column) }
 
+    func integers(from first: Int) throws -> SIMD4<Int64> {
+        SIMD4(try integer(first), try integer(first + 1), try integer(first + 2), try integer(first + 3))
+    }
+
     func appendTexts(from first: Int, to bytes: inout [UInt8]) throws -> SIMD4<Int> {
         try result.appendTexts(row, from: first, to: &bytes)
     }

@@ -36,7 +36,7 @@ struct ReadRun {
             let answer = try work.perform(PostgresConnection(link: link, unnamed: worker.sendsTexts))
             if let swallowed = link.failure { throw swallowed }
             // It has read what it wanted: how the transaction ends is of no account.
-            link.rollBack()
+            link.endReading()
             return answer
         } catch {
             defer { link.rollBack() }

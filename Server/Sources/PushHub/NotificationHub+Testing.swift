@@ -126,7 +126,7 @@ extension NotificationHub {
         return sample
     }
 
-    private static func results(_ plan: PagePlan, _ outcomes: [PushOutcome]) -> [TestSendReport.Result] {
+    private static func results(_ plan: PagePlan, _ outcomes: PushOutcomes) -> [TestSendReport.Result] {
         var said: [Int: PushOutcome] = [:]
         for (position, index) in plan.sends.enumerated() where position < outcomes.count { said[index] = outcomes[position] }
         return plan.targets.indices.compactMap { index in

@@ -12,12 +12,19 @@ public protocol SQLColumns {
     /// A text column that may be null.
     func optionalText(_ column: Int) throws -> String?
 
+    /// Four neighbouring integer columns. Throws `SQLFault.unexpectedColumn` for another type.
+    func integers(from first: Int) throws -> SIMD4<Int64>
+
     /// Puts the bytes of four neighbouring text columns behind those that are there, and returns where each of them ends; of one that
     /// is null there is nothing.
     func appendTexts(from first: Int, to bytes: inout [UInt8]) throws -> SIMD4<Int>
 }
 
 extension SQLRow: SQLColumns {
+    public func integers(from first: Int) throws -> SIMD4<Int64> {
+        SIMD4(try integer(first), try integer(first + 1), try integer(first + 2), try integer(first + 3))
+    }
+
     public func appendTexts(from first: Int, to bytes: inout [UInt8]) throws -> SIMD4<Int> {
         var ends = SIMD4<Int>()
         for place in ends.indices {

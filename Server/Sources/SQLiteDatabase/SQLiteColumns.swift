@@ -22,6 +22,10 @@ struct SQLiteColumns: SQLColumns {
 
     func optionalText(_ column: Int) throws -> String? { isNull(column) ? nil : try text(column) }
 
+    func integers(from first: Int) throws -> SIMD4<Int64> {
+        SIMD4(try integer(first), try integer(first + 1), try integer(first + 2), try integer(first + 3))
+    }
+
     func appendTexts(from first: Int, to bytes: inout [UInt8]) throws -> SIMD4<Int> {
         var ends = SIMD4<Int>()
         for place in ends.indices {

@@ -15,7 +15,9 @@ public final class SQLiteDatabase: SQLDatabase {
     }
 
     public let dialect = SQLDialect.sqlite
+    /// Writes; what it could read with is never opened.
     private let pool: DatabasePool
+    private let reads: ReaderPool
     private let lock: LockFile?
     private let writes: GroupCommit
     private let health: WriteHealth
@@ -33,6 +35,7 @@ public final class SQLiteDatabase: SQLDatabase {
         try beforeOpening()
         try PrivateFile.create(at: path)
         pool = try FaultMapping.mapped { try Self.open(path) }
+        reads = try FaultMapping.mapped { try ReaderPool(path: path) }
         health = WriteHealth(logger: logger)
         writes = GroupCommit(pool: pool, health: health)
     }
@@ -43,23 +46,18 @@ public final class SQLiteDatabase: SQLDatabase {
     /// The same, with something to be done to the closed file before another server can have it.
     public func close(then body: () throws -> Void) throws {
         defer { lock?.release() }
-        try FaultMapping.mapped { try pool.close() }
+        try FaultMapping.mapped {
+            // The last to go empties the log, which who only reads cannot.
+            try reads.close()
+            try pool.close()
+        }
         try body()
     }
 
     public func read<Result: Sendable>(
         _ body: @escaping @Sendable (any SQLConnection) throws -> Result
     ) async throws -> Result {
-        // The callback form: the asynchronous one of the library ends with the task, but a worker that is being stopped
-        // still has to read and to store what became of its last batch.
-        try await withCheckedThrowingContinuation { continuation in
-            pool.asyncRead { access in
-                continuation.resume(
-                    with: Swift.Result {
-                        try FaultMapping.mapped { try body(SQLiteConnection(access.get())) }
-                    })
-            }
-        }
+        try await reads.run(body)
     }
 
     public func write<Result: Sendable>(
@@ -90,7 +88,6 @@ public final class SQLiteDatabase: SQLDatabase {
         var configuration = Configuration()
         configuration.foreignKeysEnabled = true
         configuration.busyMode = .timeout(5)
-        configuration.maximumReaderCount = 4
         configuration.label = "clarion"
         // Of a new file and of a copy; a file that is there keeps the pages that it was made with. A send reads every page of its
         // audience: half as many are a tenth less processor time for all of the send.

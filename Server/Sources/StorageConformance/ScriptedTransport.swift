@@ -52,13 +52,13 @@ public final class ScriptedTransport: PushTransport {
         hook?()
     }
 
-    public func send(_ batch: PushBatch) async -> [PushOutcome] {
+    public func send(_ batch: PushBatch) async -> PushOutcomes {
         let hook = state.withLockedValue { state in
             state.batches.append(batch)
             return state.beforeAnswer
         }
         await hook?(batch)
-        return state.withLockedValue { state in batch.targets.map { Self.answer($0, &state) } }
+        return state.withLockedValue { state in PushOutcomes(batch.targets.map { Self.answer($0, &state) }) }
     }
 
     private static func answer(_ target: PushBatch.Target, _ state: inout State) -> PushOutcome {

@@ -39,6 +39,19 @@ extension PostgreSQLTests {
             #expect(shown.map { $0.map(SQLValue.text) ?? .null } == values.map { $0[1] })
         }
 
+        @Test("an answer of many pieces comes whole, whatever its length")
+        func longAnswers() async throws {
+            let store = try await TemporaryDatabase()
+            let select = SQLStatement(
+                "SELECT n, repeat(chr((97 + n % 26)::INT), 1 + (n * 37 % 900)::INT) FROM generate_series(1, $1) n")
+            for count in [1, 20, 60, 100, 140, 1_000, 20_000] {
+                let lengths = try await store.database.read { connection in
+                    try connection.rows(select, [.integer(Int64(count))]).map { try $0.text(1).utf8.count }
+                }
+                #expect(lengths == (1...count).map { 1 + $0 * 37 % 900 })
+            }
+        }
+
         @Test("text that PostgreSQL cannot hold is refused, not cut off")
         func nul() async throws {
             let store = try await prepared()

@@ -32,6 +32,22 @@ extension PostgreSQLTests {
             }
         }
 
+        @Test("a connection that ended after a read, or is still in the reading transaction, is no trouble for what comes next")
+        func afterRead() async throws {
+            var limits = TemporaryDatabase.limits
+            (limits.writers, limits.readers) = (1, 1)
+            let store = try await prepared()
+            let database = try store.another(limits: limits)
+            for round in 1...20 {
+                #expect(try await database.number("SELECT COUNT(*) FROM numbers") == 0)
+                if round.isMultiple(of: 5) { try await endConnections(store) }
+            }
+            // Nobody waits for the end of a reading transaction, and yet none is left open.
+            let open =
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = '\(store.name)' AND state LIKE 'idle in transaction%'"
+            #expect(await eventually { (try? await store.psql(open)) == "0" })
+        }
+
         @Test("a connection that ends in the middle of a write has it done again, once")
         func middle() async throws {
             let store = try await prepared()

@@ -83,6 +83,21 @@ struct SecureConnectionTests {
         }
     }
 
+    @Test("a long answer comes whole through the encryption, which has pieces of its own", arguments: [1, 100, 110, 120, 20_000])
+    func longAnswer(rows: Int64) async throws {
+        try await use { bench in
+            let url = bench.url("sslmode=verify-full&\(bench.authority)")
+            let database = try PostgresDatabase(
+                DatabaseURL(url), limits: TemporaryDatabase.limits, logger: TemporaryDatabase.quiet)
+            defer { database.close() }
+            let select = SQLStatement("SELECT n, repeat('x', 150) FROM generate_series(1, $1) n")
+            let read = try await database.read { connection in
+                try connection.rows(select, [.integer(rows)]).map { try $0.integer(0) }
+            }
+            #expect(read == Array(1...rows))
+        }
+    }
+
     @Test("another authority, another name, none to trust, no encryption: each is refused with what to mend")
     func certificates() async throws {
         try await use { bench in

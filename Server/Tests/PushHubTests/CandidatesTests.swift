@@ -29,23 +29,16 @@ struct CandidatesTests {
 
     @Test("a row that could not be read leaves nothing behind that the next one would take for its own")
     func cutRow() throws {
-        struct Unreadable: Error {}
         let numbers = CandidateReading.Numbers(
-            key: SliceKey(5), platform: .apns, registeredAt: Timestamp(milliseconds: 1), version: 1, template: nil,
-            isSkipped: false)
-        var reading = CandidateReading(capacity: 2)
-        #expect(throws: Unreadable.self) {
-            try reading.append(numbers) { bytes throws(Unreadable) -> SIMD4<Int> in
-                bytes.append(contentsOf: "half".utf8)
-                throw Unreadable()
-            }
-        }
-        reading.append(numbers) { bytes in
-            let start = bytes.count
-            bytes.append(contentsOf: "ABrecord".utf8)
-            return SIMD4(start + 2, start + 8, start + 8, start + 8)
-        }
+            key: SliceKey(5), registeredAt: Timestamp(milliseconds: 1), version: 1, template: nil, isSkipped: false)
+        var reading = CandidateReading(capacity: 2, platform: .apns)
+        // Half a row, and then no more of it.
+        reading.bytes.append(contentsOf: "half".utf8)
+        let start = reading.bytes.count
+        reading.bytes.append(contentsOf: "ABrecord".utf8)
+        reading.append(numbers, of: nil, textsFrom: start, to: SIMD4(start + 2, start + 8, start + 8, start + 8))
         let candidates = reading.finished()
         #expect(candidates.map(\.member.handle.text) == ["AB"] && candidates.first?.member.record?.text == "record")
+        #expect(candidates.first?.member.platform == .apns)
     }
 }

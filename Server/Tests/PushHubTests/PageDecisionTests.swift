@@ -61,7 +61,7 @@ struct PageDecisionTests {
         let settings = DispatchSettings()
         let plan = PagePlan(page, lease: lease, now: Self.now, horizon: settings.retryHorizon, isOutOfReach: isOutOfReach)
         return PageDecision(
-            plan, outcomes: plan.sends.isEmpty ? [] : outcomes,
+            plan, outcomes: plan.sends.isEmpty ? [] : PushOutcomes(outcomes),
             in: .init(
                 lease: lease, message: message, pendingCount: pendingCount, nextPendingAt: nil, now: Self.now, settings: settings,
                 jitter: 0))

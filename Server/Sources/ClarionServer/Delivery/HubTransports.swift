@@ -50,7 +50,7 @@ final class HubTransports: PushTransport {
     /// Reads the credential, so that the batch finds it in memory.
     func prepare(for hub: HubID) async { _ = try? await catalog.credential(of: hub) }
 
-    func send(_ batch: PushBatch) async -> [PushOutcome] {
+    func send(_ batch: PushBatch) async -> PushOutcomes {
         let credential: HubCredential
         let asked = clock.uptime
         do {
@@ -71,7 +71,7 @@ final class HubTransports: PushTransport {
         }
     }
 
-    private func makeAndSend(_ batch: PushBatch, _ credential: HubAPNsCredential, _ sealed: String) async -> [PushOutcome] {
+    private func makeAndSend(_ batch: PushBatch, _ credential: HubAPNsCredential, _ sealed: String) async -> PushOutcomes {
         let made: Made
         do {
             made = try make(credential)
@@ -85,13 +85,13 @@ final class HubTransports: PushTransport {
         return await send(batch, kept, sealed)
     }
 
-    private func send(_ batch: PushBatch, _ made: Made, _ sealed: String) async -> [PushOutcome] {
+    private func send(_ batch: PushBatch, _ made: Made, _ sealed: String) async -> PushOutcomes {
         let outcomes = await made.transport.send(batch)
         table.withLock { $0.end(batch.hub, sealed: sealed, at: clock.uptime) }
         return outcomes
     }
 
-    private func unreadable(_ error: any Error, _ batch: PushBatch) -> [PushOutcome] {
+    private func unreadable(_ error: any Error, _ batch: PushBatch) -> PushOutcomes {
         logger.warning(
             "A hub's credential for APNs cannot be read",
             metadata: ["hub": "\(batch.hub.number)", "error_detail": "\(Self.words(error))"])
@@ -117,8 +117,8 @@ final class HubTransports: PushTransport {
         }
     }
 
-    private static func all(_ batch: PushBatch, _ outcome: PushOutcome) -> [PushOutcome] {
-        Array(repeating: outcome, count: batch.targets.count)
+    private static func all(_ batch: PushBatch, _ outcome: PushOutcome) -> PushOutcomes {
+        PushOutcomes(repeating: outcome, count: batch.targets.count)
     }
 
     private static func words(_ error: any Error) -> String { (error as? ServiceError)?.description ?? "\(type(of: error))" }

@@ -7,7 +7,7 @@ import RichPushModel
 public struct AudienceMember: Sendable {
     /// Where it stands in the walk: the slice key of its record, or the position of a handle in a direct send.
     public var key: SliceKey { entry.key }
-    public var platform: Platform { entry.platform }
+    public var platform: Platform { texts.platforms[entry.platform] }
     /// When the handle was confirmed. One of a direct send never was.
     public var registeredAt: Timestamp { entry.registeredAt }
     public var version: Int64 { entry.version }
@@ -60,9 +60,10 @@ public struct AudienceMember: Sendable {
 
 extension AudienceMember {
     /// The member among others, whose texts are in `bytes`.
-    func entry(puttingTextsBehind bytes: inout [UInt8]) -> AudienceTexts.Entry {
+    func entry(puttingTextsBehind bytes: inout [UInt8], _ platforms: inout PlatformTable) -> AudienceTexts.Entry {
         var moved = entry
         moved.extent = extent.moved(from: texts.bytes, behind: &bytes)
+        moved.platform = platforms.place(of: platform)
         return moved
     }
 
@@ -74,9 +75,11 @@ extension AudienceMember {
         var texts: [UInt8] = []
         let extent = AudienceTexts.Extent(
             handle: handle.text, record: record?.text, environment: environment, topic: topic, in: &texts)
+        var platforms = PlatformTable()
         let entry = AudienceTexts.Entry(
-            key: key, platform: platform, registeredAt: registeredAt, version: version, template: template, extent: extent)
-        self.init(entry, in: AudienceTexts(texts))
+            key: key, platform: platforms.place(of: platform), registeredAt: registeredAt, version: version, template: template,
+            extent: extent)
+        self.init(entry, in: AudienceTexts(texts, platforms))
     }
 
     /// A handle of a direct send.

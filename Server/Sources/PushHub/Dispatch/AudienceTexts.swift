@@ -38,10 +38,10 @@ final class AudienceTexts: Sendable {
         var destination: Range<Int> { Int(recordEnd)..<Int(topicEnd) }
     }
 
-    /// A member without its page.
+    /// A member without its page. It has no reference, so that a copy counts none.
     struct Entry {
         var key: SliceKey
-        var platform: Platform
+        var platform: PlatformTable.Place
         var registeredAt: Timestamp
         var version: Int64
         var template: TemplateID?
@@ -49,8 +49,12 @@ final class AudienceTexts: Sendable {
     }
 
     let bytes: [UInt8]
+    let platforms: PlatformTable
 
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
+    init(_ bytes: [UInt8], _ platforms: PlatformTable) {
+        self.bytes = bytes
+        self.platforms = platforms
+    }
 
     func text(_ range: Range<Int>) -> String {
         bytes.withUnsafeBytes { String(decoding: UnsafeRawBufferPointer(rebasing: $0[range]), as: UTF8.self) }

@@ -5,7 +5,6 @@ public struct CandidateReading {
     /// What of a row is a number.
     public struct Numbers: Sendable {
         public var key: SliceKey
-        public var platform: Platform
         public var registeredAt: Timestamp
         public var version: Int64
         public var template: TemplateID?
@@ -13,10 +12,9 @@ public struct CandidateReading {
 
         /// Creates the numbers of a row.
         public init(
-            key: SliceKey, platform: Platform, registeredAt: Timestamp, version: Int64, template: TemplateID?, isSkipped: Bool
+            key: SliceKey, registeredAt: Timestamp, version: Int64, template: TemplateID?, isSkipped: Bool
         ) {
             self.key = key
-            self.platform = platform
             self.registeredAt = registeredAt
             self.version = version
             self.template = template
@@ -24,36 +22,46 @@ public struct CandidateReading {
         }
     }
 
-    private var bytes: [UInt8] = []
+    /// The texts of the rows, one behind the other: of each its handle, record, environment and topic, nothing for one that is absent.
+    /// Those of a row are put here before the row is taken.
+    public var bytes: [UInt8] = []
+    private var platforms = PlatformTable()
+    /// Of rows that come without one.
+    private let platform: PlatformTable.Place
     private var entries: [SlicePage.Candidates.Entry] = []
 
     /// Makes room for so many rows.
-    public init(capacity: Int) {
+    ///
+    /// - Parameter platform: that of rows that come without one.
+    public init(capacity: Int, platform: Platform = .apns) {
+        self.platform = platforms.place(of: platform)
         bytes.reserveCapacity(capacity * 128)
         entries.reserveCapacity(capacity)
     }
 
     public var count: Int { entries.count }
 
-    /// Takes a row. `append` puts its texts behind the bytes that it is given (handle, record, environment, topic; nothing for one
-    /// that is absent), and returns where each of them ends.
-    public mutating func append<Fault: Error>(
-        _ numbers: Numbers, _ append: (inout [UInt8]) throws(Fault) -> SIMD4<Int>
-    ) throws(Fault) {
-        let start = bytes.count
-        let extent = AudienceTexts.Extent(start: start, ends: try append(&bytes))
+    /// Takes a row, whose texts have been put behind the others.
+    ///
+    /// - Parameters:
+    ///   - start: where its texts begin.
+    ///   - ends: where each of the four ends.
+    public mutating func append(_ numbers: Numbers, of platform: Platform?, textsFrom start: Int, to ends: SIMD4<Int>) {
+        let place = platform.map { platforms.place(of: $0) } ?? self.platform
         let entry = AudienceTexts.Entry(
-            key: numbers.key, platform: numbers.platform, registeredAt: numbers.registeredAt, version: numbers.version,
-            template: numbers.template, extent: extent)
+            key: numbers.key, platform: place, registeredAt: numbers.registeredAt, version: numbers.version,
+            template: numbers.template, extent: AudienceTexts.Extent(start: start, ends: ends))
         entries.append(.init(entry, isSkipped: numbers.isSkipped))
     }
 
     /// Takes a candidate from elsewhere.
     mutating func append(_ candidate: SlicePage.Candidate) {
-        let entry = candidate.member.entry(puttingTextsBehind: &bytes)
+        let entry = candidate.member.entry(puttingTextsBehind: &bytes, &platforms)
         entries.append(.init(entry, isSkipped: candidate.isSkipped))
     }
 
     /// The candidates that were taken.
-    public consuming func finished() -> SlicePage.Candidates { SlicePage.Candidates(entries, in: AudienceTexts(bytes)) }
+    public consuming func finished() -> SlicePage.Candidates {
+        SlicePage.Candidates(entries, in: AudienceTexts(bytes, platforms))
+    }
 }

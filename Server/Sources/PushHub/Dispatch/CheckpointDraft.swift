@@ -38,7 +38,7 @@ struct CheckpointDraft {
     }
 
     /// Takes in what the outcomes say of devices.
-    mutating func learn(_ plan: PagePlan, outcomes: [PushOutcome]) {
+    mutating func learn(_ plan: PagePlan, outcomes: PushOutcomes) {
         for (outcome, index) in zip(outcomes, plan.sends) {
             guard let member = plan.targets.member(index) else { continue }
             switch outcome {

@@ -35,7 +35,7 @@ extension PageDecision {
     }
 
     /// Decides. `outcomes` belong to `plan.sends`, in that order; a missing one counts as unknown.
-    init(_ plan: PagePlan, outcomes: [PushOutcome], in context: Context) {
+    init(_ plan: PagePlan, outcomes: PushOutcomes, in context: Context) {
         guard !plan.isSentWhole(outcomes) else {
             self = Self.whole(plan, context)
             return
@@ -73,7 +73,7 @@ extension PageDecision {
     }
 
     /// A configuration fault outweighs a service out of reach, whose longest wait counts.
-    private static func trouble(_ outcomes: [PushOutcome]) -> Trouble? {
+    private static func trouble(_ outcomes: PushOutcomes) -> Trouble? {
         var first: String?
         var wait: Duration?
         for outcome in outcomes {
@@ -88,9 +88,9 @@ extension PageDecision {
 
 extension PagePlan {
     /// Whether this is a page of the walk in which every target was sent to and accepted.
-    fileprivate func isSentWhole(_ outcomes: [PushOutcome]) -> Bool {
+    fileprivate func isSentWhole(_ outcomes: PushOutcomes) -> Bool {
         through != nil && isAppleAlone && !targets.isEmpty && sends.count == targets.count && outcomes.count == targets.count
-            && outcomes.allSatisfy { if case .accepted = $0 { true } else { false } }
+            && outcomes.areAllAccepted
     }
 
     /// The key of the target before the index, or `nil` at the start.

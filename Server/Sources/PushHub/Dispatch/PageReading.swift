@@ -15,7 +15,7 @@ struct PageReading {
     let asked: Int
     let unsent: Int
 
-    init(_ plan: PagePlan, outcomes: [PushOutcome]) {
+    init(_ plan: PagePlan, outcomes: PushOutcomes) {
         var verdicts = plan.targets.indices.map { plan.targets.settled($0).map(TargetVerdict.settled) ?? .unsent }
         for (position, index) in plan.sends.enumerated() {
             guard let member = plan.targets.member(index) else { continue }

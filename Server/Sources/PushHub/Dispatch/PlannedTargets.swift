@@ -40,6 +40,14 @@ struct PlannedTargets: Hashable {
         }
     }
 
+    /// The handles of the members at these places, none of which is absent.
+    func handles(_ indices: [Int]) -> PushTargets.Handles {
+        switch source {
+        case .walk(let candidates): .read(candidates, indices)
+        case .retries(let due): .listed(indices.compactMap { due[$0].member?.handle })
+        }
+    }
+
     /// Settles as `badToken` whose text of a direct send is no handle of its platform; records have true ones.
     mutating func settleMalformed() {
         switch source {

@@ -45,6 +45,8 @@ extension SlicePage {
 
         func member(_ index: Int) -> AudienceMember { AudienceMember(entries[index].entry, in: texts) }
 
+        func handle(_ index: Int) -> DeviceHandle { DeviceHandle(canonical: texts.text(entries[index].entry.extent.handle)) }
+
         /// Visits the members at these places, in that order.
         func forEachMember(_ indices: [Int], _ body: (AudienceMember) -> Void) {
             guard let first = indices.first else { return }
@@ -56,7 +58,9 @@ extension SlicePage {
         }
 
         /// Whether nothing is sent to the target: it is skipped, or of a platform without a transport.
-        func isLeftOut(_ index: Int) -> Bool { entries[index].isSkipped || !entries[index].entry.platform.hasTransport }
+        func isLeftOut(_ index: Int) -> Bool {
+            entries[index].isSkipped || !texts.platforms[entries[index].entry.platform].hasTransport
+        }
 
         /// Whether the target is of a direct send.
         func isDirect(_ index: Int) -> Bool { entries[index].entry.extent.record.isEmpty }

@@ -72,7 +72,7 @@ struct SliceWorker: Sendable {
             page, lease: hold.lease, now: clock.now, horizon: settings.retryHorizon, isOutOfReach: hold.isOutOfReach,
             templates: hold.templates.fill(page, of: hold.lease.id.notification))
         let plan = paced(whole, page, hold)
-        var outcomes: [PushOutcome] = []
+        var outcomes: PushOutcomes = []
         if !plan.sends.isEmpty {
             var batch = plan.batch(page.message, of: hold.lease.id)
             batch.isExpress = hold.lease.weight == .single

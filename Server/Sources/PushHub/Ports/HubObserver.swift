@@ -14,7 +14,7 @@ public protocol HubObserver: Sendable {
     func sending(_ batch: PushBatch, of notification: NotificationID, retries: Int)
 
     /// A batch came back from the transport; outcomes in the order of the targets.
-    func sent(_ batch: PushBatch, of notification: NotificationID, outcomes: [PushOutcome])
+    func sent(_ batch: PushBatch, of notification: NotificationID, outcomes: PushOutcomes)
 
     /// A send reached a final state.
     func ended(_ notification: NotificationID, in hub: HubID, state: NotificationState)

@@ -47,12 +47,16 @@ public struct PushBatch: Sendable {
     public var hub: HubID
     public var bodies: [[UInt8]]
     public var headers: [Headers]
-    public var targets: [Target]
+    public var targets: PushTargets
     /// Somebody waits for these few pushes: they overtake larger batches that wait in the transport.
     public var isExpress: Bool
 
     /// Creates a batch.
     public init(hub: HubID, bodies: [[UInt8]], headers: [Headers], targets: [Target], isExpress: Bool = false) {
+        self.init(hub: hub, bodies: bodies, headers: headers, targets: PushTargets(targets), isExpress: isExpress)
+    }
+
+    init(hub: HubID, bodies: [[UInt8]], headers: [Headers], targets: PushTargets, isExpress: Bool = false) {
         self.hub = hub
         self.bodies = bodies
         self.headers = headers

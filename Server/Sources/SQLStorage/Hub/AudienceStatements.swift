@@ -35,14 +35,12 @@ enum AudienceStatements {
 
     /// Where the columns of every kind are in a row, and those that a kind reads besides.
     enum Column {
-        static var key: Int { 0 }
+        /// Four numbers: key, moment of registration, version, and whether the handle is shared.
+        static var numbers: Int { 0 }
         /// Four texts: handle, record, environment and topic.
-        static var texts: Int { 1 }
+        static var texts: Int { 4 }
         static var handle: Int { texts }
         static var record: Int { texts + 1 }
-        static var registeredAt: Int { 5 }
-        static var version: Int { 6 }
-        static var sharesHandle: Int { 7 }
         // Of template sends.
         static var platform: Int { 8 }
         static var form: Int { 9 }
@@ -53,7 +51,7 @@ enum AudienceStatements {
     }
 
     private static let columns = """
-        d.slice_key, d.handle, d.record_id, d.environment, d.topic, d.registered_at, d.version, d.shares_handle
+        d.slice_key, d.registered_at, d.version, d.shares_handle, d.handle, d.record_id, d.environment, d.topic
         """
     /// All devices of a native send have the same platform, and none has a form.
     private static let columnsOfTemplates = ", d.platform, d.form, d.template_id"
@@ -90,18 +88,6 @@ enum AudienceStatements {
             d.handle IS NOT NULL AND d.parked_at IS NULL AND d.created_at <= $\(first)
                 AND (d.expires_at IS NULL OR d.expires_at > $\(first + 1)) AND \(target)
             """
-    }
-
-    /// Reads a row of a kind without its texts.
-    static func numbers(
-        _ key: SliceKey, _ row: any SQLColumns, platform: Platform?, isSkipped: Bool
-    ) throws -> CandidateReading.Numbers {
-        CandidateReading.Numbers(
-            key: key, platform: try platform ?? Platform(rawValue: row.text(Column.platform)),
-            registeredAt: Timestamp(milliseconds: try row.integer(Column.registeredAt)),
-            version: try row.integer(Column.version),
-            template: platform == nil ? try row.optionalInteger(Column.template).map(TemplateID.init) : nil,
-            isSkipped: isSkipped)
     }
 
     /// What expressions see of a row with `columnsToMatch`.

@@ -30,6 +30,7 @@ struct AudienceWalk {
         let plan = try AudienceIndex.plan(send.audience, send.hub, connection)
         self.plan = plan
         rest = send.audience.flatMap { $0.isAnswered(by: plan) ? nil : $0 }
+        platform = if case .native(let platform) = send.format { platform } else { nil }
     }
 
     /// What records that may be twins have in common.
@@ -60,7 +61,7 @@ struct AudienceWalk {
 
     /// At most `limit` candidates after `cursor`, for which at most about `scanLimit` records are looked at.
     func next(after cursor: SliceKey, last: SliceKey, limit: Int, scanLimit: Int) throws -> SlicePage.Walk {
-        var candidates = CandidateReading(capacity: min(limit, Self.chunk))
+        var candidates = CandidateReading(capacity: min(limit, Self.chunk), platform: platform ?? .apns)
         var through = cursor
         var scanned = 0
         while scanned < scanLimit, candidates.count < limit {
@@ -101,10 +102,8 @@ struct AudienceWalk {
         var isCut = false
         try connection.forEachRow(statement, values) { row in
             guard !isCut else { return }
-            let key = SliceKey(try row.integer(AudienceStatements.Column.key))
-            try take(row, key, into: &candidates)
+            chunk.through = try take(row, into: &candidates)
             chunk.count += 1
-            chunk.through = key
             isCut = candidates.count == limit
         }
         if chunk.count < size, !isCut { chunk.through = nil }
@@ -119,7 +118,7 @@ struct AudienceWalk {
         let statement = statements(.one)
         for key in keys {
             try connection.forEachRow(statement, [.integer(send.hub.number), .integer(key)] + state) { row in
-                try take(row, SliceKey(key), into: &candidates)
+                _ = try take(row, into: &candidates)
             }
             chunk.count += 1
             chunk.through = SliceKey(key)
@@ -139,12 +138,23 @@ struct AudienceWalk {
         return keys.sorted().prefix(Int(size))
     }
 
-    /// Takes a row of the statements as a candidate, if what is left to compare says so.
-    private func take(_ row: any SQLColumns, _ key: SliceKey, into candidates: inout CandidateReading) throws {
-        if let rest, try !rest.matches(AudienceStatements.matchingTags(row, kind(.scan))) { return }
-        let mayBeTwin = try row.integer(AudienceStatements.Column.sharesHandle) == 1
-        let numbers = try AudienceStatements.numbers(key, row, platform: platform, isSkipped: mayBeTwin && isTwin(row, key))
-        try candidates.append(numbers) { bytes in try row.appendTexts(from: AudienceStatements.Column.texts, to: &bytes) }
+    /// Takes a row of the statements as a candidate, if what is left to compare says so; returns its key.
+    private func take(_ row: any SQLColumns, into candidates: inout CandidateReading) throws -> SliceKey {
+        let numbers = try row.integers(from: AudienceStatements.Column.numbers)
+        let key = SliceKey(numbers[0])
+        if let rest, try !rest.matches(AudienceStatements.matchingTags(row, kind(.scan))) { return key }
+        let isTwin = try numbers[3] == 1 && isTwin(row, key)
+        let start = candidates.bytes.count
+        let ends = try row.appendTexts(from: AudienceStatements.Column.texts, to: &candidates.bytes)
+        let isTemplate = send.format == .template
+        let template = isTemplate ? try row.optionalInteger(AudienceStatements.Column.template) : nil
+        candidates.append(
+            CandidateReading.Numbers(
+                key: key, registeredAt: Timestamp(milliseconds: numbers[1]), version: numbers[2],
+                template: template.map(TemplateID.init), isSkipped: isTwin),
+            of: isTemplate ? Platform(rawValue: try row.text(AudienceStatements.Column.platform)) : nil, textsFrom: start,
+            to: ends)
+        return key
     }
 
     /// Whether another record that the send means has the same handle and form, and a lower key.
@@ -184,7 +194,7 @@ struct AudienceWalk {
     private static let twinPieces = 20
 
     /// The platform of every record of a native send.
-    private var platform: Platform? { if case .native(let platform) = send.format { platform } else { nil } }
+    private let platform: Platform?
 
     /// `$4` and on of every statement: what a record has to be to be meant.
     private var state: [SQLValue] {

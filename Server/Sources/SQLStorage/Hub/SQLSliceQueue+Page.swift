@@ -11,7 +11,7 @@ extension SQLSliceQueue {
                 state: send.state, message: send.message, pushesPerSecond: send.pushesPerSecond, work: .wait, pendingCount: 0,
                 nextPendingAt: nil)
             guard !send.state.isFinal else { return page }
-            page.pendingCount = try Self.countPending(request, connection)
+            page.pendingCount = Int(try row.integer(12))
             let canWalk = page.pendingCount < request.pendingLimit && request.lease.cursor < request.lease.last
             let prefersWalk = canWalk && request.turn == .walk
             if page.pendingCount > 0 { try Self.readPending(request, send, &page, takesDue: !prefersWalk, connection) }
@@ -76,10 +76,6 @@ extension SQLSliceQueue {
         }
     }
 
-    private static func countPending(_ request: PageRequest, _ connection: any SQLConnection) throws -> Int {
-        Int(try connection.row(countPending, Array(key(request.lease).prefix(3)))?.integer(0) ?? 0)
-    }
-
     private static func readPending(
         _ request: PageRequest, _ send: Send, _ page: inout SlicePage, takesDue: Bool,
         _ connection: any SQLConnection
@@ -127,17 +123,17 @@ extension SQLSliceQueue {
         return AudienceMember(record, template: row.templateID)
     }
 
-    static let pageStatements = [selectSend, countPending, selectDue, selectNextPending]
+    static let pageStatements = [selectSend, selectDue, selectNextPending]
 
     private static let selectSend = SQLStatement(
         """
         SELECT n.state, n.body, n.push_type, n.priority, n.collapse_id, n.topic, n.expires_at, n.audience, n.due_at,
-            n.pushes_per_second, n.format, n.is_direct
+            n.pushes_per_second, n.format, n.is_direct,
+            (SELECT COUNT(*) FROM pending_targets p
+                WHERE p.hub_id = s.hub_id AND p.notification_id = s.notification_id AND p.slice = s.slice)
         FROM slices s JOIN notifications n ON n.hub_id = s.hub_id AND n.notification_id = s.notification_id
         WHERE s.hub_id = $1 AND s.notification_id = $2 AND s.slice = $3 AND s.epoch = $4 AND s.owner IS NOT NULL
         """)
-    private static let countPending = SQLStatement(
-        "SELECT COUNT(*) FROM pending_targets WHERE hub_id = $1 AND notification_id = $2 AND slice = $3")
     private static let selectDue = SQLStatement(
         """
         SELECT slice_key, cause, attempts, first_at, not_before FROM pending_targets

@@ -24,9 +24,9 @@ struct HubTransportsTests {
         let name: String
         let ways: Ways
 
-        func send(_ batch: PushBatch) async -> [PushOutcome] {
+        func send(_ batch: PushBatch) async -> PushOutcomes {
             ways.note(name)
-            return batch.targets.map { _ in .accepted }
+            return PushOutcomes(repeating: .accepted, count: batch.targets.count)
         }
     }
 
@@ -99,7 +99,7 @@ struct HubTransportsTests {
         try await withTransports(readsTake: .seconds(3)) { transports, _, _, ways, clock in
             let hub = HubID(1)
             let late = await transports.send(Self.batch(hub))
-            #expect(late == Array(repeating: .notSent(reason: "storage is slow"), count: 2) && ways.all.isEmpty)
+            #expect(late == PushOutcomes(repeating: .notSent(reason: "storage is slow"), count: 2) && ways.all.isEmpty)
             clock.advance(by: .seconds(5))
             await transports.prepare(for: hub)
             #expect(await transports.send(Self.batch(hub)) == [.accepted, .accepted] && ways.all == ["node"])

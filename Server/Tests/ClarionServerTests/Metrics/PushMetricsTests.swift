@@ -39,7 +39,7 @@ struct PushMetricsTests {
                 .unknown(reason: "deadline"), .misconfigured(reason: "InvalidProviderToken"), .unsupported,
             ] + (1...1000).map { .rejected(reason: "Word\($0)") }
         metrics.sending(batch(outcomes.count), of: notification, retries: 0)
-        metrics.sent(batch(outcomes.count), of: notification, outcomes: outcomes)
+        metrics.sent(batch(outcomes.count), of: notification, outcomes: PushOutcomes(outcomes))
         let counted = lines.filter { $0.hasPrefix("clarion_push_outcomes_total") }
         #expect(
             counted == [

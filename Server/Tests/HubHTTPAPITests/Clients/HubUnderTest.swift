@@ -134,9 +134,9 @@ final class AcceptingTransport: PushTransport {
     /// What it says from now on.
     func answer(_ outcome: PushOutcome) { self.outcome.withLockedValue { $0 = outcome } }
 
-    func send(_ batch: PushBatch) async -> [PushOutcome] {
+    func send(_ batch: PushBatch) async -> PushOutcomes {
         batches.withLockedValue { $0.append(batch) }
-        return batch.targets.map { _ in outcome.withLockedValue { $0 } }
+        return PushOutcomes(batch.targets.map { _ in outcome.withLockedValue { $0 } })
     }
 }
 

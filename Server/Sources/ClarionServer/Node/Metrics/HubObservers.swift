@@ -14,7 +14,7 @@ struct HubObservers: HubObserver {
         for observer in observers { observer.sending(batch, of: notification, retries: retries) }
     }
 
-    func sent(_ batch: PushBatch, of notification: NotificationID, outcomes: [PushOutcome]) {
+    func sent(_ batch: PushBatch, of notification: NotificationID, outcomes: PushOutcomes) {
         for observer in observers { observer.sent(batch, of: notification, outcomes: outcomes) }
     }
 

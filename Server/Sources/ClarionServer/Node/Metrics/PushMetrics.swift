@@ -29,8 +29,9 @@ final class PushMetrics: HubObserver {
         moveInFlight(by: batch.targets.count)
     }
 
-    func sent(_ batch: PushBatch, of notification: NotificationID, outcomes: [PushOutcome]) {
+    func sent(_ batch: PushBatch, of notification: NotificationID, outcomes: PushOutcomes) {
         moveInFlight(by: -batch.targets.count)
+        if let common = outcomes.common { return counter(of: OutcomeClass(common)).increment(by: outcomes.count) }
         // A batch has up to a thousand outcomes of a few kinds: counted here first, so that each kind is one series looked up.
         var counts: [OutcomeClass: Int] = [:]
         var accepted = 0

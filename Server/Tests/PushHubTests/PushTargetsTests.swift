@@ -1,0 +1,68 @@
+import Foundation
+import RichPushModel
+import Testing
+
+@testable import PushHub
+
+@Suite("The targets and outcomes of a batch")
+struct PushTargetsTests {
+    private func target(_ handle: String, environment: String? = nil, body: Int = 0, headers: Int = 0) -> PushBatch.Target {
+        PushBatch.Target(
+            handle: DeviceHandle(canonical: handle), environment: environment, body: body, headers: headers,
+            pushID: PushID(UUID()))
+    }
+
+    private func member(_ number: Int64, topic: String? = nil, environment: String? = nil) -> AudienceMember {
+        AudienceMember(
+            key: SliceKey(number), record: RecordID("record-\(number)"), platform: .apns,
+            handle: DeviceHandle(canonical: "AB0\(number)"), environment: environment, topic: topic,
+            registeredAt: Timestamp(milliseconds: number))
+    }
+
+    @Test("targets come back as they were given, and neighbours that differ in handle and id alone are one run")
+    func listed() {
+        let given = [
+            target("AA"), target("AB"), target("AC", environment: "sandbox"), target("AD", environment: "sandbox", body: 1),
+            target("AE", environment: "sandbox", body: 1, headers: 1), target("AF"),
+        ]
+        let targets = PushTargets(given)
+        #expect(Array(targets) == given)
+        #expect(targets.runs.map(\.positions) == [0..<2, 2..<3, 3..<4, 4..<5, 5..<6])
+        #expect(PushTargets([]).isEmpty && PushTargets([]).runs.isEmpty)
+    }
+
+    @Test("the targets of a page are its members that a push is sent to, each with its own handle, id, topic and environment")
+    func page() throws {
+        let members = [
+            member(1), member(2, topic: "one"), member(3, topic: "one"), member(4, environment: "sandbox"), member(5),
+        ]
+        let candidates = SlicePage.Candidates(members.map { .init(member: $0, isSkipped: $0.key == SliceKey(3)) })
+        let message = AcceptedMessage(body: [1], pushType: "alert", priority: 10)
+        let page = SlicePage(
+            state: .dispatching, message: message, work: .walk(.init(candidates: candidates, through: .last)), pendingCount: 0,
+            nextPendingAt: nil)
+        let slice = SliceID(hub: HubID(1), notification: NotificationID(), number: 0)
+        let lease = SliceLease(id: slice, cursor: .beforeAll, last: .last, weight: .large, epoch: 1)
+        let batch = PagePlan(page, lease: lease, now: Timestamp(milliseconds: 9), horizon: .seconds(60)).batch(message, of: slice)
+        let sent = [members[0], members[1], members[3], members[4]]
+        #expect(batch.targets.map(\.handle) == sent.map(\.handle))
+        #expect(batch.targets.map(\.environment) == [nil, nil, "sandbox", nil])
+        #expect(batch.targets.map { batch.headers[$0.headers].topic } == [nil, "one", nil, nil])
+        for (target, member) in zip(batch.targets, sent) {
+            #expect(target.pushID == PushID(notification: slice.notification, record: try #require(member.record)))
+        }
+        #expect(batch.targets.runs.map(\.positions) == [0..<1, 1..<2, 2..<3, 3..<4])
+    }
+
+    @Test("outcomes that are said of all at once are those that are said of each")
+    func outcomes() {
+        let same = PushOutcomes(repeating: .accepted, count: 3)
+        #expect(same == [.accepted, .accepted, .accepted] && same.common == .accepted && same.areAllAccepted)
+        #expect(same.count == 3 && Array(same) == Array(repeating: .accepted, count: 3))
+        let mixed: PushOutcomes = [.accepted, .badToken]
+        #expect(mixed.common == nil && !mixed.areAllAccepted && mixed[1] == .badToken && mixed != same)
+        #expect(!PushOutcomes(repeating: .badToken, count: 2).areAllAccepted)
+        #expect(PushOutcomes(Array(repeating: .accepted, count: 2)).areAllAccepted)
+        #expect(PushOutcomes(repeating: .accepted, count: 0).isEmpty)
+    }
+}
