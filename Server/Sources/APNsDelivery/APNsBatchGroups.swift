@@ -66,9 +66,10 @@ struct APNsBatchGroups {
 
     /// Whether a target's push is of the kind that every app gets: with the transport's own topic, and of a type whose topic is
     /// the bare bundle id (APNs reference 3.2).
-    func isOrdinary(_ target: PushBatch.Target, in batch: PushBatch, _ defaultTopic: String) -> Bool {
-        guard batch.headers.indices.contains(target.headers) else { return true }
-        let headers = batch.headers[target.headers]
+    func isOrdinary(_ position: Int, in batch: PushBatch, _ defaultTopic: String) -> Bool {
+        let set = batch.targets.run(of: position).headers
+        guard batch.headers.indices.contains(set) else { return true }
+        let headers = batch.headers[set]
         return (headers.topic ?? defaultTopic) == defaultTopic && ["alert", "background"].contains(headers.pushType)
     }
 

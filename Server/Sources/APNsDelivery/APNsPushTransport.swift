@@ -79,9 +79,9 @@ public struct APNsPushTransport: PushTransport {
                     outcomes[target] = .accepted
                     continue
                 }
-                note(answer.outcomes?[position], for: batch.targets[target])
+                note(answer.outcomes?[position], for: batch.targets.handle(at: target))
                 outcomes[target] = outcome(
-                    answer.outcomes?[position], isOrdinary: groups.isOrdinary(batch.targets[target], in: batch, defaultTopic))
+                    answer.outcomes?[position], isOrdinary: groups.isOrdinary(target, in: batch, defaultTopic))
             }
         }
         report(outcomes)
@@ -89,11 +89,11 @@ public struct APNsPushTransport: PushTransport {
     }
 
     /// Keeps in mind which tokens APNs refuses.
-    private func note(_ outcome: APNsOutcome?, for target: PushBatch.Target) {
+    private func note(_ outcome: APNsOutcome?, for handle: DeviceHandle) {
         switch outcome {
         case .rejected(let rejection) where [.badDeviceToken, .deviceTokenNotForTopic].contains(rejection.reason):
-            refused.insert(target.handle.text)
-        case .accepted: refused.remove(target.handle.text)
+            refused.insert(handle.text)
+        case .accepted: refused.remove(handle.text)
         default: break
         }
     }
@@ -102,13 +102,13 @@ public struct APNsPushTransport: PushTransport {
     /// fault and must not stop the others; without any credential, and for the node's own topic, it is the operator's.
     /// A topic that does not fit its push type is the sender's. `BadTopic` for a topic that the operator chose is what APNs says of a
     /// certificate of another app (APNs reference 4).
-    private func outcome(_ outcome: APNsOutcome?, isOrdinary: Bool) -> PushOutcome {
+    private func outcome(_ outcome: APNsOutcome?, isOrdinary: @autoclosure () -> Bool) -> PushOutcome {
         guard let outcome else {
             return clients.isEmpty ? .misconfigured(reason: "no APNs credential is set") : .unsupported
         }
         if case .rejected(let rejection) = outcome, [.topicDisallowed, .badTopic].contains(rejection.reason) {
             let reason = rejection.reason.rawValue
-            return isOrdinary ? .misconfigured(reason: reason) : .rejected(reason: reason)
+            return isOrdinary() ? .misconfigured(reason: reason) : .rejected(reason: reason)
         }
         return PushOutcome(outcome, advice: advice)
     }

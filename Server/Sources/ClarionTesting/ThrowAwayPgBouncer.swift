@@ -63,10 +63,25 @@ public final class ThrowAwayPgBouncer: Sendable {
 
     private func isReady() async throws {
         for _ in 1...600 where process.isRunning {
-            if FileManager.default.fileExists(atPath: folder + "/.s.PGSQL.6432") { return }
+            if isListening { return }
             try await Task.sleep(for: .milliseconds(20))
         }
         throw Failure(description: (try? String(contentsOfFile: folder + ".log", encoding: .utf8)) ?? "it did not start")
+    }
+
+    /// The socket is there a moment before anybody listens at it.
+    private var isListening: Bool {
+        let number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(number) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let path = Array((folder + "/.s.PGSQL.6432").utf8)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.prefix($0.count - 1)) }
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(number, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+            }
+        }
     }
 
     private func stop() async {

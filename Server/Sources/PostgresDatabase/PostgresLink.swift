@@ -18,6 +18,8 @@ final class PostgresLink {
     let context: Context
     private let raw: LibPQ.Link
     private(set) var isBroken = false
+    /// Whether its socket can wait for many bytes at once.
+    private let canGather: Bool
     /// The names of the statements that this connection has prepared.
     private var prepared: [SQLStatement: String] = [:]
     /// Whether a statement failed since the transaction began: nothing else is done in it after that.
@@ -34,6 +36,7 @@ final class PostgresLink {
         self.context = context
         guard let raw = Self.connect(context) else { throw PostgresFault.unreachable("out of memory") }
         self.raw = raw
+        canGather = SocketWait.canGather(context.library.socket(raw))
         guard context.library.status(raw) == 0 else {
             let message = Self.message(raw, context)
             context.library.finish(raw)
@@ -156,14 +159,24 @@ extension PostgresLink {
             return
         }
         isEnding = true
-        // What cannot be written at once is written before the answer is read.
-        if library.flush(raw) < 0 { isBroken = true }
+        switch library.flush(raw) {
+        case 0: break
+        // It has to leave now: nobody knows when this connection is used again.
+        case 1: try? finishEnd()
+        default: isBroken = true
+        }
     }
 
+    /// A fault here is nobody's who comes next: to them the connection was lost while it was not in use.
     private func finishEnd() throws {
         guard isEnding else { return }
         isEnding = false
-        _ = try send(1, context.limits.answer)
+        do {
+            _ = try send(1, context.limits.connect)
+        } catch {
+            isBroken = true
+            throw PostgresFault.broken("the transaction before did not end")
+        }
     }
 
     /// Leaves it to the next transaction to end this one, whose statement the server has refused. Who begins again at once is then no
@@ -220,7 +233,14 @@ extension PostgresLink {
 
     /// So much of a long answer is read at once. The server writes eight kilobytes at a time, and being woken for each of these costs
     /// more than all else that is done with them.
-    private static let piece: Int32 = 65_536
+    private static let piece: Int32 = 32_768
+    /// An answer counts as long after so many pieces. The last of a long one may be waited for a millisecond longer than it takes.
+    private static let shortWaits = 3
+
+    private func waitForMore(until deadline: Duration?, after waits: Int) throws {
+        if waits >= Self.shortWaits, canGather, SocketWait.gather(Self.piece, from: library.socket(raw)) { return }
+        _ = try wait(until: deadline, toWrite: false)
+    }
 
     private func flush(until deadline: Duration?) throws {
         while true {
@@ -236,15 +256,16 @@ extension PostgresLink {
     }
 
     private func next(until deadline: Duration?) throws -> PostgresResult? {
-        var isLong = false
+        var waits = 0
         while library.isBusy(raw) != 0 {
-            // The library reads sixteen kilobytes at a time.
-            if !isLong || !SocketWait.hasBytes(library.socket(raw)) {
-                if isLong { SocketWait.gather(Self.piece, from: library.socket(raw)) }
-                _ = try wait(until: deadline, toWrite: false)
+            // The library reads sixteen kilobytes at a time, and there may be more.
+            if waits == 0 || !SocketWait.canRead(library.socket(raw)) {
+                try waitForMore(until: deadline, after: waits)
+                waits += 1
+            } else if let deadline, context.clock.uptime >= deadline {
+                throw late()
             }
             guard library.consumeInput(raw) != 0 else { throw broken() }
-            isLong = true
         }
         return library.nextResult(raw).map { PostgresResult($0, library) }
     }

@@ -31,8 +31,8 @@ struct ReadRun {
     private func attempt(_ work: any PendingWork) throws -> @Sendable () -> Void {
         let link = try worker.link()
         let patience = worker.patience(knowsOfLocks: knowsOfLocks)
-        try link.begin(worker.context.texts.read + TransactionText.patience(patience))
         do {
+            try link.begin(worker.context.texts.read + TransactionText.patience(patience))
             let answer = try work.perform(PostgresConnection(link: link, unnamed: worker.sendsTexts))
             if let swallowed = link.failure { throw swallowed }
             // It has read what it wanted: how the transaction ends is of no account.

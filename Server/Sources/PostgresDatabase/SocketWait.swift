@@ -13,17 +13,27 @@ enum SocketWait {
     }
 
     /// Waits until so many bytes can be read, or for a millisecond: for who knows that more is on its way and would be woken for every
-    /// piece of it. A socket that cannot say how much there is, as those of one machine without a network, is only waited for.
-    static func gather(_ bytes: Int32, from socket: Int32) {
-        guard setMark(bytes, of: socket) else { return }
+    /// piece of it. Whether there is anything to read then.
+    static func gather(_ bytes: Int32, from socket: Int32) -> Bool {
+        guard setMark(bytes, of: socket) else { return false }
         defer { _ = setMark(1, of: socket) }
-        _ = wait(for: socket, toWrite: false, atMost: .zero)
+        return wait(for: socket, toWrite: false, atMost: .zero)?.canRead ?? false
     }
 
-    /// Whether the socket has bytes that nobody has read.
-    static func hasBytes(_ socket: Int32) -> Bool {
-        var count: Int32 = 0
-        return ioctl(socket, UInt(FIONREAD), &count) == 0 && count > 0
+    /// Whether the socket can be read now, without waiting.
+    static func canRead(_ socket: Int32) -> Bool {
+        var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+        return poll(&entry, 1, 0) > 0
+    }
+
+    /// Whether a socket waits for a number of bytes when it is told to, which those between the processes of one machine do not.
+    static func canGather(_ socket: Int32) -> Bool {
+        var address = sockaddr_storage()
+        var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let isKnown = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(socket, $0, &size) == 0 }
+        }
+        return isKnown && address.ss_family != sa_family_t(AF_UNIX)
     }
 
     /// From how many bytes on the socket can be read.

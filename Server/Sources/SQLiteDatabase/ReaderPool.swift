@@ -42,12 +42,17 @@ final class ReaderPool: Sendable {
     init(path: String, size: Int = ReaderPool.size, bound: Int = ReaderPool.bound) throws {
         var configuration = Configuration()
         configuration.readonly = true
-        configuration.busyMode = .timeout(5)
+        // As long as the library gives who only reads: another process may be mending the log after a crash.
+        configuration.busyMode = .timeout(10)
         configuration.label = "clarion.reader"
         connections = try (0..<size).map { _ in try DatabaseQueue(path: path, configuration: configuration) }
         self.bound = bound
         state = Mutex(State(free: connections))
     }
+
+    private static let closed = SQLFault.unavailable(reason: "the database is closed")
+
+    private var isClosed: Bool { state.withLock { $0.isClosed } }
 
     /// How many wait for a connection.
     var waitingCount: Int { state.withLock { $0.waiting.count } }
@@ -66,7 +71,7 @@ final class ReaderPool: Sendable {
 
     private func submit(_ read: Read) {
         let turn: Turn = state.withLock { state in
-            guard !state.isClosed else { return .refused(.unavailable(reason: "the database is closed")) }
+            guard !state.isClosed else { return .refused(Self.closed) }
             if let free = state.free.popLast() { return .now(free) }
             guard state.waiting.count < bound else { return .refused(.unavailable(reason: "too many reads wait")) }
             state.waiting.append(read)
@@ -75,6 +80,8 @@ final class ReaderPool: Sendable {
         switch turn {
         case .now(let connection):
             connection.asyncWriteWithoutTransaction { access in
+                // Closed while it was on its way.
+                guard !self.isClosed else { return read.fail(Self.closed) }
                 read.perform(access)
                 self.goOn(with: access, of: connection)
             }
@@ -116,7 +123,7 @@ final class ReaderPool: Sendable {
             defer { state.waiting = CircularBuffer() }
             return Array(state.waiting)
         }
-        for read in waiting { read.fail(.unavailable(reason: "the database is closed")) }
+        for read in waiting { read.fail(Self.closed) }
         for connection in connections { try connection.close() }
     }
 }

@@ -35,7 +35,7 @@ public final class SQLiteDatabase: SQLDatabase {
         try beforeOpening()
         try PrivateFile.create(at: path)
         pool = try FaultMapping.mapped { try Self.open(path) }
-        reads = try FaultMapping.mapped { try ReaderPool(path: path) }
+        reads = try FaultMapping.mapped { try ReaderPool(path: path, size: access == .server ? ReaderPool.size : 1) }
         health = WriteHealth(logger: logger)
         writes = GroupCommit(pool: pool, health: health)
     }
@@ -48,8 +48,9 @@ public final class SQLiteDatabase: SQLDatabase {
         defer { lock?.release() }
         try FaultMapping.mapped {
             // The last to go empties the log, which who only reads cannot.
-            try reads.close()
+            let ended = Result { try reads.close() }
             try pool.close()
+            try ended.get()
         }
         try body()
     }

@@ -19,6 +19,24 @@ struct PushTargetsTests {
             registeredAt: Timestamp(milliseconds: number))
     }
 
+    private let message = AcceptedMessage(body: [1], pushType: "alert", priority: 10)
+    private let slice = SliceID(hub: HubID(1), notification: NotificationID(), number: 0)
+
+    private func plan(_ work: SlicePage.Work) -> PagePlan {
+        let page = SlicePage(state: .dispatching, message: message, work: work, pendingCount: 0, nextPendingAt: nil)
+        let lease = SliceLease(id: slice, cursor: .beforeAll, last: .last, weight: .large, epoch: 1)
+        return PagePlan(page, lease: lease, now: Timestamp(milliseconds: 9), horizon: .seconds(60))
+    }
+
+    /// Each push is the one that is meant for its device.
+    private func expectMatch(_ batch: PushBatch, _ sent: [AudienceMember]) throws {
+        #expect(batch.targets.map(\.handle) == sent.map(\.handle))
+        for (target, member) in zip(batch.targets, sent) {
+            #expect(target.pushID == PushID(notification: slice.notification, record: try #require(member.record)))
+            #expect(target.environment == member.environment && batch.headers[target.headers].topic == member.topic)
+        }
+    }
+
     @Test("targets come back as they were given, and neighbours that differ in handle and id alone are one run")
     func listed() {
         let given = [
@@ -37,21 +55,26 @@ struct PushTargetsTests {
             member(1), member(2, topic: "one"), member(3, topic: "one"), member(4, environment: "sandbox"), member(5),
         ]
         let candidates = SlicePage.Candidates(members.map { .init(member: $0, isSkipped: $0.key == SliceKey(3)) })
-        let message = AcceptedMessage(body: [1], pushType: "alert", priority: 10)
-        let page = SlicePage(
-            state: .dispatching, message: message, work: .walk(.init(candidates: candidates, through: .last)), pendingCount: 0,
-            nextPendingAt: nil)
-        let slice = SliceID(hub: HubID(1), notification: NotificationID(), number: 0)
-        let lease = SliceLease(id: slice, cursor: .beforeAll, last: .last, weight: .large, epoch: 1)
-        let batch = PagePlan(page, lease: lease, now: Timestamp(milliseconds: 9), horizon: .seconds(60)).batch(message, of: slice)
+        let batch = plan(.walk(.init(candidates: candidates, through: .last))).batch(message, of: slice)
         let sent = [members[0], members[1], members[3], members[4]]
-        #expect(batch.targets.map(\.handle) == sent.map(\.handle))
-        #expect(batch.targets.map(\.environment) == [nil, nil, "sandbox", nil])
-        #expect(batch.targets.map { batch.headers[$0.headers].topic } == [nil, "one", nil, nil])
-        for (target, member) in zip(batch.targets, sent) {
-            #expect(target.pushID == PushID(notification: slice.notification, record: try #require(member.record)))
-        }
+        try expectMatch(batch, sent)
         #expect(batch.targets.runs.map(\.positions) == [0..<1, 1..<2, 2..<3, 3..<4])
+    }
+
+    @Test("a page of which only some pushes may leave now is sent from its start, and a page of retries without those that went")
+    func parts() throws {
+        let members = (1...6).map { member(Int64($0), topic: $0.isMultiple(of: 3) ? "three" : nil) }
+        let candidates = SlicePage.Candidates(members.map { .init(member: $0, isSkipped: $0.key == SliceKey(2)) })
+        let whole = plan(.walk(.init(candidates: candidates, through: .last)))
+        try expectMatch(whole.limited(toPushes: 3).batch(message, of: slice), [members[0], members[2], members[3]])
+        let due = members.map { member in
+            SlicePage.DueTarget(
+                target: PendingTarget(
+                    key: member.key, cause: .retry, attempts: 1, firstAt: Timestamp(milliseconds: 1),
+                    notBefore: Timestamp(milliseconds: 1)),
+                member: member.key == SliceKey(4) || member.key == SliceKey(1) ? nil : member)
+        }
+        try expectMatch(plan(.retries(due)).batch(message, of: slice), [members[1], members[2], members[4], members[5]])
     }
 
     @Test("outcomes that are said of all at once are those that are said of each")

@@ -99,6 +99,7 @@ struct ReaderPoolTests {
         let bench = try await Bench()
         let (begun, written) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         async let counts = bench.pool.run { connection -> [Int64] in
+            defer { begun.signal() }
             let before = try connection.row(Self.count, [])?.integer(0) ?? -1
             begun.signal()
             written.wait()
@@ -110,10 +111,21 @@ struct ReaderPoolTests {
                 continuation.resume()
             }.start()
         }
-        try await bench.store.database.write { _ = try $0.run(Self.insert, [.integer(1)]) }
+        let write = await Task { try await bench.store.database.write { _ = try $0.run(Self.insert, [.integer(1)]) } }.result
         written.signal()
+        try write.get()
         #expect(try await counts == [0, 0])
         #expect(try await bench.pool.run { try $0.row(Self.count, [])?.integer(0) } == 1)
+    }
+
+    @Test("a database that is closed leaves its file alone, with everything in it")
+    func log() async throws {
+        let store = try await TemporaryStore()
+        try await store.database.write { try $0.script(Self.create) }
+        _ = try await store.database.read { try $0.row(Self.count, []) }
+        #expect(FileManager.default.fileExists(atPath: store.path + "-wal"))
+        try store.database.close()
+        #expect(!FileManager.default.fileExists(atPath: store.path + "-wal"))
     }
 
     @Test("a read that fails leaves its connection as it was, and one that writes is refused")

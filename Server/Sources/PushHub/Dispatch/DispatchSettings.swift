@@ -15,7 +15,7 @@ public struct DispatchSettings: Sendable {
     public var singleSlots = 16
     /// Pages after which a slice goes back to the end of the queue.
     public var pagesPerTurn = 32
-    /// Time after which it does, whatever came of it: a slow page of one hub is not followed by fifteen more while others wait.
+    /// Time after which it does, whatever came of it: a slow page of one hub is not followed by many more while others wait.
     public var turnDuration: Duration = .seconds(2)
     /// How long a lease holds without being lengthened.
     public var leaseDuration: Duration = .seconds(60)

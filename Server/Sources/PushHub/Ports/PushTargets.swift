@@ -35,7 +35,12 @@ public struct PushTargets: Sendable {
 
     /// Places in a page whose handles, ids and runs did not belong together would send to the wrong devices.
     init(_ handles: Handles, runs: [Run], pushIDs: [PushID]) {
-        precondition(handles.count == pushIDs.count && runs.last?.positions.upperBound ?? 0 == pushIDs.count)
+        var end = 0
+        for run in runs {
+            precondition(run.positions.lowerBound == end && !run.positions.isEmpty)
+            end = run.positions.upperBound
+        }
+        precondition(handles.count == end && pushIDs.count == end)
         self.handles = handles
         self.runs = runs
         self.pushIDs = pushIDs

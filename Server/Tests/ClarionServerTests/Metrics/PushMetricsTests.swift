@@ -56,6 +56,21 @@ struct PushMetricsTests {
             ])
     }
 
+    @Test("what is said of a batch at once is counted for each of its targets")
+    func common() {
+        let metrics = PushMetrics(factory: registry)
+        metrics.sending(batch(1_000), of: notification, retries: 0)
+        metrics.sent(batch(1_000), of: notification, outcomes: PushOutcomes(repeating: .accepted, count: 1_000))
+        metrics.sending(batch(7), of: notification, retries: 0)
+        metrics.sent(batch(7), of: notification, outcomes: PushOutcomes(repeating: .notSent(reason: "unreachable"), count: 7))
+        let counted = lines.filter { $0.hasPrefix("clarion_push_outcomes_total") }
+        #expect(
+            counted == [
+                #"clarion_push_outcomes_total{reason="none",result="accepted"} 1000"#,
+                #"clarion_push_outcomes_total{reason="unreachable",result="not_sent"} 7"#,
+            ])
+    }
+
     @Test("what is in flight and in hand goes up and comes down again; retries and sends are counted")
     func levels() {
         let metrics = PushMetrics(factory: registry)
