@@ -6,8 +6,7 @@ import Synchronization
 /// The connections that only read. Whoever finds one free goes to its thread at once; the others wait in line, and a thread that is
 /// done goes on with the next of them, so that a read changes threads once on its way there and once on its way back.
 ///
-/// The library's own pool changes them twice more and compiles what begins and ends a transaction every time: a tenth of the
-/// processor time of a send.
+/// The library's own pool changes them once more on the way there, and compiles what begins and ends a transaction every time.
 final class ReaderPool: Sendable {
     /// Reads that go on at the same time.
     static let size = 4
