@@ -6,6 +6,9 @@ extension SQLFault {
         switch self {
         case .unavailable, .misconfigured, .lockedByAnotherProcess:
             ServiceError(.storageUnavailable, "the storage cannot be used now; nothing was written", retryAfter: 1)
+        case .damaged(let reason):
+            ServiceError(
+                .storageUnavailable, "the database file is damaged (\(reason)); a backup has to be restored", retryAfter: 60)
         case .outcomeUnknown:
             ServiceError(.outcomeUnknown, "the storage broke while writing; the change may or may not be kept", retryAfter: 1)
         case .duplicate:

@@ -5,6 +5,8 @@ public enum SQLFault: Error, Hashable, Sendable {
     /// The database does not let this program in, or the program cannot speak to it, and waiting changes nothing: settings or the
     /// machine have to. Nothing was written.
     case misconfigured(reason: String)
+    /// What is on the disk is not what the engine wrote, or no database at all: only a backup helps. The reason is the engine's name for it.
+    case damaged(reason: String)
     /// The connection broke during the commit: the write may or may not have happened.
     case outcomeUnknown
     /// A unique constraint refused the write.
@@ -19,6 +21,6 @@ public enum SQLFault: Error, Hashable, Sendable {
     case lockedByAnotherProcess(path: String)
     /// A statement returned another type than the code expects: a defect.
     case unexpectedColumn(Int)
-    /// The engine refused a statement: a defect, or a damaged database.
+    /// The engine refused a statement: a defect.
     case refused(code: Int, reason: String)
 }

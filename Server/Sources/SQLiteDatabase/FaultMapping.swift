@@ -21,6 +21,8 @@ enum FaultMapping {
         case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_FULL, .SQLITE_IOERR, .SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_NOMEM,
             .SQLITE_INTERRUPT, .SQLITE_PROTOCOL, .SQLITE_ABORT, .SQLITE_MISUSE:
             return .unavailable(reason: "\(name(of: error.resultCode)): \(error.message ?? "no message")")
+        case .SQLITE_CORRUPT: return .damaged(reason: "SQLITE_CORRUPT")
+        case .SQLITE_NOTADB: return .damaged(reason: "SQLITE_NOTADB")
         default:
             return .refused(code: Int(error.extendedResultCode.rawValue), reason: error.message ?? "no message")
         }

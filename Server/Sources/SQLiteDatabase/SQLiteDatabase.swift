@@ -82,7 +82,8 @@ public final class SQLiteDatabase: SQLDatabase {
     /// In bytes.
     private static let pageSize = 8192
     /// Registrations touch pages all over the file: a commit of many must not spill its pages early, nor each be followed by
-    /// copying them. Both are bounded: so many bytes of memory, and a log of about as many.
+    /// copying them. Both are bounded: so many bytes of memory, and a log of about as many. One that a reader of another program kept
+    /// from being emptied grows beyond that, and is cut to twice as many when it has been.
     private static let logSize = 32 << 20
 
     private static func open(_ path: String) throws -> DatabasePool {
@@ -99,7 +100,8 @@ public final class SQLiteDatabase: SQLDatabase {
             // The library sets NORMAL for WAL, which may lose the last commits at a power cut; "accepted means kept".
             try access.execute(
                 sql: """
-                    PRAGMA synchronous = FULL; PRAGMA cache_size = -\(logSize / 1024); PRAGMA wal_autocheckpoint = \(pages)
+                    PRAGMA synchronous = FULL; PRAGMA cache_size = -\(logSize / 1024); PRAGMA wal_autocheckpoint = \(pages);
+                    PRAGMA journal_size_limit = \(2 * logSize)
                     """)
         }
         return pool

@@ -100,6 +100,37 @@ struct SQLiteDatabaseTests {
         await #expect(throws: SQLFault.self) { try await store.database.read { _ = try $0.run(Self.insert, values) } }
     }
 
+    @Test("a file with a page that is not the engine's, and one that is no database, are damaged, and say so")
+    func damage() async throws {
+        let store = try await prepared()
+        try await store.database.write { connection in
+            for number in 1...2_000 {
+                _ = try connection.run(Self.insert, [.integer(Int64(number)), .text("text \(number)"), .null])
+            }
+        }
+        let places = try await store.database.read { connection in
+            let root = SQLStatement("SELECT rootpage FROM sqlite_master WHERE name = 'numbers'")
+            return (
+                page: try connection.row(root, [])?.integer(0) ?? 0,
+                size: try connection.row(SQLStatement("PRAGMA page_size"), [])?.integer(0) ?? 0
+            )
+        }
+        try store.database.close()
+        try #require(places.page > 1 && places.size > 0)
+        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: store.path))
+        try file.seek(toOffset: UInt64((places.page - 1) * places.size))
+        try file.write(contentsOf: Data(repeating: 0xA5, count: Int(places.size)))
+        try file.close()
+        let damaged = try SQLiteDatabase(path: store.path, access: .server)
+        let select = SQLStatement("SELECT MAX(bytes) FROM numbers")
+        await #expect(throws: SQLFault.damaged(reason: "SQLITE_CORRUPT")) { try await damaged.read { try $0.row(select, []) } }
+        try damaged.close()
+        try Data(repeating: 0xA5, count: 20_000).write(to: URL(fileURLWithPath: store.path))
+        #expect(throws: SQLFault.damaged(reason: "SQLITE_NOTADB")) {
+            try SQLiteDatabase(path: store.path, access: .server).close()
+        }
+    }
+
     @Test("a second server is refused, a command is not, and the lock ends with the first")
     func lock() async throws {
         let store = try await prepared()

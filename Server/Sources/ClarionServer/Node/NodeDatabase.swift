@@ -80,6 +80,8 @@ enum NodeDatabase {
             the server and run clarion database upgrade
             """
         case .unavailable(let reason), .misconfigured(let reason): "the database \(place) cannot be used: \(reason)"
+        case .damaged(let reason):
+            "the database \(place) is damaged or is none (\(reason)); restore a backup, see Backup and restoration in Documentation/Operations.md"
         default: "the database \(place) cannot be opened: \(fault)"
         }
     }
