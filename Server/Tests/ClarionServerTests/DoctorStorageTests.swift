@@ -151,6 +151,13 @@ struct DoctorStorageTests {
 
     @Test("a port on which only connections of the past are left is free")
     func portOfThePast() async throws {
+        var found = try await findingOfPortOfThePast()
+        // A port that nobody listens at may be given to another test meanwhile.
+        for _ in 1...3 where found.verdict != .good { found = try await findingOfPortOfThePast() }
+        #expect(found.verdict == .good, "\(found.found)")
+    }
+
+    private func findingOfPortOfThePast() async throws -> DoctorCheck.Finding {
         let server = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { channel in
@@ -164,7 +171,6 @@ struct DoctorStorageTests {
             .connect(host: "127.0.0.1", port: port).get()
         try await client.closeFuture.get()
         try await server.close()
-        let finding = try await finding("listening port", SettingsFixture(arguments: ["--listen-port", "\(port)"]))
-        #expect(finding.verdict == .good, "\(finding.found)")
+        return try await finding("listening port", SettingsFixture(arguments: ["--listen-port", "\(port)"]))
     }
 }
