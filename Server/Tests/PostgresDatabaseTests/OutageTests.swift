@@ -137,7 +137,11 @@ extension PostgreSQLTests {
             let backend = Int32(try await hasty.number("SELECT CAST(pg_backend_pid() AS BIGINT)") ?? 0)
             // Stopped before it has answered the end of that read, it would cost nobody more than a wait.
             let state = "SELECT state FROM pg_stat_activity WHERE pid = \(backend)"
-            for _ in 1...500 where try await store.psql(state) != "idle" { try await Task.sleep(for: .milliseconds(10)) }
+            var looks = 0
+            while looks < 500, try await store.psql(state) != "idle" {
+                looks += 1
+                try await Task.sleep(for: .milliseconds(10))
+            }
             kill(backend, SIGSTOP)
             defer { kill(backend, SIGCONT) }
             var failures = 0
