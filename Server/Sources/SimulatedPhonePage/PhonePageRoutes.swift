@@ -78,9 +78,7 @@ public struct PhonePageRoutes: Sendable {
         do throws(PhoneActionError) {
             try await phone.perform(action)
         } catch {
-            switch error {
-            case .notPossible(let reason): throw ServiceError(.conflict, reason)
-            }
+            throw ServiceError(.conflict, error.sentence)
         }
         return Response(status: .noContent)
     }

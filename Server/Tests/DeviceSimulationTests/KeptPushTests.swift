@@ -150,7 +150,9 @@ struct KeptPushTests {
     func reinstalled() {
         var system = PhoneSystemTests.State.foreground.system()
         _ = system.handle(.removeApp, at: now)
-        #expect(system.handle(.installApp, at: now).isEmpty)
+        #expect(system.handle(.installApp, at: now) == [.removeFiles, .install])
+        #expect(system.handle(.openApp, at: now) == [.refuse("The app is not on this phone")])
+        #expect(system.handle(.installed, at: now).isEmpty)
         #expect(system.isInstalled)
         #expect(system.settings.permission == .notDetermined)
         #expect(system.handle(.openApp, at: now).contains(.startApp))

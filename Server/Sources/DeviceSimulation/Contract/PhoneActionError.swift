@@ -3,4 +3,11 @@
 public enum PhoneActionError: Error, Hashable, Sendable {
     /// There is nothing on the display that this action could touch, for example a tap on a notification that is gone.
     case notPossible(String)
+
+    /// For people.
+    public var sentence: String {
+        switch self {
+        case .notPossible(let reason): reason
+        }
+    }
 }

@@ -12,11 +12,19 @@ extension SimulatedPhone {
     }
 
     /// The running app; started if it is not. Its notification delegate is in place before anything is delivered to it.
+    ///
+    /// Throws when the system has ended it since it was asked to run.
     func runningApp() async throws(PhoneActionError) -> any AppRole {
+        guard system.process.isRunning else { throw Self.endedSince }
         if let engine { return engine }
         let engine: any AppRole
         if let program = configuration.program {
+            let ends = ends
             engine = try await makeProcess(program)
+            guard ends == self.ends else {
+                await engine.stop()
+                throw Self.endedSince
+            }
             if let other = self.engine {
                 // Somebody else was faster.
                 await engine.stop()
@@ -30,6 +38,8 @@ extension SimulatedPhone {
         await readApp()
         return engine
     }
+
+    private static let endedSince = PhoneActionError.notPossible("The app was ended before it ran")
 
     private func makeEngine() throws(PhoneActionError) -> RichPushEngine {
         guard let ports = try? ports(for: .app) else { throw .notPossible("The phone's folder cannot be used") }

@@ -135,7 +135,11 @@ extension SimulatedPhone {
         suspension?.cancel()
         publish()
         if let envelope = PushEnvelope(payload: push.payload) {
-            if let app = try? await runningApp() { await ask(app, about: envelope, push) }
+            do throws(PhoneActionError) {
+                await ask(try await runningApp(), about: envelope, push)
+            } catch {
+                story.tell(.held, envelope.id, error.sentence, push: push.apnsID)
+            }
         } else {
             story.tell(.held, nil, "The app passes over the push: it names no rich notification", push: push.apnsID)
         }

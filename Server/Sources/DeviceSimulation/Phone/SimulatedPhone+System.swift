@@ -34,8 +34,9 @@ extension SimulatedPhone {
         case .removeFiles:
             refreshTimer?.cancel()
             removeFiles()
-        case .removeSecrets: try? FileManager.default.removeItem(at: configuration.folder.appendingPathComponent("keychain"))
+        case .removeSecrets: removeFolder("keychain")
         case .unregister: await service.unregister(device: configuration.identity.id, topic: configuration.bundleID)
+        case .install: _ = system.handle(.installed, at: clock.now)
         case .runExtension, .showNotice, .place, .refreshApp, .hold, .drop: break
         }
     }
@@ -50,14 +51,38 @@ extension SimulatedPhone {
 
     /// Everything that the app kept in its own places; secrets stay in the key chain, as on a phone.
     private func removeFiles() {
-        try? FileManager.default.removeItem(at: configuration.folder.appendingPathComponent("group"))
+        removeFolder("group")
         memory.categories = []
+    }
+
+    private static let doomedPrefix = "removed-"
+
+    /// All of it is gone at one moment: an extension may still be writing, and what it writes after that finds no folder.
+    private func removeFolder(_ name: String) {
+        let folder = configuration.folder.appendingPathComponent(name)
+        let doomed = configuration.folder.appendingPathComponent(Self.doomedPrefix + identifiers.newIdentifier())
+        guard FileManager.default.fileExists(atPath: folder.path) else { return }
+        do {
+            try FileManager.default.moveItem(at: folder, to: doomed)
+        } catch {
+            return story.tell(.failed, nil, "What the app kept on the phone could not be removed")
+        }
+        try? FileManager.default.removeItem(at: doomed)
+    }
+
+    /// Finishes removals that the end of this process interrupted.
+    static func removeLeftovers(in folder: URL) {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        for name in names where name.hasPrefix(doomedPrefix) {
+            try? FileManager.default.removeItem(at: folder.appendingPathComponent(name))
+        }
     }
 
     /// The process of the app is gone, and with it what only it knew.
     func endApp() async {
         let engine = engine
         self.engine = nil
+        ends += 1
         offers = []
         loading = []
         view.content = nil

@@ -38,6 +38,8 @@ public actor SimulatedPhone {
     }
     /// The app's process, while there is one.
     var engine: (any AppRole)?
+    /// How often a process of the app was ended: one that was being started meanwhile is ended too.
+    var ends = 0
     /// What survives a restart of the phone.
     var memory: SystemMemory {
         didSet { if memory != oldValue { memory.write(memoryFile) } }
@@ -85,6 +87,7 @@ public actor SimulatedPhone {
         self.transport = SwitchedTransport(connection: { network.connection }, transport: transport, clock: clock)
         protected = ProtectedData(folder: configuration.folder)
         protected.unlock()
+        Self.removeLeftovers(in: configuration.folder)
         story = PhoneStory(
             phone: configuration.identity.id, clock: clock, log: configuration.eventLog.map { StoryFile($0) })
         shelf = try AttachmentShelf(folder: configuration.folder.appendingPathComponent("system"))

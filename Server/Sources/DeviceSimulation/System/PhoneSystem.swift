@@ -48,6 +48,9 @@ struct PhoneSystem: Hashable, Sendable {
             return []
         case .settings(let settings): return change(to: settings, at: now)
         case .forceQuit, .endApp, .restart, .removeApp, .installApp, .restoreBackup: return end(event)
+        case .installed:
+            isInstalled = true
+            return []
         }
     }
 
@@ -203,21 +206,25 @@ struct PhoneSystem: Hashable, Sendable {
         case .restart:
             process.end()
             lock = .beforeFirstUnlock
-            return ended + [.hideBanner, .lockData]
+            // Locked first: a push that comes while the app ends starts the next one on a locked phone.
+            return [.lockData] + ended + [.hideBanner]
         default: return replace(event, ended)
         }
     }
 
-    /// The app goes, or becomes another: nothing waits for it any more, and its token is dead (iOS client reference 7).
+    /// The app goes, or becomes another: nothing waits for it any more, and its token is dead (iOS client reference 7). It is not
+    /// there until all of the old one is gone: a push that started it before that would start it on what is being removed.
     private mutating func replace(_ event: SystemEvent, _ ended: [SystemInstruction]) -> [SystemInstruction] {
         guard isInstalled || event == .installApp else { return [.refuse("The app is not on this phone")] }
         let wasInstalled = isInstalled
         process.end()
         kept = nil
-        isInstalled = event != .removeApp
-        guard wasInstalled else { return [] }
-        if event == .restoreBackup { return ended + [.clearNotices, .setBadge(0), .removeSecrets, .unregister] }
+        isInstalled = false
+        // What a phone that was switched off in the middle of it left behind goes now.
+        guard wasInstalled else { return [.removeFiles, .install] }
+        let installed: [SystemInstruction] = event == .removeApp ? [] : [.install]
+        if event == .restoreBackup { return ended + [.clearNotices, .setBadge(0), .removeSecrets, .unregister] + installed }
         settings.permission = .notDetermined
-        return ended + [.clearNotices, .setBadge(0), .removeFiles, .unregister]
+        return ended + [.clearNotices, .setBadge(0), .removeFiles, .unregister] + installed
     }
 }

@@ -16,6 +16,8 @@ enum SystemEvent: Hashable, Sendable {
     /// The system takes the app's memory back.
     case endApp
     case restart, removeApp, installApp, restoreBackup
+    /// Nothing is left of the app that was there before: the new one can be started.
+    case installed
     /// The user touched a notification.
     case touch(Touch)
 

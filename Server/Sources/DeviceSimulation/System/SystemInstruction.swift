@@ -40,6 +40,8 @@ enum SystemInstruction: Hashable, Sendable {
     case removeSecrets
     /// The device token is good no longer.
     case unregister
+    /// Put the new app there and say `installed`. Until then there is none that a push could start.
+    case install
 }
 
 /// Where a notification is seen.

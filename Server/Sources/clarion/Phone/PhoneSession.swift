@@ -115,12 +115,3 @@ struct PhoneSession: Sendable {
         }
     }
 }
-
-extension PhoneActionError {
-    /// For whoever typed it.
-    fileprivate var sentence: String {
-        switch self {
-        case .notPossible(let reason): reason
-        }
-    }
-}
