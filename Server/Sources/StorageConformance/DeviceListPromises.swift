@@ -8,7 +8,7 @@ import Testing
 public enum DeviceListPromises {
     /// Every promise.
     public static let all: [StoragePromise<HubStorage>] = [
-        pages, byTag, byHandle, otherPlatforms, preconditions, removalPreconditions, samples, sampledTwins,
+        pages, heavyPages, byTag, byHandle, otherPlatforms, preconditions, removalPreconditions, samples, sampledTwins,
     ]
 
     private static func fill(_ storage: HubStorage, _ count: Int) async throws {
@@ -19,16 +19,18 @@ public enum DeviceListPromises {
         }
     }
 
-    private static func pages(_ storage: HubStorage, _ selection: DeviceListRequest.Selection, limit: Int) async throws
-        -> [[DeviceRecord]]
-    {
+    private static func pages(
+        _ storage: HubStorage, _ selection: DeviceListRequest.Selection, limit: Int,
+        byteLimit: Int = DeviceListRequest.maximumBytes
+    ) async throws -> [[DeviceRecord]] {
         var pages: [[DeviceRecord]] = []
-        var after = SliceKey.beforeAll
+        var request = DeviceListRequest(selection, limit: limit)
+        request.byteLimit = byteLimit
         while true {
-            let page = try await storage.devices.devices(DeviceListRequest(selection, after: after, limit: limit), in: Sample.hub)
+            let page = try await storage.devices.devices(request, in: Sample.hub)
             pages.append(page.records)
             guard let next = page.next else { return pages }
-            after = next
+            request.after = next
         }
     }
 
@@ -44,6 +46,30 @@ public enum DeviceListPromises {
             #expect(found.count == count && keys.count == 12 && keys == keys.sorted() && Set(keys).count == 12, "\(limit)")
         }
         #expect(try await storage.devices.devices(DeviceListRequest(.all), in: Sample.otherHub).records.isEmpty)
+    }
+
+    private static let heavyPages = StoragePromise<HubStorage>(
+        "a page ends before the record that would be too much, has one at least, and the next goes on there"
+    ) { storage in
+        // More than are read at once; every third is as long as half a page.
+        for number in 0..<210 {
+            var request = try Sample.device("d\(number)", handle: number)
+            let length = number.isMultiple(of: 3) ? 5_000 : 1
+            request.template = DeviceTemplate(name: nil, body: String(repeating: "x", count: length) + "\(number)")
+            _ = try await storage.devices.upsert(request, in: Sample.hub, at: Sample.start)
+        }
+        let whole = try await pages(storage, .all, limit: 1_000)
+        #expect(whole.map(\.count) == [210])
+        for limit in [1_000, 150, 4] {
+            let found = try await pages(storage, .all, limit: limit, byteLimit: 10_500)
+            #expect(found.flatMap { $0 } == whole[0])
+            #expect(found.allSatisfy { $0.count == 1 || $0.reduce(0) { $0 + $1.textBytes } <= 10_500 })
+            // Nothing that would still have had room was left to the next page.
+            for (page, next) in zip(found, found.dropFirst()) where page.count < limit {
+                #expect(page.reduce(next[0].textBytes) { $0 + $1.textBytes } > 10_500)
+            }
+        }
+        #expect(try await pages(storage, .all, limit: 1_000, byteLimit: 1).allSatisfy { $0.count == 1 })
     }
 
     private static let byTag = StoragePromise<HubStorage>("a list by tag ignores case and pages as well") { storage in

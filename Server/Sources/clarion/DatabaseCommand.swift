@@ -11,7 +11,7 @@ import ServiceErrors
 struct DatabaseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "database", abstract: "Look after a node's database.",
-        subcommands: [Upgrade.self, Backup.self, Move.self, Nodes.self])
+        subcommands: [Upgrade.self, Backup.self, Check.self, Move.self, Nodes.self])
 
     struct Upgrade: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -43,6 +43,21 @@ struct DatabaseCommand: AsyncParsableCommand {
             }
             try await DatabaseAdministration(settings: settings).backUp(to: path)
             print("\(path) is complete")
+        }
+    }
+
+    struct Check: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract:
+                "Read every page of the database file, or of a backup, and say whether it is whole; a server may be using it.",
+            discussion:
+                "Takes some seconds for each gigabyte. Nothing is written into the file. PostgreSQL has pg_amcheck for that.")
+
+        @OptionGroup var node: NodeArguments
+        @Argument(help: "The file; the database of the data directory when there is none here.") var path: String?
+
+        func run() async throws {
+            print("\(try await DatabaseAdministration(settings: node.settings()).check(path)) is whole")
         }
     }
 

@@ -71,6 +71,36 @@ struct CommandDatabaseTests {
         #expect(refusal?.contains("have moved to PostgreSQL") == true && refusal?.contains("set database-url") == true)
     }
 
+    @Test("a backup and a look for damage name the file or the folder that is wrong, and touch nothing")
+    func files() async throws {
+        let folder = NSTemporaryDirectory() + "clarion-command-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        var settings = try settings(folder)
+        let administration = DatabaseAdministration(settings: settings)
+        let source = folder + "/clarion.sqlite"
+        #expect(await message { _ = try await administration.check(nil) } == "there is no \(source)")
+        #expect(!FileManager.default.fileExists(atPath: folder))
+        try await UserAdministration(settings: settings).add(
+            try #require(UserName("ann")), password: SecretText("password of ann"), role: .user)
+        #expect(try await administration.check(nil) == source)
+        let nowhere = await message { try await administration.backUp(to: folder + "/none/copy") }
+        #expect(nowhere == "there is no folder \(folder)/none for the backup")
+        let inFile = await message { try await administration.backUp(to: source + "/copy") }
+        #expect(inFile == "there is no folder \(source) for the backup")
+        let copy = folder + "/copy"
+        try await administration.backUp(to: copy)
+        #expect(try await administration.check(copy) == copy)
+        try Data(repeating: 0xA5, count: 20_000).write(to: URL(fileURLWithPath: copy))
+        let damage = await message { _ = try await administration.check(copy) }
+        #expect(damage?.hasPrefix("\(copy) is damaged; restore a backup") == true && damage?.contains("SQLITE_NOTADB") == true)
+        let none = await message { _ = try await administration.check(folder + "/none") }
+        #expect(none == "there is no \(folder)/none")
+        settings.database = try #require(
+            SettingsFixture(environment: ["CLARION_DATABASE_URL": "postgres://127.0.0.1:1/x"]).read().settings?.database)
+        let elsewhere = DatabaseAdministration(settings: settings)
+        #expect(await message { _ = try await elsewhere.check(nil) }?.contains("pg_amcheck") == true)
+    }
+
     private func alter(_ folder: String, _ text: String) async throws {
         let database = try SQLiteDatabase(path: folder + "/clarion.sqlite", access: .command)
         defer { try? database.close() }

@@ -12,7 +12,7 @@ import ServiceErrors
 
 /// What the operator does with the database itself.
 public struct DatabaseAdministration: Sendable {
-    private let settings: Settings
+    let settings: Settings
 
     /// Works on the data directory of these settings.
     public init(settings: Settings) { self.settings = settings }
@@ -93,22 +93,6 @@ public struct DatabaseAdministration: Sendable {
             guard try await SchemaMigrator.version(of: new) == DatabaseMove.mark else { return false }
             try file.put()
             return try await DatabaseMove.finish(new)
-        }
-    }
-
-    /// Copies the database file as it is at one moment into a new file, while the server goes on. For PostgreSQL its own tools do that.
-    ///
-    /// Throws `ServiceError` with a sentence for the operator.
-    public func backUp(to path: String) async throws {
-        guard settings.database == nil else {
-            throw ServiceError(.notReady, "the database is PostgreSQL; back it up with pg_dump")
-        }
-        let source = settings.dataDirectory + "/clarion.sqlite"
-        guard FileManager.default.fileExists(atPath: source) else { throw ServiceError(.notFound, "there is no \(source)") }
-        try await NodeDatabase.explained(settings) {
-            let database = try SQLiteDatabase(path: source, access: .command)
-            defer { try? database.close() }
-            try await database.backUp(to: path)
         }
     }
 

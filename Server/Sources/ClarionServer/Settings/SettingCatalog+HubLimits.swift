@@ -21,7 +21,7 @@ extension SettingCatalog {
         "How long a push is tried when its send gave no expiry; then it counts as undeliverable.")
     static let hubPageSize = Setting(
         "hub-page-size", .integer(1...1_000), default: 100, in: .hubLimits,
-        "How many registrations one page of a list has at most, whatever $top says.")
+        "How many registrations one page of a list has at most, whatever $top says. It also ends at 2 MiB of text.")
     static let hubTestDevices = Setting(
         "hub-test-devices", .integer(1...100), default: 10, in: .hubLimits,
         "How many devices a test send goes to; its answer waits for all of them.")

@@ -69,3 +69,12 @@ public struct DeviceRecord: Hashable, Sendable {
         self.details = details
     }
 }
+
+extension DeviceRecord {
+    /// How many bytes of text it has, but for what is short in every record.
+    public var textBytes: Int {
+        let own = (handle?.text.utf8.count ?? 0) + (userID?.utf8.count ?? 0) + tags.reduce(0) { $0 + $1.text.utf8.count + 1 }
+        let pairs = [pushVariables, details].joined().reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
+        return own + pairs + (template?.textBytes ?? 0)
+    }
+}

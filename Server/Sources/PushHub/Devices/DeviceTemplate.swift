@@ -36,3 +36,11 @@ public struct DeviceTemplate: Hashable, Sendable {
         self.priority = priority
     }
 }
+
+extension DeviceTemplate {
+    /// How many bytes of text it has.
+    public var textBytes: Int {
+        [name, body, expiry, priority].reduce(0) { $0 + ($1?.utf8.count ?? 0) }
+            + headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count }
+    }
+}

@@ -5,14 +5,29 @@ import TagExpressions
 extension SQLDeviceStore {
     public func devices(_ request: DeviceListRequest, in hub: HubID) async throws -> DevicePage {
         try await database.reading { connection in
-            // One more than asked for says whether there is a next page.
-            let rows = try Self.rows(request, limit: request.limit + 1, hub, connection)
-            let page = Array(rows.prefix(request.limit))
-            return DevicePage(
-                records: try TemplateRows.filled(page, in: hub, connection),
-                next: rows.count > request.limit ? page.last?.record.sliceKey : nil)
+            var records: [DeviceRecord] = []
+            var bytes = 0
+            var rest = request
+            while true {
+                let step = min(Self.listStep, request.limit - records.count)
+                // One more than is wanted says whether there is a next page.
+                let rows = try Self.rows(rest, limit: step + 1, hub, connection)
+                for record in try TemplateRows.filled(rows.prefix(step), in: hub, connection) {
+                    bytes += record.textBytes
+                    if bytes > request.byteLimit, let last = records.last {
+                        return DevicePage(records: records, next: last.sliceKey)
+                    }
+                    records.append(record)
+                }
+                guard rows.count > step else { return DevicePage(records: records, next: nil) }
+                rest.after = records[records.count - 1].sliceKey
+                guard records.count < request.limit else { return DevicePage(records: records, next: rest.after) }
+            }
         }
     }
+
+    /// How many records of a page are read at once: what lies in memory is bounded by these and the page's own limit.
+    private static let listStep = 100
 
     private static func rows(
         _ request: DeviceListRequest, limit: Int, _ hub: HubID, _ connection: any SQLConnection

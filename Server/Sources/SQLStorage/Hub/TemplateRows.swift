@@ -31,7 +31,8 @@ enum TemplateRows {
     }
 
     /// The records with their templates, each content read once.
-    static func filled(_ rows: [DeviceRow], in hub: HubID, _ connection: any SQLConnection) throws -> [DeviceRecord] {
+    static func filled(_ rows: some Sequence<DeviceRow>, in hub: HubID, _ connection: any SQLConnection) throws -> [DeviceRecord]
+    {
         var known: [TemplateID: DeviceTemplate] = [:]
         return try rows.map { row in
             var record = row.record

@@ -1,0 +1,62 @@
+import SQLStorage
+import SQLiteDatabase
+import ServiceErrors
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// The database file and its copies.
+extension DatabaseAdministration {
+    /// Copies the database file as it is at one moment into a new file, while the server goes on. For PostgreSQL its own tools do that.
+    ///
+    /// Throws `ServiceError` with a sentence for the operator.
+    public func backUp(to path: String) async throws {
+        guard settings.database == nil else {
+            throw ServiceError(.notReady, "the database is PostgreSQL; back it up with pg_dump")
+        }
+        let source = try databaseFile()
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        // The dot is in a folder and not in a file.
+        guard FileManager.default.fileExists(atPath: folder + "/.") else {
+            throw ServiceError(.notFound, "there is no folder \(folder) for the backup")
+        }
+        try await NodeDatabase.explained(settings) {
+            let database = try SQLiteDatabase(path: source, access: .command)
+            defer { try? database.close() }
+            try await database.backUp(to: path)
+        }
+    }
+
+    /// Looks for damage in the database file, or in another one: a backup. A server may be using it.
+    ///
+    /// Returns the file that was read. Throws `ServiceError` with what is wrong.
+    public func check(_ path: String?) async throws -> String {
+        guard path != nil || settings.database == nil else {
+            throw ServiceError(.notReady, "the database is PostgreSQL; pg_amcheck looks for damage there")
+        }
+        let file = try path ?? databaseFile()
+        guard FileManager.default.fileExists(atPath: file) else { throw ServiceError(.notFound, "there is no \(file)") }
+        let defects: [String]
+        do {
+            defects = try await DatabaseFileCheck.defects(of: file)
+        } catch SQLFault.damaged(let reason) {
+            defects = ["\(reason): the engine finds no way through it, or it is no database"]
+        } catch SQLFault.unavailable(let reason) {
+            throw ServiceError(.storageUnavailable, "\(file) cannot be read: \(reason)")
+        }
+        guard !defects.isEmpty else { return file }
+        let list = defects.map { "\n  \($0)" }.joined()
+        throw ServiceError(
+            .storageUnavailable,
+            "\(file) is damaged; restore a backup, see Backup and restoration in Documentation/Operations.md:\(list)")
+    }
+
+    private func databaseFile() throws(ServiceError) -> String {
+        let file = settings.dataDirectory + "/clarion.sqlite"
+        guard FileManager.default.fileExists(atPath: file) else { throw ServiceError(.notFound, "there is no \(file)") }
+        return file
+    }
+}

@@ -1,0 +1,33 @@
+import GRDB
+import SQLStorage
+
+/// Looks for damage in a file that a server may be using, or in a copy of one. Nothing is written into it.
+public enum DatabaseFileCheck {
+    /// As many defects as are told of one file.
+    public static let limit = 10
+
+    /// Reads every page, and when these are whole compares every index with its table: some seconds for each gigabyte. Returns what is
+    /// wrong in the engine's words, which name tables, indices and pages, and never what is in them; nothing when the file is whole.
+    ///
+    /// Throws `SQLFault.damaged` when it is so far gone that the engine gives up, and `unavailable` when it cannot be read.
+    public static func defects(of path: String) async throws -> [String] {
+        do {
+            var configuration = Configuration()
+            configuration.readonly = true
+            configuration.busyMode = .timeout(10)
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            return try await queue.read { access in
+                // The engine gives up at a damaged page as it compares, without saying which.
+                let pages = try Self.defects("quick_check", access)
+                return pages.isEmpty ? try Self.defects("integrity_check", access) : pages
+            }
+        } catch let error as DatabaseError {
+            throw FaultMapping.fault(error)
+        }
+    }
+
+    private static func defects(_ check: String, _ access: Database) throws -> [String] {
+        let lines = try String.fetchAll(access, sql: "PRAGMA \(check)(\(limit))").flatMap { $0.split(separator: "\n") }
+        return lines == ["ok"] ? [] : lines.filter { !$0.hasPrefix("***") }.prefix(limit).map(String.init)
+    }
+}
