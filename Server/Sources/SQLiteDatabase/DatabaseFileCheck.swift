@@ -1,7 +1,8 @@
 import GRDB
 import SQLStorage
 
-/// Looks for damage in a file that a server may be using, or in a copy of one. Nothing is written into it.
+/// Looks for damage in a file that a server may be using, or in a copy of one. Nothing is written into it. SQLite has no checksums: what
+/// was changed inside a value, and leaves the structure as it is, is not found.
 public enum DatabaseFileCheck {
     /// As many defects as are told of one file.
     public static let limit = 10
@@ -19,7 +20,10 @@ public enum DatabaseFileCheck {
             return try await queue.read { access in
                 // The engine gives up at a damaged page as it compares, without saying which.
                 let pages = try Self.defects("quick_check", access)
-                return pages.isEmpty ? try Self.defects("integrity_check", access) : pages
+                guard pages.isEmpty else { return pages }
+                // An empty file has no damage either: what a copy is that was cut off before it had begun.
+                guard try access.tableExists(SchemaMigrator.table) else { return ["there is no table of clarion in it"] }
+                return try Self.defects("integrity_check", access)
             }
         } catch let error as DatabaseError {
             throw FaultMapping.fault(error)
@@ -28,6 +32,9 @@ public enum DatabaseFileCheck {
 
     private static func defects(_ check: String, _ access: Database) throws -> [String] {
         let lines = try String.fetchAll(access, sql: "PRAGMA \(check)(\(limit))").flatMap { $0.split(separator: "\n") }
-        return lines == ["ok"] ? [] : lines.filter { !$0.hasPrefix("***") }.prefix(limit).map(String.init)
+        guard lines != ["ok"] else { return [] }
+        // Headings.
+        let defects = lines.filter { !$0.hasPrefix("***") }.prefix(limit).map(String.init)
+        return defects.isEmpty ? ["\(check) did not say \"ok\""] : defects
     }
 }

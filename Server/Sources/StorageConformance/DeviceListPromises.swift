@@ -53,20 +53,27 @@ public enum DeviceListPromises {
     ) { storage in
         // More than are read at once; every third is as long as half a page.
         for number in 0..<210 {
-            var request = try Sample.device("d\(number)", handle: number)
+            var request = try Sample.device("d\(number)", handle: number.isMultiple(of: 2) ? 0 : number, tags: ["all"])
             let length = number.isMultiple(of: 3) ? 5_000 : 1
             request.template = DeviceTemplate(name: nil, body: String(repeating: "x", count: length) + "\(number)")
             _ = try await storage.devices.upsert(request, in: Sample.hub, at: Sample.start)
         }
         let whole = try await pages(storage, .all, limit: 1_000)
         #expect(whole.map(\.count) == [210])
-        for limit in [1_000, 150, 4] {
-            let found = try await pages(storage, .all, limit: limit, byteLimit: 10_500)
-            #expect(found.flatMap { $0 } == whole[0])
-            #expect(found.allSatisfy { $0.count == 1 || $0.reduce(0) { $0 + $1.textBytes } <= 10_500 })
-            // Nothing that would still have had room was left to the next page.
-            for (page, next) in zip(found, found.dropFirst()) where page.count < limit {
-                #expect(page.reduce(next[0].textBytes) { $0 + $1.textBytes } > 10_500)
+        let even = whole[0].filter { $0.handle == Sample.handle(0) }
+        let selections: [(DeviceListRequest.Selection, [DeviceRecord])] = [
+            (.all, whole[0]), (.tag(try #require(Tag("all"))), whole[0]), (.handles([Sample.handle(0)], platform: nil), even),
+        ]
+        #expect(even.count == 105)
+        for (selection, records) in selections {
+            for limit in [1_000, 150, 4] {
+                let found = try await pages(storage, selection, limit: limit, byteLimit: 10_500)
+                #expect(found.flatMap { $0 } == records)
+                #expect(found.allSatisfy { $0.count == 1 || $0.reduce(0) { $0 + $1.textBytes } <= 10_500 })
+                // Nothing that would still have had room was left to the next page.
+                for (page, next) in zip(found, found.dropFirst()) where page.count < limit {
+                    #expect(page.reduce(next[0].textBytes) { $0 + $1.textBytes } > 10_500)
+                }
             }
         }
         #expect(try await pages(storage, .all, limit: 1_000, byteLimit: 1).allSatisfy { $0.count == 1 })

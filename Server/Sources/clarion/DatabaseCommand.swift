@@ -49,7 +49,7 @@ struct DatabaseCommand: AsyncParsableCommand {
     struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract:
-                "Read every page of the database file, or of a backup, and say whether it is whole; a server may be using it.",
+                "Look for damage in every page of the database file, or of a backup; a server may be using it.",
             discussion:
                 "Takes some seconds for each gigabyte. Nothing is written into the file. PostgreSQL has pg_amcheck for that.")
 
@@ -57,7 +57,7 @@ struct DatabaseCommand: AsyncParsableCommand {
         @Argument(help: "The file; the database of the data directory when there is none here.") var path: String?
 
         func run() async throws {
-            print("\(try await DatabaseAdministration(settings: node.settings()).check(path)) is whole")
+            print("\(try await DatabaseAdministration(settings: node.settings()).check(path)) has no damage")
         }
     }
 

@@ -92,7 +92,9 @@ struct CommandDatabaseTests {
         #expect(try await administration.check(copy) == copy)
         try Data(repeating: 0xA5, count: 20_000).write(to: URL(fileURLWithPath: copy))
         let damage = await message { _ = try await administration.check(copy) }
-        #expect(damage?.hasPrefix("\(copy) is damaged; restore a backup") == true && damage?.contains("SQLITE_NOTADB") == true)
+        #expect(
+            damage?.hasPrefix("\(copy) is damaged or is no database of clarion; it is no good") == true
+                && damage?.contains("SQLITE_NOTADB") == true)
         let none = await message { _ = try await administration.check(folder + "/none") }
         #expect(none == "there is no \(folder)/none")
         settings.database = try #require(

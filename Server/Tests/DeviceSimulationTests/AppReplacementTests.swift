@@ -20,9 +20,9 @@ struct AppReplacementTests {
     }
 
     @Test(
-        "no process of it begins before it is done, and somebody else signs in",
+        "pushes that come meanwhile bring nothing of the old one back, and somebody else signs in",
         arguments: [PhoneAction.restoreBackup, .installApp])
-    func replaced(action: PhoneAction) async throws {
+    func pushes(action: PhoneAction) async throws {
         let phone = fixture.phone
         try await fixture.start()
         for round in 0..<Self.rounds {
@@ -40,5 +40,40 @@ struct AppReplacementTests {
             try await phone.perform(.openApp)
             #expect(await phone.snapshot.user == nil, "\(round): \(story)")
         }
+    }
+
+    @Test(
+        "until the last of the old one is gone no process begins, nothing else replaces it, and a phone that is switched off has it",
+        arguments: [PhoneAction.restoreBackup, .installApp, .removeApp])
+    func underWay(action: PhoneAction) async throws {
+        let (phone, returns) = (fixture.phone, fixture.service.returns)
+        try await fixture.signIn()
+        returns.close()
+        let replacing = Task { try await phone.perform(action) }
+        await returns.holds(1)
+        let before = phone.steps.count
+        await phone.receive(push(1))
+        #expect(phone.steps.dropFirst(before).map(\.title) == ["The push reached the phone", HoldReason.notInstalled.sentence])
+        for other in [PhoneAction.restoreBackup, .installApp, .removeApp, .openApp] {
+            await #expect(throws: PhoneActionError.self) { try await phone.perform(other) }
+        }
+        var snapshot = await phone.snapshot
+        #expect(snapshot.process == .notRunning && snapshot.installed)
+        let restarted = try fixture.restarted()
+        #expect(await restarted.snapshot.installed)
+        await restarted.stop()
+        returns.open()
+        try await replacing.value
+        snapshot = await phone.snapshot
+        #expect(snapshot.process == .notRunning && snapshot.installed == (action != .removeApp))
+    }
+
+    @Test("what was still to be removed when the phone was switched off is removed when it is switched on")
+    func leftovers() async throws {
+        let doomed = fixture.folder.appendingPathComponent("removed-1")
+        try FileManager.default.createDirectory(at: doomed.appendingPathComponent("records"), withIntermediateDirectories: true)
+        let restarted = try fixture.restarted()
+        #expect(!FileManager.default.fileExists(atPath: doomed.path))
+        await restarted.stop()
     }
 }

@@ -1,3 +1,4 @@
+import ClarionTesting
 import DeviceSimulation
 import Foundation
 
@@ -9,6 +10,8 @@ actor FakePushService: SimulatedPushService {
     private var number = 0
     private(set) var registrations = 0
     private(set) var generation = 0
+    /// Where a phone waits that gives back its token, while a test closes it.
+    nonisolated let returns = Gate()
 
     var isConnected: Bool { continuation != nil }
 
@@ -26,7 +29,10 @@ actor FakePushService: SimulatedPushService {
         return stream
     }
 
-    func unregister(device: String, topic: String) async { generation += 1 }
+    func unregister(device: String, topic: String) async {
+        await returns.pass()
+        generation += 1
+    }
 
     func disconnect(device: String) async {
         continuation?.finish()

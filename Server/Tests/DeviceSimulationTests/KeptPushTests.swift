@@ -150,9 +150,11 @@ struct KeptPushTests {
     func reinstalled() {
         var system = PhoneSystemTests.State.foreground.system()
         _ = system.handle(.removeApp, at: now)
-        #expect(system.handle(.installApp, at: now) == [.removeFiles, .install])
+        #expect(system.handle(.installApp, at: now) == [.refuse("The app is being replaced")])
+        _ = system.handle(.replaced(isInstalled: false), at: now)
+        #expect(system.handle(.installApp, at: now) == [.removeFiles, .replace(isInstalled: true)])
         #expect(system.handle(.openApp, at: now) == [.refuse("The app is not on this phone")])
-        #expect(system.handle(.installed, at: now).isEmpty)
+        #expect(system.handle(.replaced(isInstalled: true), at: now).isEmpty)
         #expect(system.isInstalled)
         #expect(system.settings.permission == .notDetermined)
         #expect(system.handle(.openApp, at: now).contains(.startApp))

@@ -114,11 +114,10 @@ struct PhoneSystemTests {
                 "noData end noBanner: notRunning beforeFirstUnlock", "noData noBanner: notRunning beforeFirstUnlock",
                 "noData noBanner: notRunning beforeFirstUnlock", "noData end noBanner: notRunning beforeFirstUnlock",
                 "noData noBanner: notRunning beforeFirstUnlock")),
-        Row(name: "remove the app", event: .removeApp, outcomes: gone("clear badge0 noFiles unregister")),
-        // Not there until it is `installed`: no push starts it on what is being removed.
-        Row(name: "install the app anew", event: .installApp, outcomes: gone("clear badge0 noFiles unregister install")),
-        Row(name: "restore a backup", event: .restoreBackup, outcomes: gone("clear badge0 noSecrets unregister install")),
-        Row(name: "the new app is there", event: .installed, outcomes: same("")),
+        Row(name: "remove the app", event: .removeApp, outcomes: gone("clear badge0 noFiles unregister gone")),
+        Row(name: "install the app anew", event: .installApp, outcomes: gone("clear badge0 noFiles unregister there")),
+        Row(name: "restore a backup", event: .restoreBackup, outcomes: gone("clear badge0 noSecrets unregister there")),
+        Row(name: "the new app is there", event: .replaced(isInstalled: true), outcomes: same("")),
         Row(
             name: "a tap on a notification", event: .touch(.open),
             outcomes: each(
@@ -144,9 +143,9 @@ struct PhoneSystemTests {
 
     private static func gone(_ done: String) -> [String] {
         [
-            "end \(done): notRunning removed", "end \(done): notRunning removed", "end \(done): notRunning removed",
-            "\(done): notRunning removed", "\(done): notRunning removed", "end \(done): notRunning locked removed",
-            "\(done): notRunning beforeFirstUnlock removed",
+            "end \(done): notRunning replacing", "end \(done): notRunning replacing", "end \(done): notRunning replacing",
+            "\(done): notRunning replacing", "\(done): notRunning replacing", "end \(done): notRunning locked replacing",
+            "\(done): notRunning beforeFirstUnlock replacing",
         ]
     }
 
@@ -206,12 +205,24 @@ struct PhoneSystemTests {
         }
     }
 
+    @Test("an app that is being replaced gets nothing, and is replaced once", arguments: rows)
+    func replacing(row: Row) {
+        for event in [SystemEvent.removeApp, .installApp, .restoreBackup] {
+            var system = PhoneSystem(settings: .allowed)
+            _ = system.handle(event, at: Self.now)
+            let done = system.handle(row.event, at: Self.now)
+            let allowed: Set<String> = ["drop-notInstalled", "refuse", "", "wait", "noData noBanner", "badge0", "noBanner wait"]
+            #expect(allowed.contains(done.words), "\(row.name): \(done.words)")
+            #expect(!system.process.isRunning)
+        }
+    }
+
     @Test("a removed app gets nothing and refuses every touch", arguments: rows)
     func removed(row: Row) {
         var system = PhoneSystem(settings: .allowed, isInstalled: false)
         let done = system.handle(row.event, at: Self.now)
         let allowed: Set<String> = [
-            "drop-notInstalled", "refuse", "", "wait", "noFiles install", "noData noBanner", "badge0", "noBanner wait",
+            "drop-notInstalled", "refuse", "", "wait", "noFiles there", "noData noBanner", "badge0", "noBanner wait",
         ]
         #expect(allowed.contains(done.words), "\(row.name): \(done.words)")
         #expect(!system.process.isRunning)
@@ -232,8 +243,11 @@ extension SystemSettings {
 extension PhoneSystem {
     /// How it stands, in words.
     fileprivate var words: String {
-        [process.state.rawValue, lock == .unlocked ? "" : lock.rawValue, isInstalled ? "" : "removed"]
-            .filter { !$0.isEmpty }.joined(separator: " ")
+        [
+            process.state.rawValue, lock == .unlocked ? "" : lock.rawValue,
+            isReplacing ? "replacing" : isInstalled ? "" : "removed",
+        ]
+        .filter { !$0.isEmpty }.joined(separator: " ")
     }
 }
 
@@ -265,7 +279,7 @@ extension SystemInstruction {
         case .removeFiles: "noFiles"
         case .removeSecrets: "noSecrets"
         case .unregister: "unregister"
-        case .install: "install"
+        case .replace(let isInstalled): isInstalled ? "there" : "gone"
         }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import SQLStorage
 import SQLiteDatabase
 import Testing
@@ -83,6 +84,17 @@ struct DatabaseFileCheckTests {
         try store.database.close()
         try damage(root, of: size, in: store.path)
         await #expect(throws: SQLFault.damaged(reason: "SQLITE_CORRUPT")) { try await DatabaseFileCheck.defects(of: store.path) }
+    }
+
+    @Test("a file that is empty, as a copy is that was cut off, and a database of another program are not ours")
+    func foreign() async throws {
+        let store = try await TemporaryStore()
+        let (empty, other) = (store.folder + "/empty", store.folder + "/other")
+        try Data().write(to: URL(fileURLWithPath: empty))
+        try DatabaseQueue(path: other).inDatabase { try $0.execute(sql: "CREATE TABLE words (word TEXT)") }
+        for path in [empty, other] {
+            #expect(try await DatabaseFileCheck.defects(of: path) == ["there is no table of clarion in it"])
+        }
     }
 
     @Test("a file that is no database is damaged, and one that is not there cannot be read")

@@ -44,14 +44,15 @@ extension DatabaseAdministration {
             defects = try await DatabaseFileCheck.defects(of: file)
         } catch SQLFault.damaged(let reason) {
             defects = ["\(reason): the engine finds no way through it, or it is no database"]
-        } catch SQLFault.unavailable(let reason) {
+        } catch SQLFault.unavailable(let reason), SQLFault.refused(_, let reason) {
             throw ServiceError(.storageUnavailable, "\(file) cannot be read: \(reason)")
         }
         guard !defects.isEmpty else { return file }
         let list = defects.map { "\n  \($0)" }.joined()
-        throw ServiceError(
-            .storageUnavailable,
-            "\(file) is damaged; restore a backup, see Backup and restoration in Documentation/Operations.md:\(list)")
+        let mend =
+            path == nil
+            ? "restore a backup, see Backup and restoration in Documentation/Operations.md" : "it is no good as a backup"
+        throw ServiceError(.storageUnavailable, "\(file) is damaged or is no database of clarion; \(mend):\(list)")
     }
 
     private func databaseFile() throws(ServiceError) -> String {

@@ -35,6 +35,8 @@ public struct RemotePushService: SimulatedPushService {
 
     /// The most that is read of one event: a payload of APNs is small.
     private static let eventLimit = 64 << 10
+    /// How long an answer may take, to its last byte.
+    private static let answerLimit: Duration = .seconds(10)
 
     private let address: String
     private let client: HTTPClient
@@ -103,11 +105,25 @@ public struct RemotePushService: SimulatedPushService {
             collapseID: wire.collapseId, topic: wire.topic)
     }
 
+    /// The client's own limit ends with the head of the answer; this one counts for the body too.
     private func answer(to request: HTTPClientRequest) async throws -> Data {
+        try await withThrowingTaskGroup(of: Data.self) { group in
+            defer { group.cancelAll() }
+            group.addTask { try await wholeAnswer(to: request) }
+            group.addTask {
+                try await SystemClock().sleep(for: Self.answerLimit)
+                throw Fault(description: "the local APNs at \(address) did not answer in time", isUnreachable: true)
+            }
+            guard let first = try await group.next() else { throw CancellationError() }
+            return first
+        }
+    }
+
+    private func wholeAnswer(to request: HTTPClientRequest) async throws -> Data {
         let response: HTTPClientResponse
         let body: ByteBuffer
         do {
-            response = try await client.execute(request, timeout: .seconds(10))
+            response = try await client.execute(request, timeout: .seconds(60))
             body = try await response.body.collect(upTo: Self.eventLimit)
         } catch { throw fault(error) }
         let data = Data(body.readableBytesView)

@@ -36,10 +36,11 @@ extension SimulatedPhone {
         self.engine = engine
         await engine.start()
         await readApp()
+        guard self.engine === engine else { throw Self.endedSince }
         return engine
     }
 
-    private static let endedSince = PhoneActionError.notPossible("The app was ended before it ran")
+    static let endedSince = PhoneActionError.notPossible("The app was ended before it ran")
 
     private func makeEngine() throws(PhoneActionError) -> RichPushEngine {
         guard let ports = try? ports(for: .app) else { throw .notPossible("The phone's folder cannot be used") }

@@ -121,7 +121,7 @@ extension SimulatedPhone {
                     push: push.apnsID)
             case .handOver(let push):
                 handing += 1
-                await handOver(push)
+                await handOver(push, since: ends)
             default: break
             }
         }
@@ -129,21 +129,36 @@ extension SimulatedPhone {
     }
 
     /// Gives a push to the app's background handler, which has to answer in time; an app that does not is ended.
-    /// Whoever calls has counted it in `handing`.
-    func handOver(_ push: IncomingPush) async {
+    /// Whoever calls has counted it in `handing`, and says how often the app had been ended when the system woke it for the push: a
+    /// process that was started for something else is not asked, and its tasks are not counted down.
+    func handOver(_ push: IncomingPush, since ends: Int) async {
         defer { handing -= 1 }
         suspension?.cancel()
         publish()
         if let envelope = PushEnvelope(payload: push.payload) {
-            do throws(PhoneActionError) {
-                await ask(try await runningApp(), about: envelope, push)
-            } catch {
-                story.tell(.held, envelope.id, error.sentence, push: push.apnsID)
-            }
+            if let app = await app(since: ends, envelope.id, push.apnsID) { await ask(app, about: envelope, push) }
         } else {
             story.tell(.held, nil, "The app passes over the push: it names no rich notification", push: push.apnsID)
         }
         await readApp()
+        await endTask(since: ends)
+    }
+
+    /// The app that the system woke; `nil`, and the story says why, when it has been ended or cannot be started.
+    func app(since ends: Int, _ richID: RichID?, _ push: String?) async -> (any AppRole)? {
+        do throws(PhoneActionError) {
+            guard ends == self.ends else { throw Self.endedSince }
+            return try await runningApp()
+        } catch {
+            let kind: StoryStep.Kind = error == Self.endedSince ? .held : .failed
+            story.tell(kind, richID, error.sentence, push: push)
+            return nil
+        }
+    }
+
+    /// The app is done with what it was woken for, unless it is another by now.
+    func endTask(since ends: Int) async {
+        guard ends == self.ends else { return }
         try? await happen(.taskEnded)
     }
 

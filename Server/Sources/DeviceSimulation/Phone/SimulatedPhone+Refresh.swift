@@ -38,7 +38,8 @@ extension SimulatedPhone {
     private func runRefresh() async {
         defer { handing -= 1 }
         suspension?.cancel()
-        guard let app = try? await runningApp() else { return }
+        let ends = ends
+        guard let app = await app(since: ends, nil, nil) else { return await endTask(since: ends) }
         let (clock, time) = (clock, configuration.backgroundTime)
         let start = clock.uptime
         let first = FirstResult<Bool?>()
@@ -59,6 +60,6 @@ extension SimulatedPhone {
             if engine === app { try? await happen(.endApp) }
         }
         await readApp()
-        try? await happen(.taskEnded)
+        await endTask(since: ends)
     }
 }

@@ -8,7 +8,7 @@ extension SimulatedPhone {
         snapshot.process = system.process.state
         snapshot.locked = system.lock.isLocked
         snapshot.beforeFirstUnlock = system.lock == .beforeFirstUnlock
-        snapshot.installed = system.isInstalled
+        snapshot.installed = memory.isInstalled
         snapshot.permission = settings.permission
         snapshot.alerts = settings.alerts
         snapshot.hidesPreviews = settings.hidesPreviews

@@ -24,7 +24,8 @@ extension SimulatedPhone {
         case .endApp: await endApp()
         case .handOver(let push):
             handing += 1
-            Task { await handOver(push) }
+            let ends = ends
+            Task { await handOver(push, since: ends) }
         case .setBadge(let badge): setBadge(badge)
         case .lockData: protected.lock()
         case .unlockData: await unlockData()
@@ -36,7 +37,7 @@ extension SimulatedPhone {
             removeFiles()
         case .removeSecrets: removeFolder("keychain")
         case .unregister: await service.unregister(device: configuration.identity.id, topic: configuration.bundleID)
-        case .install: _ = system.handle(.installed, at: clock.now)
+        case .replace(let isInstalled): _ = system.handle(.replaced(isInstalled: isInstalled), at: clock.now)
         case .runExtension, .showNotice, .place, .refreshApp, .hold, .drop: break
         }
     }
@@ -62,12 +63,12 @@ extension SimulatedPhone {
         let folder = configuration.folder.appendingPathComponent(name)
         let doomed = configuration.folder.appendingPathComponent(Self.doomedPrefix + identifiers.newIdentifier())
         guard FileManager.default.fileExists(atPath: folder.path) else { return }
+        let isMoved = (try? FileManager.default.moveItem(at: folder, to: doomed)) != nil
         do {
-            try FileManager.default.moveItem(at: folder, to: doomed)
+            try FileManager.default.removeItem(at: isMoved ? doomed : folder)
         } catch {
-            return story.tell(.failed, nil, "What the app kept on the phone could not be removed")
+            story.tell(.failed, nil, "What the app kept on the phone could not be removed")
         }
-        try? FileManager.default.removeItem(at: doomed)
     }
 
     /// Finishes removals that the end of this process interrupted.

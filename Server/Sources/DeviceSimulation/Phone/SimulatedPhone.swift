@@ -33,7 +33,8 @@ public actor SimulatedPhone {
     var system: PhoneSystem {
         didSet {
             memory.settings = system.settings
-            memory.isInstalled = system.isInstalled
+            // A replacement that is cut off has not happened.
+            if !system.isReplacing { memory.isInstalled = system.isInstalled }
         }
     }
     /// The app's process, while there is one.
@@ -118,6 +119,7 @@ public actor SimulatedPhone {
         suspension?.cancel()
         bannerTimer?.cancel()
         refreshTimer?.cancel()
+        ends += 1
         await engine?.stop()
         engine = nil
         await service.disconnect(device: configuration.identity.id)

@@ -7,6 +7,8 @@ struct PhoneSystem: Hashable, Sendable {
     private(set) var lock = PhoneLock.unlocked
     private(set) var settings: SystemSettings
     private(set) var isInstalled: Bool
+    /// The app is being removed or replaced. It is not there until that is over, and nothing else of the kind begins.
+    private(set) var isReplacing = false
     /// The one background push that is kept for an app that may not run now.
     private(set) var kept: IncomingPush?
     private var budget: BackgroundBudget
@@ -48,8 +50,9 @@ struct PhoneSystem: Hashable, Sendable {
             return []
         case .settings(let settings): return change(to: settings, at: now)
         case .forceQuit, .endApp, .restart, .removeApp, .installApp, .restoreBackup: return end(event)
-        case .installed:
-            isInstalled = true
+        case .replaced(let isInstalled):
+            self.isInstalled = isInstalled
+            isReplacing = false
             return []
         }
     }
@@ -215,16 +218,18 @@ struct PhoneSystem: Hashable, Sendable {
     /// The app goes, or becomes another: nothing waits for it any more, and its token is dead (iOS client reference 7). It is not
     /// there until all of the old one is gone: a push that started it before that would start it on what is being removed.
     private mutating func replace(_ event: SystemEvent, _ ended: [SystemInstruction]) -> [SystemInstruction] {
+        guard !isReplacing else { return [.refuse("The app is being replaced")] }
         guard isInstalled || event == .installApp else { return [.refuse("The app is not on this phone")] }
         let wasInstalled = isInstalled
         process.end()
         kept = nil
         isInstalled = false
-        // What a phone that was switched off in the middle of it left behind goes now.
-        guard wasInstalled else { return [.removeFiles, .install] }
-        let installed: [SystemInstruction] = event == .removeApp ? [] : [.install]
-        if event == .restoreBackup { return ended + [.clearNotices, .setBadge(0), .removeSecrets, .unregister] + installed }
+        isReplacing = true
+        let end = SystemInstruction.replace(isInstalled: event != .removeApp)
+        // What could not be removed with the app before.
+        guard wasInstalled else { return [.removeFiles, end] }
+        if event == .restoreBackup { return ended + [.clearNotices, .setBadge(0), .removeSecrets, .unregister, end] }
         settings.permission = .notDetermined
-        return ended + [.clearNotices, .setBadge(0), .removeFiles, .unregister] + installed
+        return ended + [.clearNotices, .setBadge(0), .removeFiles, .unregister, end]
     }
 }

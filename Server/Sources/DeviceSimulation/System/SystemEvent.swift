@@ -16,8 +16,8 @@ enum SystemEvent: Hashable, Sendable {
     /// The system takes the app's memory back.
     case endApp
     case restart, removeApp, installApp, restoreBackup
-    /// Nothing is left of the app that was there before: the new one can be started.
-    case installed
+    /// Nothing is left of the app that was there before; there is a new one that can be started, or none.
+    case replaced(isInstalled: Bool)
     /// The user touched a notification.
     case touch(Touch)
 

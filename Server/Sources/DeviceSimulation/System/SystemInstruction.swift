@@ -40,8 +40,8 @@ enum SystemInstruction: Hashable, Sendable {
     case removeSecrets
     /// The device token is good no longer.
     case unregister
-    /// Put the new app there and say `installed`. Until then there is none that a push could start.
-    case install
+    /// All of the old app is gone: say `replaced`. Until then there is none that a push could start.
+    case replace(isInstalled: Bool)
 }
 
 /// Where a notification is seen.

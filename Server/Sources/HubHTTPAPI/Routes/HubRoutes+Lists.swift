@@ -61,8 +61,9 @@ extension HubRoutes {
         var left = count
         var after = start
         while left > 0 {
-            let page = try await hub.devices(
-                DeviceListRequest(selection, after: after, limit: min(left, DeviceListRequest.maximumLimit)))
+            var request = DeviceListRequest(selection, after: after, limit: min(left, DeviceListRequest.maximumLimit))
+            request.readsTemplates = false
+            let page = try await hub.devices(request)
             guard let next = page.next else { return nil }
             left -= page.records.count
             after = next

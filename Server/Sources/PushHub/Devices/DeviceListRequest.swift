@@ -26,6 +26,8 @@ public struct DeviceListRequest: Hashable, Sendable {
     public var limit: Int
     /// A page has fewer records where they have more text than this together, but always one.
     public var byteLimit = Self.maximumBytes
+    /// Whether templates are read: who only counts needs none.
+    public var readsTemplates = true
 
     /// Creates a question.
     public init(_ selection: Selection, after: SliceKey = .beforeAll, limit: Int = 100) {

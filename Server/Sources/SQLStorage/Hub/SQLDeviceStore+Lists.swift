@@ -5,28 +5,29 @@ import TagExpressions
 extension SQLDeviceStore {
     public func devices(_ request: DeviceListRequest, in hub: HubID) async throws -> DevicePage {
         try await database.reading { connection in
-            var records: [DeviceRecord] = []
+            var page = DevicePage(records: [], next: request.after)
+            var templates = TemplateReading(hub, connection)
             var bytes = 0
             var rest = request
-            while true {
-                let step = min(Self.listStep, request.limit - records.count)
+            while let after = page.next, page.records.count < request.limit {
+                rest.after = after
+                let step = min(Self.listStep, request.limit - page.records.count)
                 // One more than is wanted says whether there is a next page.
                 let rows = try Self.rows(rest, limit: step + 1, hub, connection)
-                for record in try TemplateRows.filled(rows.prefix(step), in: hub, connection) {
+                for row in rows.prefix(step) {
+                    let record = try request.readsTemplates ? templates.filled(row) : row.record
                     bytes += record.textBytes
-                    if bytes > request.byteLimit, let last = records.last {
-                        return DevicePage(records: records, next: last.sliceKey)
-                    }
-                    records.append(record)
+                    guard bytes <= request.byteLimit || page.records.isEmpty else { return page }
+                    page.records.append(record)
+                    page.next = record.sliceKey
                 }
-                guard rows.count > step else { return DevicePage(records: records, next: nil) }
-                rest.after = records[records.count - 1].sliceKey
-                guard records.count < request.limit else { return DevicePage(records: records, next: rest.after) }
+                if rows.count <= step { page.next = nil }
             }
+            return page
         }
     }
 
-    /// How many records of a page are read at once: what lies in memory is bounded by these and the page's own limit.
+    /// How many records of a page are read at once, before their templates: these are the long part.
     private static let listStep = 100
 
     private static func rows(

@@ -31,16 +31,9 @@ enum TemplateRows {
     }
 
     /// The records with their templates, each content read once.
-    static func filled(_ rows: some Sequence<DeviceRow>, in hub: HubID, _ connection: any SQLConnection) throws -> [DeviceRecord]
-    {
-        var known: [TemplateID: DeviceTemplate] = [:]
-        return try rows.map { row in
-            var record = row.record
-            guard let id = row.templateID else { return record }
-            if known[id] == nil { known[id] = try find(id, in: hub, connection) }
-            record.template = known[id]
-            return record
-        }
+    static func filled(_ rows: [DeviceRow], in hub: HubID, _ connection: any SQLConnection) throws -> [DeviceRecord] {
+        var reading = TemplateReading(hub, connection)
+        return try rows.map { try reading.filled($0) }
     }
 
     /// Removes the content if no record refers to it any more.

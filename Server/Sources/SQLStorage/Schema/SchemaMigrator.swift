@@ -64,7 +64,10 @@ public struct SchemaMigrator: Sendable {
     private static let select = SQLStatement("SELECT COALESCE(MAX(number), 0) FROM schema_steps")
     private static let insert = SQLStatement("INSERT INTO schema_steps (number, name, applied_at) VALUES ($1, $2, $3)")
 
-    /// The table that remembers the steps.
+    /// The table that remembers the steps: what has it is a database of this program.
+    public static let table = "schema_steps"
+
+    /// Its statement.
     public static func tableText(_ dialect: SQLDialect) -> String {
         """
         CREATE TABLE IF NOT EXISTS schema_steps (

@@ -25,6 +25,37 @@ struct HubLimitTests {
         }
     }
 
+    @Test("a page of long templates ends before its number is reached and goes on with its token; what is skipped is counted")
+    func longPages() async throws {
+        try await TemporaryFolder.use { folder in
+            let server = try await HubServer.start(in: folder, hubs: ["demo"], environment: ["CLARION_HUB_PAGE_SIZE": "1000"])
+            let words = String(repeating: "x", count: 60_000)
+            for number in 0..<50 {
+                let handle = String(repeating: "\(number % 10)", count: 63) + "\(number / 10)"
+                let template = RegistrationTemplate(body: #"{"aps":{"alert":"$(m)"},"x":"\#(number) \#(words)"}"#)
+                let entry = RegistrationDescription(.apple, handle: handle, template: template).request()
+                let type = [("Content-Type", "application/atom+xml")]
+                #expect(try await status(server, "PUT", "registrations/r\(number)", type, entry) == 200)
+            }
+            let first = try await list(server, "$top=1000")
+            #expect((30...35).contains(first.names.count))
+            let second = try await list(server, "$top=1000&continuationtoken=\(try #require(first.next))")
+            #expect(
+                second.next == nil && Set(first.names + second.names).count == 50 && first.names.count + second.names.count == 50)
+            let last = try await list(server, "$top=1000&$skip=45")
+            #expect(last.next == nil && last.names == (first.names + second.names).suffix(5))
+            #expect(await server.process.terminate() == 0)
+        }
+    }
+
+    private func list(_ server: HubServer, _ query: String) async throws -> (names: [String], next: String?) {
+        let answer = try await call(server, "GET", "registrations?\(query)")
+        #expect(answer.status == .ok)
+        let text = String(buffer: try await answer.body.collect(upTo: 8 << 20))
+        let names = text.matches(of: /<RegistrationId>([^<]*)</).map { String($0.output.1) }
+        return (names, answer.headers.first(name: "x-ms-continuationtoken"))
+    }
+
     private func sends(_ server: HubServer) async throws {
         let apple = [("ServiceBusNotification-Format", "apple"), ("Content-Type", "application/json;charset=utf-8")]
         func message(_ size: Int) -> String {
