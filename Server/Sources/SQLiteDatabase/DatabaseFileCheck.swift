@@ -7,8 +7,8 @@ public enum DatabaseFileCheck {
     /// As many defects as are told of one file.
     public static let limit = 10
 
-    /// Reads every page, and when these are whole compares every index with its table: some seconds for each gigabyte. Returns what is
-    /// wrong in the engine's words, which name tables, indices and pages, and never what is in them; nothing when the file is whole.
+    /// Reads every page, and when these are whole compares every index with its table. Returns what is wrong in the engine's words,
+    /// which name tables, indices and pages, and never what is in them; nothing when the file is whole.
     ///
     /// Throws `SQLFault.damaged` when it is so far gone that the engine gives up, and `unavailable` when it cannot be read.
     public static func defects(of path: String) async throws -> [String] {

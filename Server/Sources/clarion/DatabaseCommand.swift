@@ -51,7 +51,7 @@ struct DatabaseCommand: AsyncParsableCommand {
             abstract:
                 "Look for damage in every page of the database file, or of a backup; a server may be using it.",
             discussion:
-                "Takes some seconds for each gigabyte. Nothing is written into the file. PostgreSQL has pg_amcheck for that.")
+                "The file is read twice from end to end, and nothing is written into it. PostgreSQL has pg_amcheck for that.")
 
         @OptionGroup var node: NodeArguments
         @Argument(help: "The file; the database of the data directory when there is none here.") var path: String?
