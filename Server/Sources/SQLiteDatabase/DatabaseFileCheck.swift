@@ -13,11 +13,7 @@ public enum DatabaseFileCheck {
     /// Throws `SQLFault.damaged` when it is so far gone that the engine gives up, and `unavailable` when it cannot be read.
     public static func defects(of path: String) async throws -> [String] {
         do {
-            var configuration = Configuration()
-            configuration.readonly = true
-            configuration.busyMode = .timeout(10)
-            let queue = try DatabaseQueue(path: path, configuration: configuration)
-            return try await queue.read { access in
+            return try await open(path).read { access in
                 // The engine gives up at a damaged page as it compares, without saying which.
                 let pages = try Self.defects("quick_check", access)
                 guard pages.isEmpty else { return pages }
@@ -28,6 +24,22 @@ public enum DatabaseFileCheck {
         } catch let error as DatabaseError {
             throw FaultMapping.fault(error)
         }
+    }
+
+    /// Whether it has the tables of this program, and be it one of them. Throws as `defects` does.
+    public static func isOurs(_ path: String) async throws -> Bool {
+        do {
+            return try await open(path).read { try $0.tableExists(SchemaMigrator.table) }
+        } catch let error as DatabaseError {
+            throw FaultMapping.fault(error)
+        }
+    }
+
+    private static func open(_ path: String) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.busyMode = .timeout(10)
+        return try DatabaseQueue(path: path, configuration: configuration)
     }
 
     private static func defects(_ check: String, _ access: Database) throws -> [String] {

@@ -96,7 +96,14 @@ struct CommandDatabaseTests {
             damage?.hasPrefix("\(copy) is damaged or is no database of clarion; it is no good") == true
                 && damage?.contains("SQLITE_NOTADB") == true)
         let none = await message { _ = try await administration.check(folder + "/none") }
-        #expect(none == "there is no \(folder)/none")
+        #expect(none == "there is no '\(folder)/none' that can be read")
+        #expect(await message { _ = try await administration.check(folder) } == "\(folder) is no file")
+        let empty = folder + "/empty"
+        try FileManager.default.createDirectory(atPath: empty, withIntermediateDirectories: true)
+        try Data().write(to: URL(fileURLWithPath: empty + "/clarion.sqlite"))
+        let nothing = DatabaseAdministration(settings: try self.settings(empty))
+        #expect(await message { try await nothing.backUp(to: folder + "/copied") }?.hasSuffix("no database of clarion") == true)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: empty + "/clarion.sqlite")).isEmpty)
         settings.database = try #require(
             SettingsFixture(environment: ["CLARION_DATABASE_URL": "postgres://127.0.0.1:1/x"]).read().settings?.database)
         let elsewhere = DatabaseAdministration(settings: settings)

@@ -68,6 +68,29 @@ struct AppReplacementTests {
         #expect(snapshot.process == .notRunning && snapshot.installed == (action != .removeApp))
     }
 
+    @Test(
+        "a sign-in that is under way when it is replaced signs nobody in on the new one, which says nothing of it",
+        arguments: [PhoneAction.restoreBackup, .installApp])
+    func signIn(action: PhoneAction) async throws {
+        let (phone, gate) = (fixture.phone, fixture.server.signInGate)
+        try await fixture.start()
+        try await phone.perform(.openApp)
+        gate.close()
+        let signingIn = Task { try await phone.perform(.signIn(user: "alice", password: "alice")) }
+        await gate.holds(1)
+        try await phone.perform(action)
+        try await phone.perform(.openApp)
+        gate.open()
+        try await signingIn.value
+        #expect(await phone.snapshot.signIn == .init())
+        #expect(await phone.snapshot.user == nil)
+        try await phone.perform(.endApp)
+        try await phone.perform(.openApp)
+        #expect(await phone.snapshot.user == nil)
+        try await phone.perform(.signIn(user: "bob", password: "bob"))
+        #expect(await phone.snapshot.user == "bob")
+    }
+
     @Test("what was still to be removed when the phone was switched off is removed when it is switched on")
     func leftovers() async throws {
         let doomed = fixture.folder.appendingPathComponent("removed-1")

@@ -16,6 +16,8 @@ struct FakeServer: HTTPTransport {
     let state = NIOLockedValueBox(State())
     /// Where questions for the inbox wait while a test closes it.
     let inboxGate = Gate()
+    /// The same for sign-ins and registrations.
+    let signInGate = Gate()
 
     func store(_ number: Int32, _ bytes: Data, sha256: String, kind: ContentKind = .image, mediaType: String = "image/png") {
         let id = RichID(number: number)!
@@ -37,6 +39,7 @@ struct FakeServer: HTTPTransport {
     ) async throws(TransportError) -> TransportResponse {
         state.withLockedValue { $0.requests.append(request) }
         if request.method == "GET", request.url.path == APIRoute.notifications { await inboxGate.pass() }
+        if request.method == "PUT" { await signInGate.pass() }
         return state.withLockedValue { Self.answer(request, &$0) }
     }
 

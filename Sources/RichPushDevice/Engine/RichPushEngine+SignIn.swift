@@ -36,9 +36,10 @@ extension RichPushEngine {
         guard !isChangingSession else { throw .busy }
         isChangingSession = true
         defer { isChangingSession = false }
-        let installation = try storing { () throws(StorageError) in try installationID() }
         let update = await installationUpdate()
-        let answer = try await bind(installation, update, name, password)
+        let (installation, answer) = try await bindHere(update, name, password)
+        // Its process has ended: whoever comes after it finds the attempt written down, and undoes it.
+        guard !isStopped else { throw .busy }
         guard let credential = answer.credential, !credential.isEmpty, let id = SessionID(device.identifiers.newIdentifier())
         else { throw .badAnswer }
         var session = Session(id: id, user: answer.user, installation: installation, signedInAt: device.clock.now)
@@ -52,6 +53,22 @@ extension RichPushEngine {
         waitingResponses = []
         device.log.record(DeviceEvent(.signedIn))
         return session
+    }
+
+    /// Asks the server for this installation. Where another user has it, the app was removed here without a sign-out: the name has
+    /// outlived it in the key chain, and who takes over an installation has to have its token as well, which is another since. So it
+    /// begins under a new name, and the old one goes with its token.
+    private func bindHere(
+        _ update: InstallationUpdate, _ name: UserName, _ password: String
+    ) async throws(RichPushError) -> (InstallationID, InstallationAnswer) {
+        let known = try storing { () throws(StorageError) in try installationID() }
+        do throws(RichPushError) {
+            return (known, try await bind(known, update, name, password))
+        } catch {
+            guard error == .notFound, !isStopped else { throw error }
+        }
+        let new = try storing { () throws(StorageError) in try newInstallationID() }
+        return (new, try await bind(new, update, name, password))
     }
 
     /// Asks the server, and remembers that it was asked for as long as it may have done it unheard.
@@ -102,6 +119,10 @@ extension RichPushEngine {
     /// The stable name of this installation, made on first use.
     private func installationID() throws(StorageError) -> InstallationID {
         if let text = try device.secrets.secret(.installationID), let id = InstallationID(text) { return id }
+        return try newInstallationID()
+    }
+
+    private func newInstallationID() throws(StorageError) -> InstallationID {
         let text = device.identifiers.newIdentifier()
         guard let id = InstallationID(text) else { throw .failed }
         try device.secrets.setSecret(text, for: .installationID)

@@ -37,7 +37,7 @@ extension RichPushEngine {
         cancelWork()
         let waiting = waitingItems(of: session)
         try storing { () throws(StorageError) in
-            try noteRevocation(of: session)
+            try noteRevocation(of: session.installation)
             try forgetEverything()
         }
         self.session = nil
@@ -96,9 +96,15 @@ extension RichPushEngine {
         try device.cache.wipe()
     }
 
-    private func noteRevocation(of session: Session) throws(StorageError) {
+    /// The secrets of an app that was removed have outlived it: the server still sends to whoever was signed in.
+    func noteRemovedApp() throws(StorageError) {
+        guard let text = try device.secrets.secret(.installationID), let installation = InstallationID(text) else { return }
+        try noteRevocation(of: installation)
+    }
+
+    private func noteRevocation(of installation: InstallationID) throws(StorageError) {
         guard let credential = try device.secrets.secret(.credential) else { return }
-        let revocation = Revocation(installation: session.installation, credential: credential, at: device.clock.now)
+        let revocation = Revocation(installation: installation, credential: credential, at: device.clock.now)
         guard let data = try? JSONEncoder().encode(revocation) else { throw .failed }
         try device.secrets.setSecret(String(decoding: data, as: UTF8.self), for: .revocation)
     }

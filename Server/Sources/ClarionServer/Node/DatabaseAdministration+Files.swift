@@ -8,6 +8,14 @@ import ServiceErrors
     import Foundation
 #endif
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 /// The database file and its copies.
 extension DatabaseAdministration {
     /// Copies the database file as it is at one moment into a new file, while the server goes on. For PostgreSQL its own tools do that.
@@ -24,6 +32,10 @@ extension DatabaseAdministration {
             throw ServiceError(.notFound, "there is no folder \(folder) for the backup")
         }
         try await NodeDatabase.explained(settings) {
+            // Whatever else it is, it would be a copy that nobody can restore, and opening it to copy it would make it another file.
+            guard try await DatabaseFileCheck.isOurs(source) else {
+                throw ServiceError(.notReady, "\(source) is empty or no database of clarion")
+            }
             let database = try SQLiteDatabase(path: source, access: .command)
             defer { try? database.close() }
             try await database.backUp(to: path)
@@ -38,7 +50,9 @@ extension DatabaseAdministration {
             throw ServiceError(.notReady, "the database is PostgreSQL; pg_amcheck looks for damage there")
         }
         let file = try path ?? databaseFile()
-        guard FileManager.default.fileExists(atPath: file) else { throw ServiceError(.notFound, "there is no \(file)") }
+        var status = stat()
+        guard stat(file, &status) == 0 else { throw ServiceError(.notFound, "there is no '\(file)' that can be read") }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw ServiceError(.invalidField, "\(file) is no file") }
         let defects: [String]
         do {
             defects = try await DatabaseFileCheck.defects(of: file)

@@ -68,23 +68,31 @@ extension SimulatedPhone {
         publish()
         do throws(RichPushError) {
             try await engine.signIn(user: user, password: password)
+            guard isRunning(engine) else { return }
             view.signIn = .init()
             view.undelivered = nil
             await readApp()
             _ = await engine.requestPermission(provisional: false)
             _ = try? await engine.refresh()
         } catch {
+            guard isRunning(engine) else { return }
             view.signIn = .init(busy: false, error: PhoneWords.sentence(for: error))
         }
         await readApp()
         publish()
     }
 
+    /// Whether the app that was asked is the one on the display: what a process says that has ended is seen by nobody.
+    func isRunning(_ app: any AppRole) -> Bool { engine === app }
+
     func signOut() async throws(PhoneActionError) {
         let engine = try visibleApp()
         do throws(RichPushError) {
-            view.undelivered = PhoneWords.sentence(for: try await engine.signOut())
+            let result = try await engine.signOut()
+            guard isRunning(engine) else { return }
+            view.undelivered = PhoneWords.sentence(for: result)
         } catch {
+            guard isRunning(engine) else { return }
             throw .notPossible(PhoneWords.sentence(for: error))
         }
         leaveUser()
@@ -104,6 +112,7 @@ extension SimulatedPhone {
             try await engine.refresh()
         } catch {
             await readApp()
+            guard isRunning(engine) else { return }
             throw .notPossible(PhoneWords.sentence(for: error))
         }
         await readApp()

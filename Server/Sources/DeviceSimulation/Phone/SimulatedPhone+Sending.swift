@@ -14,10 +14,10 @@ extension SimulatedPhone {
         do throws(RichPushError) {
             let id = try await engine.sendPush(draft.isEmpty ? nil : try await request(for: draft, with: engine))
             story.tell(.accepted, id, "The app has the answer of the backend")
-            view.sending = .init()
+            if isRunning(engine) { view.sending = .init() }
         } catch {
             story.tell(.failed, nil, "The backend did not take the push", ["reason": error.code])
-            view.sending = .init(busy: false, error: PhoneWords.sentence(for: error))
+            if isRunning(engine) { view.sending = .init(busy: false, error: PhoneWords.sentence(for: error)) }
         }
         publish()
     }

@@ -46,8 +46,11 @@ struct PhoneSession: Sendable {
 
     private func isOurs(_ snapshot: PhoneSnapshot) -> Bool { snapshot.user?.lowercased() == user.lowercased() }
 
-    /// A phone whose app is signed in stays so; another user is signed out first.
+    /// A phone whose app is signed in stays so; another user is signed out first. One without the app waits for the order to install it.
     private func signIn() async throws {
+        guard await phone.snapshot.installed else {
+            return Terminal.note("clarion: the app is not on this phone; type install, then app and sign-in")
+        }
         do throws(PhoneActionError) {
             try await phone.perform(.openApp)
             let before = await phone.snapshot
