@@ -27,7 +27,7 @@ struct ReinstalledAppTests {
         let held = try #require(registrations.first).url.path
         device.backend.script { request in
             if request.method == "DELETE" { return .failure(.unreachable) }
-            return request.method == "PUT" && request.url.path == held ? .success(ScriptedBackend.problem(404)) : nil
+            return request.method == "PUT" && request.url.path == held ? .success(ScriptedBackend.problem(410)) : nil
         }
     }
 
@@ -67,9 +67,38 @@ struct ReinstalledAppTests {
         #expect(paths[2] != paths[0])
         #expect(device.secrets.with { $0[.installationID] } == session.installation.text)
         #expect(device.secrets.with { $0[.unconfirmedSignIn] } == nil)
+        // The server still has to hear of alice, and does, beside bob's session and over his sign-out.
         try await engine.signOut()
+        #expect(await engine.revocations().map(\.credential) == ["credential-1", "credential-2"])
         try await engine.signIn(user: "bob", password: "hidden")
         #expect(registrations.last?.url.path == paths[2])
+        #expect(await engine.revocations().map(\.credential) == ["credential-1"])
+        device.backend.script { $0.method == "DELETE" ? .success(TransportResponse(status: 204)) : nil }
+        _ = try await device.launch()
+        #expect(await eventually { device.secrets.with { $0[.revocation] } == nil })
+        let told = try #require(device.backend.requests.last { $0.method == "DELETE" })
+        #expect(told.url.path == paths[0] && told.headers["authorization"] == "Bearer credential-1")
+        #expect(await (try await device.launch()).session?.user == "bob")
+    }
+
+    @Test(
+        "whoever signed in unheard before stays to be undone beside the session under the new name, which knows that it is shared"
+    )
+    func unheard() async throws {
+        let first = try await device.launch()
+        device.backend.script { $0.method == "PUT" ? .failure(.timedOut) : .failure(.unreachable) }
+        await #expect(throws: RichPushError.timedOut) { try await first.signIn(user: "alice", password: "secret") }
+        await first.stop()
+        try keepFirstName()
+        let engine = try await device.launch()
+        let session = try await engine.signIn(user: "bob", password: "hidden")
+        #expect(session.isShared)
+        #expect(await engine.unconfirmed().map(\.user) == ["alice"])
+        let held = try #require(registrations.first).url.path
+        device.backend.script { $0.method == "DELETE" ? .success(TransportResponse(status: 204)) : nil }
+        _ = try await device.launch()
+        #expect(await eventually { device.secrets.with { $0[.unconfirmedSignIn] } == nil })
+        #expect(device.backend.requests.last { $0.method == "DELETE" }?.url.path == held)
     }
 
     @Test("a server that has every name for others is asked twice and no more")

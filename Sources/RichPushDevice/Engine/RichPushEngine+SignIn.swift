@@ -17,14 +17,14 @@ extension RichPushEngine {
         guard let name = UserName(user) else { throw .badUserName }
         load()
         if session != nil { try await signOut() }
-        // What undoes an earlier attempt shall not arrive after this one.
-        if !unconfirmed().isEmpty { await revoking?.value }
+        // What undoes an earlier attempt shall not arrive after this one, and what was bound before should be free by then.
+        if mayBeBound { await revoking?.value }
         let session: Session
         do throws(RichPushError) {
             session = try await establish(name, password)
         } catch {
             // It was made for a session that there is not.
-            if self.session == nil, error != .busy { try? device.secrets.removeSecret(.sealingKey) }
+            if self.session == nil, error != .busy, !isStopped { try? device.secrets.removeSecret(.sealingKey) }
             throw error
         }
         // The token may have come while the server answered.
@@ -33,7 +33,7 @@ extension RichPushEngine {
     }
 
     private func establish(_ name: UserName, _ password: String) async throws(RichPushError) -> Session {
-        guard !isChangingSession else { throw .busy }
+        guard !isChangingSession, !isStopped else { throw .busy }
         isChangingSession = true
         defer { isChangingSession = false }
         let update = await installationUpdate()
@@ -57,7 +57,7 @@ extension RichPushEngine {
 
     /// Asks the server for this installation. Where another user has it, the app was removed here without a sign-out: the name has
     /// outlived it in the key chain, and who takes over an installation has to have its token as well, which is another since. So it
-    /// begins under a new name, and the old one goes with its token.
+    /// begins under a new name, and the phone counts as shared: pushes for the other may come until the server has heard of it.
     private func bindHere(
         _ update: InstallationUpdate, _ name: UserName, _ password: String
     ) async throws(RichPushError) -> (InstallationID, InstallationAnswer) {
@@ -67,7 +67,10 @@ extension RichPushEngine {
         } catch {
             guard error == .notFound, !isStopped else { throw error }
         }
-        let new = try storing { () throws(StorageError) in try newInstallationID() }
+        let new = try storing { () throws(StorageError) in
+            try device.secrets.setSecret(Self.severalUsers, for: .servedUser)
+            return try newInstallationID()
+        }
         return (new, try await bind(new, update, name, password))
     }
 
@@ -95,24 +98,25 @@ extension RichPushEngine {
             try device.cache.begin(session.id)
             try device.secrets.setSecret(credential, for: .credential)
             if configuration.keepsPasswordForSending { try device.secrets.setSecret(password, for: .password) }
-            // The server has just bound this installation anew: revoking the sign-in before would end this one.
-            try device.secrets.removeSecret(.revocation)
+            // Revoking the sign-in before would end this one.
+            try forgetRevocation(of: session.installation)
             try device.store.begin(session)
             try acknowledge(told.0, told.1, in: session)
-            try device.secrets.removeSecret(.unconfirmedSignIn)
+            try forgetUnconfirmed(of: session.installation)
         } catch {
             try? forgetEverything()
             throw error
         }
     }
 
+    private static let severalUsers = "several"
+
     /// Whether somebody else has ever been signed in on this installation. What is kept for it holds no name.
     private func noteUser(of session: Session) throws(StorageError) -> Bool {
-        let several = "several"
         let user = Hexadecimal.digest("\(session.installation)/\(session.user.lowercased())")
         let served = try device.secrets.secret(.servedUser)
         guard served != user else { return false }
-        try device.secrets.setSecret(served == nil ? user : several, for: .servedUser)
+        try device.secrets.setSecret(served == nil ? user : Self.severalUsers, for: .servedUser)
         return served != nil
     }
 

@@ -7,16 +7,6 @@ import RichPushModel
 #endif
 
 extension RichPushEngine {
-    /// A sign-out that the server should hear of.
-    private struct Revocation: Codable {
-        var installation: InstallationID
-        var credential: String
-        var at: Timestamp
-    }
-
-    /// How long an unheard sign-out is repeated; the credential it needs ends by itself after that time without use.
-    private static let revocationAge: Duration = .seconds(90 * 86_400)
-
     /// Signs out: nothing of the user stays on the device, at once and without a network. Then the server gets what still waited
     /// for it, while it takes this installation's credential, and is told of the sign-out: for at most a few seconds together
     /// (`DeviceLimits.signOutDeadline`). The sign-out itself is otherwise told at the next occasion; what waited is not, because
@@ -74,7 +64,7 @@ extension RichPushEngine {
     /// Three fifths of the time are for what waited: the sign-out can be told later, this cannot.
     private func sendLast(_ items: [OutboxItem], of session: Session, within deadline: Deadline) async -> SignOutResult {
         guard !items.isEmpty else { return SignOutResult() }
-        guard !session.isRejected, let credential = noted()?.credential else { return OutboxDelivery.loss(of: items) }
+        guard !session.isRejected, let credential = revocations().last?.credential else { return OutboxDelivery.loss(of: items) }
         let delivery = OutboxDelivery(client: client, outbox: outbox, clock: device.clock, log: device.log)
         return await delivery.sendLast(
             items, as: .installation(credential),
@@ -94,56 +84,5 @@ extension RichPushEngine {
         try device.secrets.removeSecret(.sealingKey)
         try device.store.wipe()
         try device.cache.wipe()
-    }
-
-    /// The secrets of an app that was removed have outlived it: the server still sends to whoever was signed in.
-    func noteRemovedApp() throws(StorageError) {
-        guard let text = try device.secrets.secret(.installationID), let installation = InstallationID(text) else { return }
-        try noteRevocation(of: installation)
-    }
-
-    private func noteRevocation(of installation: InstallationID) throws(StorageError) {
-        guard let credential = try device.secrets.secret(.credential) else { return }
-        let revocation = Revocation(installation: installation, credential: credential, at: device.clock.now)
-        guard let data = try? JSONEncoder().encode(revocation) else { throw .failed }
-        try device.secrets.setSecret(String(decoding: data, as: UTF8.self), for: .revocation)
-    }
-
-    /// Whether the server still has to hear that nobody is signed in here.
-    var mayBeBound: Bool { ((try? device.secrets.secret(.revocation)) ?? nil) != nil || !unconfirmed().isEmpty }
-
-    /// The sign-out that the server may not have heard of.
-    private func noted() -> Revocation? {
-        guard let text = try? device.secrets.secret(.revocation) else { return nil }
-        return try? JSONDecoder().decode(Revocation.self, from: Data(text.utf8))
-    }
-
-    /// Tells the server of a sign-out that it may not have heard of, without making anybody wait.
-    func startRevocation() {
-        guard revoking == nil, isLoaded, session == nil, !isChangingSession else { return }
-        let deadline = Deadline(device.clock, after: configuration.limits.callDeadline)
-        revoking = Task {
-            await revoke(within: deadline)
-            await revokeUnconfirmed(within: deadline)
-            revoking = nil
-        }
-    }
-
-    private func revoke(within deadline: Deadline) async {
-        guard let text = try? device.secrets.secret(.revocation) else { return }
-        guard let revocation = noted(), device.clock.now - revocation.at < Self.revocationAge else {
-            try? device.secrets.removeSecret(.revocation)
-            return
-        }
-        let call = BackendCall(method: "DELETE", path: APIRoute.installation(revocation.installation))
-        do throws(RichPushError) {
-            _ = try await client.call(call, as: .installation(revocation.credential), within: deadline)
-        } catch {
-            // A credential that is no longer taken, or nothing there: the server knows already, for with a credential it ends the
-            // device that had it.
-            if error.isTransient { return }
-        }
-        guard (try? device.secrets.secret(.revocation)) == text else { return }
-        try? device.secrets.removeSecret(.revocation)
     }
 }

@@ -34,6 +34,7 @@ extension RichPushEngine {
 
     /// What `error` says about it: where the server refused, nothing was bound.
     func settleUnconfirmed(_ before: [UnconfirmedSignIn], after error: RichPushError) {
+        guard !isStopped else { return }
         switch error {
         case .wrongPassword, .refused, .notFound, .badRedirect: try? keepUnconfirmed(before)
         default: break
@@ -54,10 +55,14 @@ extension RichPushEngine {
         try device.secrets.setSecret(String(decoding: data, as: UTF8.self), for: .unconfirmedSignIn)
     }
 
-    /// Signs out whoever the server may have signed in here.
+    /// Somebody is signed in on this installation: whoever else had asked for it is not any more.
+    func forgetUnconfirmed(of installation: InstallationID) throws(StorageError) {
+        try keepUnconfirmed(unconfirmed().filter { $0.installation != installation })
+    }
+
+    /// Signs out whoever the server may have signed in here, unless it is another by now.
     func revokeUnconfirmed(within deadline: Deadline) async {
-        var left = unconfirmed()
-        for attempt in left {
+        for attempt in unconfirmed() where attempt.installation != session?.installation {
             guard let name = UserName(attempt.user) else { continue }
             let call = BackendCall(method: "DELETE", path: APIRoute.installation(attempt.installation))
             do throws(RichPushError) {
@@ -66,10 +71,12 @@ extension RichPushEngine {
                 // A password that is no longer taken ended what was bound with it, and what is not there needs no end.
                 if error.isTransient { continue }
             }
-            left.removeAll { $0.user == attempt.user && $0.at == attempt.at }
+            // What has been written down meanwhile stays, and while somebody signs in all of it.
+            guard !isChangingSession, !isStopped else { return }
+            try? keepUnconfirmed(unconfirmed().filter { $0.user != attempt.user || $0.at != attempt.at })
         }
-        // Unless somebody else signs in meanwhile: what was written down for that stays.
-        guard session == nil, !isChangingSession else { return }
-        try? keepUnconfirmed(left)
+        // What is too old goes.
+        guard !isChangingSession, !isStopped, unconfirmed().isEmpty else { return }
+        try? device.secrets.removeSecret(.unconfirmedSignIn)
     }
 }
