@@ -11,7 +11,7 @@ struct ReinstalledPhoneTests {
         try await Stage.open { stage in
             try await ProcessPhone.use("alice", on: stage) { device in
                 let phone = device.phone
-                let secrets = phone.configuration.folder.appending(path: "keychain")
+                let secrets = await phone.configuration.folder.appending(path: "keychain")
                 let name = try Data(contentsOf: secrets.appending(path: "group/installation-id"))
                 try await phone.perform(.installApp)
                 try await phone.perform(.openApp)
