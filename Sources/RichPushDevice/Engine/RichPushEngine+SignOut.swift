@@ -64,7 +64,9 @@ extension RichPushEngine {
     /// Three fifths of the time are for what waited: the sign-out can be told later, this cannot.
     private func sendLast(_ items: [OutboxItem], of session: Session, within deadline: Deadline) async -> SignOutResult {
         guard !items.isEmpty else { return SignOutResult() }
-        guard !session.isRejected, let credential = revocations().last?.credential else { return OutboxDelivery.loss(of: items) }
+        // What was noted of another installation is another user's.
+        let noted = revocations().last { $0.installation == session.installation }
+        guard !session.isRejected, let credential = noted?.credential else { return OutboxDelivery.loss(of: items) }
         let delivery = OutboxDelivery(client: client, outbox: outbox, clock: device.clock, log: device.log)
         return await delivery.sendLast(
             items, as: .installation(credential),
