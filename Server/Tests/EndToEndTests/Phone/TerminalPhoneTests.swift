@@ -112,6 +112,23 @@ struct TerminalPhoneTests {
         }
     }
 
+    @Test("a phone whose app was removed says so at its next start, and obeys the order to install it")
+    func removed() async throws {
+        try await Self.use { machinery in
+            try await Self.register(machinery)
+            var text = ""
+            for commands in [["remove", "quit"], ["install", "app", "sign-in", "show", "quit"]] {
+                let (process, output) = try Self.phone(machinery, commands)
+                defer { process.signal(SIGKILL) }
+                let status = try await eventually("the phone ends") { process.isRunning ? nil : await process.exitStatus() }
+                text = Self.read(output)
+                #expect(status == 0, "\(text)")
+            }
+            #expect(text.contains("the app is not on this phone; type install"), "\(text)")
+            #expect(text.contains("app active") && !text.contains("refused"), "\(text)")
+        }
+    }
+
     @Test("a phone that died by kill -9 still has what was delivered, and opens it")
     func killed() async throws {
         try await Self.use { machinery in
