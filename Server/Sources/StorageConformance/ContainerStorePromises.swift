@@ -116,27 +116,28 @@ public enum ContainerStorePromises {
         #expect(try await store.open(try blob("b"))?.size == 0)
     }
 
+    private static func expectFull(_ store: any ContainerStore) async {
+        await #expect(throws: ServiceError.self) { try await put("1", try blob("more"), in: store) }
+    }
+
     private static let hasRoom = StoragePromise<ContainerPlace>(
         "what is replaced, written again, cut off or removed takes no room twice, or none any more"
     ) { place in
         // One hub alone may have twenty.
         let store = try await place.open(40)
-        func isFull() async throws {
-            await #expect(throws: ServiceError.self) { try await put("1", try blob("more"), in: store) }
-        }
         try await put("123456789012345", try blob("a"), in: store)
         #expect(try await store.remove(try blob("a")))
         let file = try await append(["12345", "67890"], to: try blob("b"), at: 0, in: store)
         try await append(["12345", "67890"], to: try blob("b"), at: 0, in: store)
         try await put("1234567890", try blob("c"), in: store)
-        try await isFull()
+        await expectFull(store)
         try await file.cut(to: 3)
         try await put("1234567", try blob("d"), in: store)
-        try await isFull()
+        await expectFull(store)
         #expect(try await store.remove(try blob("d")))
         try await put("12", try blob("c"), in: store)
         try await put("123456789012345", try blob("e"), in: store)
-        try await isFull()
+        await expectFull(store)
     }
 
     private static let hasShares = StoragePromise<ContainerPlace>(
