@@ -30,7 +30,8 @@ public struct EmulationRules: Sendable, Hashable {
 
     /// The oldest provider token in seconds (check 13).
     public var providerTokenLifetime: Int64 = 3_600
-    /// How far ahead of the clock a provider token may be minted, in seconds. Not described by Apple.
+    /// How far ahead of the clock a provider token may be minted, in seconds. Apple writes "no more than one hour from the
+    /// current time".
     public var providerTokenLead: Int64 = 3_600
     /// What a token from further ahead is told; wrong clocks are reported to meet this or `ExpiredProviderToken`.
     public var futureTokenReason = APNsReason.invalidProviderToken

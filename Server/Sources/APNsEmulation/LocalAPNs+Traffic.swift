@@ -15,14 +15,14 @@ extension LocalAPNs {
     /// What the clients did that a good client does not do. A test asserts that it is empty. What lies in frames is seen only
     /// if the retention keeps frames.
     public var complaints: [ClientComplaint] {
-        let (misdeeds, acceptances) = core.state.withLockedValue { ($0.misdeeds, $0.recorder.acceptances) }
+        let (misdeeds, repeats) = core.state.withLockedValue { ($0.misdeeds, $0.recorder.repeats) }
         let connections = Array(core.traffic.statistics.values)
         let seen: [ClientComplaint.Kind: Int] = [
             .sentPriorityFrames: connections.reduce(0) { $0 + ($1.received["PRIORITY"] ?? 0) },
             .indexedPaths: Self.inserted(":path", allowed: 0, connections),
             .indexedMessageIDs: Self.inserted("apns-id", allowed: 1, connections),
             .repeatedAuthorization: Self.inserted("authorization", allowed: providerTokens, connections),
-            .repeatedAcceptedPushes: acceptances.values.reduce(0) { $0 + Int($1) - 1 },
+            .repeatedAcceptedPushes: repeats,
         ]
         return ClientComplaint.Kind.allCases.compactMap { kind in
             let count = seen[kind] ?? misdeeds[kind] ?? 0

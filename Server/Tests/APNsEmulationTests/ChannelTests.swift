@@ -62,6 +62,13 @@ struct ChannelTests {
         #expect(fixture.send(.broadcast).answer?.uniqueID != nil)
     }
 
+    @Test("a broadcast that starts a Live Activity is accepted, and its client is complained of", arguments: ["start", "update", "end"])
+    func start(event: String) throws {
+        var fixture = try EmulatorFixture()
+        #expect(EmulatorFixture.text(fixture.send(.broadcast, body: #"{"aps":{"event":"\#(event)"}}"#)) == "200")
+        #expect(fixture.apns.complaints.map(\.kind) == (event == "start" ? [.startedActivityByBroadcast] : []))
+    }
+
     @Test("expiration and priority of a broadcast are required", arguments: ["400 BadExpirationDate", "400 BadPriority"])
     func required(expected: String) throws {
         var fixture = try EmulatorFixture()

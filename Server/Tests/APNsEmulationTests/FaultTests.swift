@@ -1,4 +1,5 @@
 import APNsProtocol
+import Foundation
 import Testing
 
 @testable import APNsEmulation
@@ -52,6 +53,19 @@ struct FaultTests {
         #expect(fixture.apns.requests(for: fixture.token).accepted == (processed ? 1 : 0))
         #expect(fixture.apns.deliveries.count == (processed ? 1 : 0))
         #expect(fixture.apns.recordedExchanges.last?.fault == fault)
+    }
+
+    @Test("a repeat is no misdeed after an answer that a fault withheld, and is one after an answer that came")
+    func excusedRepeat() throws {
+        var fixture = try EmulatorFixture()
+        let id = "EC5A59D7-2E32-F33D-0000-00000000000A"
+        fixture.apns.inject(.noAnswer)
+        _ = fixture.send { $0.apnsID = id }
+        #expect(EmulatorFixture.text(fixture.send { $0.apnsID = id }) == "200")
+        #expect(fixture.apns.complaints.isEmpty)
+        #expect(fixture.apns.acceptances(of: try #require(UUID(uuidString: id))) == 2)
+        _ = fixture.send { $0.apnsID = id }
+        #expect(fixture.apns.complaints == [ClientComplaint(kind: .repeatedAcceptedPushes, count: 1)])
     }
 
     @Test("cleared faults strike no more")

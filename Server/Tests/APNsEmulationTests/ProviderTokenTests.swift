@@ -96,6 +96,69 @@ struct ProviderTokenTests {
         #expect(answer(again, fixture: &fixture) == "429 TooManyProviderTokenUpdates")
     }
 
+    @Test("a fresh token may follow at once on a token that was called expired", arguments: [true, false])
+    func replacesExpired(byFault: Bool) throws {
+        var fixture = try EmulatorFixture()
+        let start = fixture.clock.now.seconds
+        #expect(EmulatorFixture.text(fixture.send()) == "200")
+        if byFault {
+            fixture.apns.inject(.status(403, .expiredProviderToken))
+        } else {
+            fixture.apns.expireProviderTokens(issuedBefore: start + 1)
+        }
+        #expect(EmulatorFixture.text(fixture.send()) == "403 ExpiredProviderToken")
+        fixture.clock.advance(by: .seconds(5))
+        let fresh = fixture.signer.authorization(issuedAt: "\(start + 5)")
+        #expect(answer(fresh, fixture: &fixture) == "200")
+        #expect(EmulatorFixture.text(fixture.send()) == (byFault ? "200" : "403 ExpiredProviderToken"), "a request on its way")
+        #expect(answer(fresh, fixture: &fixture) == "200")
+        #expect(fixture.apns.complaints.isEmpty)
+        let another = fixture.signer.authorization(issuedAt: "\(start + 6)")
+        #expect(answer(another, fixture: &fixture) == "429 TooManyProviderTokenUpdates", "the fresh token is in use now")
+    }
+
+    @Test("a fault calls a token expired on every connection of the client")
+    func expiredEverywhere() throws {
+        var fixture = try EmulatorFixture()
+        #expect(EmulatorFixture.text(fixture.send()) == "200")
+        let first = fixture.credentials
+        fixture.credentials = ConnectionCredentials()
+        fixture.apns.inject(.status(403, .expiredProviderToken))
+        #expect(EmulatorFixture.text(fixture.send()) == "403 ExpiredProviderToken")
+        fixture.credentials = first
+        let fresh = fixture.signer.authorization(issuedAt: "\(fixture.clock.now.seconds + 5)")
+        #expect(answer(fresh, fixture: &fixture) == "200")
+    }
+
+    @Test("a token that expired by age counts for no interval, however late the connection had taken it")
+    func agedOut() throws {
+        var fixture = try EmulatorFixture()
+        let start = fixture.clock.now.seconds
+        #expect(EmulatorFixture.text(fixture.send()) == "200")
+        fixture.clock.advance(by: .seconds(3_000))
+        let shared = fixture.signer.authorization(issuedAt: "\(start + 1_300)")
+        #expect(answer(shared, fixture: &fixture) == "200")
+        fixture.clock.advance(by: .seconds(1_100))
+        let early = fixture.signer.authorization(issuedAt: "\(start + 4_100)")
+        #expect(answer(early, fixture: &fixture) == "429 TooManyProviderTokenUpdates", "the shared token is still good")
+        fixture.apns.rules.providerTokenLifetime = 2_700
+        #expect(answer(early, fixture: &fixture) == "200")
+    }
+
+    @Test(
+        "an injected refusal of a token accuses nobody, and the connection keeps the token it had",
+        arguments: [APNsReason.tooManyProviderTokenUpdates, .invalidProviderToken])
+    func injectedRefusal(reason: APNsReason) throws {
+        var fixture = try EmulatorFixture()
+        let start = fixture.clock.now.seconds
+        #expect(EmulatorFixture.text(fixture.send()) == "200")
+        fixture.apns.inject(.status(429, reason))
+        let next = fixture.signer.authorization(issuedAt: "\(start + 1_200)")
+        #expect(answer(next, fixture: &fixture) == "429 \(reason)")
+        #expect(EmulatorFixture.text(fixture.send()) == "200", "the token before is still in use")
+        #expect(fixture.apns.complaints.isEmpty)
+    }
+
     @Test("a key of the other environment is refused, spelled as the switch says")
     func environment() throws {
         var fixture = try EmulatorFixture { $0.environmentKeyReason = .badEnvironmentKeyIDInToken }

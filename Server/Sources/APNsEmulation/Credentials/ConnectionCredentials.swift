@@ -56,10 +56,14 @@ struct ConnectionCredentials: Sendable {
     /// The token in use of this key; `nil` before its first.
     func current(of key: Credential.Key) -> Current? { current[KeyName(key)] }
 
-    /// The token passed every check of credentials: it is the one of its key in use now.
-    mutating func adopt(_ token: String, of key: Credential.Key, issuedAt: Int64, uptime: Duration) {
+    /// Records the token that passed every check of credentials as the one of its key in use now.
+    ///
+    /// - Parameter known: the token that it replaces, unless that one has expired; `nil` makes the token the first of its key.
+    mutating func adopt(
+        _ token: String, of key: Credential.Key, issuedAt: Int64, uptime: Duration, replacing known: Current?
+    ) {
         let name = KeyName(key)
-        guard let known = current[name] else {
+        guard let known else {
             current[name] = Current(token: token, issuedAt: issuedAt)
             return
         }

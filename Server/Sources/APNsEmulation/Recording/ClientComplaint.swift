@@ -20,17 +20,19 @@ public struct ClientComplaint: Sendable, Hashable, Codable {
         case indexedMessageIDs
         /// `authorization` went over the wire again though the provider token was the same.
         case repeatedAuthorization
-        /// 429 `TooManyProviderTokenUpdates` was earned.
+        /// 429 `TooManyProviderTokenUpdates` was earned; an injected one does not count.
         case changedProviderTokenTooOften
-        /// A push that had been accepted was sent and accepted again under the same `apns-id`.
+        /// A push whose acceptance the client could see was sent and accepted again under the same `apns-id`.
         case repeatedAcceptedPushes
+        /// A broadcast with `event` `start`. Apple documents that broadcasts update and end Live Activities.
+        case startedActivityByBroadcast
 
         /// Whether it only costs bytes or tables and breaks no rule.
         public var isAdvice: Bool {
             switch self {
             case .sentPriorityFrames, .indexedPaths, .indexedMessageIDs, .repeatedAuthorization: true
             case .exceededStreamLimit, .overranWindow, .exceededHeaderList, .spokeNoHTTP2, .failedHandshake,
-                .changedProviderTokenTooOften, .repeatedAcceptedPushes:
+                .changedProviderTokenTooOften, .repeatedAcceptedPushes, .startedActivityByBroadcast:
                 false
             }
         }

@@ -47,8 +47,8 @@ extension RequestCheck {
         }
     }
 
-    /// Older than its lifetime is expired. What Apple says to a token from the future is not described; here a little ahead is
-    /// taken for a clock that is a little wrong, and the rules say how much that is.
+    /// A token older than its lifetime has expired. Apple writes that `iat` must be "no more than one hour from the current
+    /// time", so a token up to an hour ahead is accepted. Apple does not say which reason a token further ahead gets; the rules do.
     static let tokenAge = RequestCheck(.tokenAge) { evidence in
         guard let issuedAt = evidence.signed?.issuedAt else { return nil }
         let (age, overflow) = evidence.now.seconds.subtractingReportingOverflow(issuedAt)
@@ -59,9 +59,10 @@ extension RequestCheck {
     }
 
     /// Too often means: this connection changed the token of this key less than the interval ago, or the two tokens were minted
-    /// less than the interval apart. Another key that the connection allows has a token of its own. A fleet that shares one token and refreshes it by age meets neither.
+    /// less than the interval apart. Another key that the connection allows has a token of its own. A fleet that shares one token
+    /// and refreshes it by age meets neither. An expired token counts for no interval, as the old one or as the new one.
     static let tokenUpdates = RequestCheck(.tokenUpdates) { evidence in
-        guard let current = evidence.currentToken, let issuedAt = evidence.signed?.issuedAt,
+        guard let current = evidence.currentToken, let issuedAt = evidence.signed?.issuedAt, !evidence.tokenCalledExpired,
             current.token != Credential.bearerToken(evidence.request.head.authorization)
         else { return nil }
         let interval = evidence.rules.providerTokenInterval

@@ -25,8 +25,10 @@ struct RequestEvidence: Sendable {
     var path: RequestPath
     var credential: Credential
     var binding: ConnectionCredentials.Binding?
-    /// The token in use of the key that signed this one.
+    /// The token in use of the key that signed this one; `nil` if that token has expired, since it then counts for no interval.
     var currentToken: ConnectionCredentials.Current?
+    /// An injected fault has answered this request's token with `ExpiredProviderToken` before.
+    var tokenCalledExpired = false
     /// Provider tokens minted before this second count as expired, whatever their age.
     var recalledBefore: Int64?
     /// The app that the topic names, with its owner; `nil` if nobody registered it.

@@ -7,7 +7,7 @@ extension EmulatorCore {
         let credential = judgeCredential(of: request, credentials: &credentials)
         let (now, uptime) = (clock.now, clock.uptime)
         let known = credentials
-        let (verdict, usedToken, appSequence) = state.withLockedValue { state in
+        let (verdict, tokenPassed, evidence, appSequence) = state.withLockedValue { state in
             seeOff(&state)
             let evidence = state.evidence(
                 for: request, credential: credential, credentials: known, environment: configuration.environment, now: now,
@@ -15,12 +15,14 @@ extension EmulatorCore {
             let (refusal, credentialsPassed) = RequestCheck.judge(evidence)
             let verdict = state.decide(evidence, refusal: refusal)
             state.record(evidence, verdict: verdict)
-            return (verdict, credentialsPassed, state.registry.appSequence)
+            return (verdict, credentialsPassed, evidence, state.registry.appSequence)
         }
-        if usedToken, case .signed(let key, let issuedAt) = credential,
+        if tokenPassed, case .signed(let key, let issuedAt) = credential,
             let token = Credential.bearerToken(request.head.authorization)
         {
-            credentials.adopt(token, of: key, issuedAt: issuedAt, uptime: uptime)
+            if !evidence.tokenCalledExpired, !verdict.faultRefusesToken {
+                credentials.adopt(token, of: key, issuedAt: issuedAt, uptime: uptime, replacing: evidence.currentToken)
+            }
             if let status = verdict.answer?.status, (200..<300).contains(status) {
                 credentials.bind(to: key, appSequence: appSequence)
             }

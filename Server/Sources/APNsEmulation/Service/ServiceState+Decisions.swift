@@ -18,11 +18,17 @@ extension ServiceState {
         if var refusal = fault?.refusal {
             // APNs reference 4: 410 says since when.
             if refusal.status == 410 { refusal.timestamp = evidence.now.milliseconds }
+            if refusal.reason == .expiredProviderToken, let token = Credential.bearerToken(evidence.request.head.authorization) {
+                callExpired(token)
+            }
             return Verdict(answer: blank.refused(refusal), fault: fault)
         }
         guard fault?.processesRequest ?? true else { return Verdict(fault: fault) }
         let answer = perform(evidence, answer: blank)
-        return Verdict(answer: fault?.answersRequest ?? true ? answer : nil, fault: fault)
+        let isAnswered = fault?.answersRequest ?? true
+        // The client cannot know that the push was accepted, so repeating it is no misdeed.
+        if !isAnswered, let id = UUID(uuidString: answer.apnsID) { recorder.excuseNextRepeat(of: id) }
+        return Verdict(answer: isAnswered ? answer : nil, fault: fault)
     }
 
     /// A 200 with the id of the request, or one made for it.
@@ -72,6 +78,7 @@ extension ServiceState {
         var push = acceptedPush(evidence, token: "", topic: topic, bundleID: bundleID, answer: answer)
         push.pushType = .liveActivity
         push.channelID = evidence.channel?.id
+        if BroadcastBody.startsActivity(evidence.request.body) { misdeeds[.startedActivityByBroadcast, default: 0] += 1 }
         recorder.countAcceptance(push.apnsID)
         if let id = push.channelID {
             let online = store
@@ -109,12 +116,26 @@ extension ServiceState {
     /// Keeps the exchange and shows it to the observers.
     mutating func record(_ evidence: RequestEvidence, verdict: Verdict) {
         let request = evidence.request
-        if verdict.answer?.reason == .tooManyProviderTokenUpdates { misdeeds[.changedProviderTokenTooOften, default: 0] += 1 }
+        if verdict.fault == nil, verdict.answer?.reason == .tooManyProviderTokenUpdates {
+            misdeeds[.changedProviderTokenTooOften, default: 0] += 1
+        }
         let exchange = APNsExchange(
             connection: request.connection, stream: request.stream, receivedAt: evidence.now, method: request.head.method,
             path: request.head.path, headers: request.head.fields, token: evidence.path.token, payloadSize: request.bodySize,
             payload: request.body, answer: verdict.answer, fault: verdict.fault)
         recorder.record(exchange)
         for observer in observers.values { observer.yield(exchange) }
+    }
+}
+
+/// What APNs documents about the body of a broadcast (APNs reference 5.1).
+private struct BroadcastBody: Decodable {
+    private struct System: Decodable { var event: String? }
+
+    private var aps: System?
+
+    /// Whether the body asks to start a Live Activity, which a broadcast cannot do.
+    static func startsActivity(_ body: [UInt8]) -> Bool {
+        (try? JSONDecoder().decode(Self.self, from: Data(body)))?.aps?.event == "start"
     }
 }

@@ -12,6 +12,9 @@ extension ServiceState {
             environment: environment, rules: rules, now: now, uptime: uptime, request: request, path: path,
             credential: credential, binding: credentials.binding, recalledBefore: tokensRecalledBefore)
         evidence.currentToken = evidence.signed.flatMap { credentials.current(of: $0.key) }
+            .flatMap { hasExpired($0, now: now) ? nil : $0 }
+        evidence.tokenCalledExpired =
+            Credential.bearerToken(request.head.authorization).map { tokensCalledExpired.contains($0) } ?? false
         if let bundleID = path.bundleID {
             addChannels(of: bundleID, to: &evidence)
         } else {
@@ -19,6 +22,13 @@ extension ServiceState {
             evidence.target = target(of: path, uptime: uptime)
         }
         return evidence
+    }
+
+    /// Whether a client has to replace this token: by its age, by `expireProviderTokens`, or because a fault said so.
+    private func hasExpired(_ token: ConnectionCredentials.Current, now: Timestamp) -> Bool {
+        let isRecalled = tokensRecalledBefore.map { token.issuedAt < $0 } ?? false
+        let (age, overflow) = now.seconds.subtractingReportingOverflow(token.issuedAt)
+        return isRecalled || overflow || age > rules.providerTokenLifetime || tokensCalledExpired.contains(token.token)
     }
 
     private func target(of path: RequestPath, uptime: Duration) -> RequestEvidence.Target? {

@@ -12,6 +12,8 @@ struct ServiceState: Sendable {
     var registry = ProviderRegistry()
     /// Provider tokens minted before this second count as expired.
     var tokensRecalledBefore: Int64?
+    /// Provider tokens that a fault answered with `ExpiredProviderToken`; the newest sixteen.
+    private(set) var tokensCalledExpired: [String] = []
     /// Serial numbers of client certificates that are refused in the handshake.
     var revokedCertificates: Set<String> = []
     var tokens = DeviceTokenTable()
@@ -53,6 +55,13 @@ struct ServiceState: Sendable {
     mutating func nextNumber() -> Int {
         lastNumber += 1
         return lastNumber
+    }
+
+    /// An injected `ExpiredProviderToken` told the client to replace this token.
+    mutating func callExpired(_ token: String) {
+        guard !tokensCalledExpired.contains(token) else { return }
+        if tokensCalledExpired.count >= 16 { tokensCalledExpired.removeFirst() }
+        tokensCalledExpired.append(token)
     }
 
     /// Carries out what the store decided.
