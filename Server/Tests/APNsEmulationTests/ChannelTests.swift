@@ -62,7 +62,9 @@ struct ChannelTests {
         #expect(fixture.send(.broadcast).answer?.uniqueID != nil)
     }
 
-    @Test("a broadcast that starts a Live Activity is accepted, and its client is complained of", arguments: ["start", "update", "end"])
+    @Test(
+        "a broadcast that starts a Live Activity is accepted, and its client is complained of",
+        arguments: ["start", "update", "end"])
     func start(event: String) throws {
         var fixture = try EmulatorFixture()
         #expect(EmulatorFixture.text(fixture.send(.broadcast, body: #"{"aps":{"event":"\#(event)"}}"#)) == "200")
