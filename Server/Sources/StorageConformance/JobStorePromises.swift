@@ -20,7 +20,8 @@ public enum JobStorePromises {
     /// Every promise.
     public static let all: [StoragePromise<JobStorage>] = [
         keepsAJob, numbersOnce, boundsWhatWaits, oneAtATime, takesOverAndRefusesTheOld, commitsChangesWithProgress,
-        tellsRefusals, waitsAfterRelease, endsOnce, keepsTheMark,
+        tellsRefusals, waitsAfterRelease, freesOwn, freesAll,
+        endsOnce, keepsTheMark,
     ]
 
     private static let container = ContainerName.random()
@@ -204,6 +205,38 @@ public enum JobStorePromises {
                 second, second.job.progress, state: .running, failure: nil, until: Sample.time(40), at: Sample.time(10)))
         try await storage.jobs.release(second, until: Sample.time(11), at: Sample.time(10))
         #expect(try await claim(storage, at: Sample.time(11))?.attempts == 1)
+    }
+
+    private static let freesOwn = StoragePromise<JobStorage>(
+        "the jobs of an owner that has restarted are ready at once, those of others are not"
+    ) { storage in
+        _ = try await create(storage)
+        let old = try #require(try await claim(storage))
+        #expect(try await storage.jobs.releaseAll(of: "b", at: Sample.start) == 0)
+        #expect(try await claim(storage) == nil)
+        // The clock was set back meanwhile.
+        #expect(try await storage.jobs.releaseAll(of: "a", at: Sample.time(-60)) == 1)
+        let new = try #require(try await claim(storage, at: Sample.time(-60)))
+        #expect(new.job.number == old.job.number && new.epoch > old.epoch)
+        #expect(new.attempts == 0)
+        #expect(
+            try await !storage.jobs.checkpoint(
+                old, JobProgress(total: 1), state: .completed, failure: nil, until: Sample.time(60), at: Sample.start))
+        #expect(try await storage.jobs.job(1, in: Sample.hub)?.progress == new.job.progress)
+    }
+
+    private static let freesAll = StoragePromise<JobStorage>(
+        "where only one process may use the store, its start frees the jobs of every owner"
+    ) { storage in
+        _ = try await create(storage)
+        _ = try await create(storage, Sample.otherHub)
+        _ = try #require(try await claim(storage, "a"))
+        _ = try #require(try await claim(storage, "b"))
+        #expect(try await storage.jobs.releaseAll(of: nil, at: Sample.start) == 2)
+        let again = [try await claim(storage, "c"), try await claim(storage, "c")].compactMap(\.?.job.hub)
+        #expect(again.sorted() == [Sample.hub, Sample.otherHub])
+        #expect(try await storage.jobs.releaseAll(of: nil, at: Sample.start) == 2)
+        #expect(try await storage.jobs.releaseAll(of: nil, at: Sample.start) == 0)
     }
 
     private static let endsOnce = StoragePromise<JobStorage>("a job that is over is not taken again and changes no more") {

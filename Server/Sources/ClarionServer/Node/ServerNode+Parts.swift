@@ -66,15 +66,19 @@ extension ServerNode {
 
     /// Imports and exports; `nil` where their files are not open.
     static func jobs(
-        _ storage: NodeStorage, _ clock: any ServiceClock, _ logger: Logger,
+        _ storage: NodeStorage, _ dispatch: DispatchSettings, _ clock: any ServiceClock, _ logger: Logger,
         _ makeHub: @escaping @Sendable (HubRecord) -> NotificationHub
     ) -> HubJobs? {
         guard let containers = storage.containers else { return nil }
         let hubs = storage.hubStore
+        var settings = HubJobs.Settings()
+        settings.owner = dispatch.owner
+        settings.takeover = dispatch.takeover
         return HubJobs(
             store: storage.jobStore, containers: containers, devices: storage.hubStores.devices,
             format: RegistrationFileFormat(),
-            hub: { id in try await hubs.record(of: id).map(makeHub) }, clock: clock, logger: logger)
+            hub: { id in try await hubs.record(of: id).map(makeHub) }, clock: clock, logger: logger,
+            settings: settings)
     }
 
     static func backendSettings(_ settings: Settings) -> BackendSettings {

@@ -90,10 +90,11 @@ public struct ServerNode: Sendable {
         hub = makeHub(storage.hub, Self.hubSettings(settings))
         let makeServed: @Sendable (HubRecord) -> NotificationHub = { makeHub($0.id, Self.hubSettings(settings, $0)) }
         hubs = HubDirectory(catalog: catalog, registry: storage.hubs) { makeServed($0.record) }
-        jobs = Self.jobs(storage, clock, logger, makeServed)
+        let dispatch = Self.dispatchSettings(settings, options, storage.identity)
+        jobs = Self.jobs(storage, dispatch, clock, logger, makeServed)
         dispatcher = Dispatcher(
             queue: storage.sliceQueue, transport: delivery.transport, clock: options.clock,
-            settings: Self.dispatchSettings(settings, options, storage.identity), signal: signal, observer: observer,
+            settings: dispatch, signal: signal, observer: observer,
             logger: logger)
         remoteHub = try Self.remoteHub(settings, options, group, logger)
         let environments = remoteHub == nil ? Self.pushEnvironments(settings, of: storage.hub, catalog) : nil

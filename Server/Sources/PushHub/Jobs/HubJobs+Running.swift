@@ -5,8 +5,24 @@ import ServiceErrors
 extension HubJobs {
     /// Works on jobs until the task is cancelled.
     public func run() async {
+        await takeOver()
         await withDiscardingTaskGroup { group in
             for _ in 0..<max(1, settings.parallel) { group.addTask { await work() } }
+        }
+    }
+
+    /// Frees the jobs that a process which died has left, before the first claim. Retried until storage answers or the task ends.
+    func takeOver() async {
+        guard settings.takeover != .none else { return }
+        while !Task.isCancelled {
+            do {
+                let count = try await store.releaseAll(of: settings.takeover == .own ? settings.owner : nil, at: clock.now)
+                if count > 0 { logger.notice("Jobs of an earlier process are taken over", metadata: ["count": "\(count)"]) }
+                return
+            } catch {
+                looking.failed(error)
+                try? await clock.sleep(for: settings.interval)
+            }
         }
     }
 
@@ -21,7 +37,7 @@ extension HubJobs {
     public func runNext() async -> Bool {
         let lease: JobLease
         do {
-            let claimed = try await store.claim(owner: owner, until: deadline, at: clock.now)
+            let claimed = try await store.claim(owner: settings.owner, until: deadline, at: clock.now)
             looking.succeeded()
             guard let claimed else { return false }
             lease = claimed

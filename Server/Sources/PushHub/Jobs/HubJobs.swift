@@ -30,6 +30,10 @@ public struct HubJobs: Sendable {
         public var interval: Duration = .seconds(1)
         /// How often a job is tried that does not come forward.
         public var attempts = 20
+        /// Names this process in the leases of its jobs.
+        public var owner = ContainerName.random().text
+        /// Which leases that are found at the start are those of a process that died.
+        public var takeover = DispatchSettings.Takeover.none
 
         /// The defaults.
         public init() {}
@@ -43,8 +47,6 @@ public struct HubJobs: Sendable {
     let clock: any ServiceClock
     let logger: Logger
     let settings: Settings
-    /// Tells this process from others, and from itself before a restart.
-    let owner: String
     let looking: TroubleLog
 
     /// Creates the service. `hub` finds a hub of this node, `nil` when it was removed.
@@ -61,7 +63,6 @@ public struct HubJobs: Sendable {
         self.clock = clock
         self.logger = logger
         self.settings = settings
-        owner = ContainerName.random().text
         looking = TroubleLog("Jobs cannot be looked for", logger: logger)
     }
 

@@ -34,6 +34,10 @@ public protocol JobStore: Sendable {
     /// Gives a job back so that it is taken again after the moment; counts the attempt.
     func release(_ lease: JobLease, until: Timestamp, at now: Timestamp) async throws
 
+    /// Frees the jobs of an owner, at the start of the one process of that name; every job for `nil`, at the start of the one process
+    /// that may use the store. They can be claimed at once. Returns how many there were.
+    func releaseAll(of owner: String?, at now: Timestamp) async throws -> Int
+
     /// Removes jobs that ended before the moment, at most `limit`; returns how many went.
     func sweep(endedBefore moment: Timestamp, limit: Int) async throws -> Int
 

@@ -1,8 +1,8 @@
 extension SQLJobStore {
     static func all(_ dialect: SQLDialect) -> [SQLStatement] {
         [
-            countUnfinished, nextNumber, insert, select, list, claim(dialect), hold, checkpoint, release, sweep, selectMark,
-            moveMark,
+            countUnfinished, nextNumber, insert, select, list, claim(dialect), hold, checkpoint, release, releaseAll, releaseOwn,
+            sweep, selectMark, moveMark,
         ]
     }
 
@@ -57,6 +57,10 @@ extension SQLJobStore {
         UPDATE jobs SET owner = NULL, leased_until = NULL, ready_at = $4, updated_at = $5, attempts = attempts + 1
         WHERE hub_id = $1 AND number = $2 AND epoch = $3 AND owner IS NOT NULL
         """)
+    /// A process that died counts as no attempt. The moment makes the job ready also after the clock was set back.
+    private static let freed = "UPDATE jobs SET owner = NULL, leased_until = NULL, ready_at = $1"
+    static let releaseAll = SQLStatement(composed: freed + " WHERE owner IS NOT NULL")
+    static let releaseOwn = SQLStatement(composed: freed + " WHERE owner = $2")
     static let sweep = SQLStatement(
         """
         DELETE FROM jobs WHERE (hub_id, number) IN (

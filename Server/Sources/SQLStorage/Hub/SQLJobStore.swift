@@ -83,6 +83,14 @@ public struct SQLJobStore: JobStore {
         }
     }
 
+    public func releaseAll(of owner: String?, at now: Timestamp) async throws -> Int {
+        try await database.writing { connection in
+            let now = SQLValue.integer(now.milliseconds)
+            guard let owner else { return try connection.run(Self.releaseAll, [now]) }
+            return try connection.run(Self.releaseOwn, [now, .text(owner)])
+        }
+    }
+
     public func sweep(endedBefore moment: Timestamp, limit: Int) async throws -> Int {
         try await database.writing { try $0.run(Self.sweep, [.integer(moment.milliseconds), .integer(Int64(limit))]) }
     }

@@ -21,7 +21,17 @@ struct HubServer: Sendable {
         var keys: [String: String] = [:]
         for hub in hubs { keys[hub] = try await key(["hub", "connection-string", hub], folder, shared) }
         keys[""] = try await key(["hub", "connection-string", "--all-hubs"], folder, shared)
-        let environment = environment.merging(shared) { $1 }
+        return try await started(in: folder, keys, environment.merging(shared) { $1 })
+    }
+
+    /// The same server as a new process, after the old one has ended.
+    func restarted(shared: [String: String] = [:]) async throws -> HubServer {
+        try await Self.started(in: folder, keys, shared)
+    }
+
+    private static func started(
+        in folder: String, _ keys: [String: String], _ environment: [String: String]
+    ) async throws -> HubServer {
         let own = ["CLARION_TLS_LISTEN_PORT": "0", "CLARION_LOG_LEVEL": "error"]
         let process = try await ServerProcess(
             dataDirectory: folder, environment: own.merging(environment) { _, given in given }, listeners: 2)
@@ -37,6 +47,9 @@ struct HubServer: Sendable {
         return SharedAccessSigner(ruleName: name, key: key).token(
             audience: "https://127.0.0.1/\(path)", expiresAt: SystemClock().now + lifetime)
     }
+
+    /// The URL of a path on the plain HTTP listener.
+    func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
 
     private static func port(_ address: String) -> Int? { address.split(separator: ":").last.flatMap { Int($0) } }
 

@@ -71,6 +71,10 @@ struct FuseJobStore: JobStore {
         try await base.release(lease, until: until, at: now)
     }
 
+    func releaseAll(of owner: String?, at now: Timestamp) async throws -> Int {
+        try await base.releaseAll(of: owner, at: now)
+    }
+
     func sweep(endedBefore moment: Timestamp, limit: Int) async throws -> Int {
         try await base.sweep(endedBefore: moment, limit: limit)
     }

@@ -80,13 +80,15 @@ final class JobBench: Sendable {
         try? FileManager.default.removeItem(atPath: folder)
     }
 
-    /// Another service on the same storage, as a node has after a restart.
+    /// Another service on the same storage, as a node has after a restart. With an `owner` it is the one process of that name.
     func restarted(
-        store: any JobStore, containers: any ContainerStore, batchBytes: Int? = nil, findsHub: Bool = true
+        store: any JobStore, containers: any ContainerStore, batchBytes: Int? = nil, findsHub: Bool = true,
+        owner: String? = nil
     ) -> HubJobs {
         let hub = findsHub ? hub : nil
         var settings = HubJobs.Settings()
         if let batchBytes { settings.batchBytes = batchBytes }
+        if let owner { (settings.owner, settings.takeover) = (owner, .own) }
         return HubJobs(
             store: store, containers: containers, devices: deviceStore, format: RegistrationFileFormat(), hub: { _ in hub },
             clock: clock, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, settings: settings)

@@ -1,7 +1,9 @@
 import ClarionTesting
 import HubProtocol
-import PushHub
+import RichPushModel
 import Testing
+
+@testable import PushHub
 
 @Suite("Jobs of a node that is killed")
 struct JobCrashTests {
@@ -62,6 +64,43 @@ struct JobCrashTests {
         #expect(failed.count == Self.count / 10, "seed \(generator.seed)")
         #expect(try await bench.deviceStore.count(in: bench.hub.id) == expected.count, "seed \(generator.seed)")
         #expect(Set(output.compactMap(\.registrationID)).count == expected.count)
+    }
+
+    @Test("a node that dies again and again, and starts again each time, ends its import while the clock stands")
+    func restarts() async throws {
+        var generator = SeededGenerator()
+        print("seed \(generator.seed)")
+        let bench = try await JobBench()
+        let container = try await bench.makeContainer()
+        _ = try await bench.call(.put, JobBench.target(container, "in.txt"), Self.file(), as: .nobody)
+        let job = try await bench.submit(
+            .importCreateRegistrations, output: container, file: JobBench.link(container, file: "in.txt"))
+        var deaths = 0
+        for _ in 0..<1000 {
+            let fuse = Fuse(Int.random(in: 1...30, using: &generator))
+            let node = bench.restarted(
+                store: FuseJobStore(base: bench.jobStore, fuse: fuse),
+                containers: FuseContainerStore(base: bench.containers, fuse: fuse), owner: "node")
+            await node.takeOver()
+            let worked = await node.runNext()
+            guard fuse.isGone || worked else { break }
+            if fuse.isGone { deaths += 1 }
+        }
+        #expect(deaths > 0, "seed \(generator.seed)")
+        let done = try await bench.job(job.id)
+        #expect(done.status == .completed, "seed \(generator.seed)")
+        #expect(try await bench.deviceStore.count(in: bench.hub.id) == Self.count * 9 / 10, "seed \(generator.seed)")
+    }
+
+    @Test("a node that starts leaves the jobs of the others alone")
+    func othersGoOn() async throws {
+        let bench = try await JobBench()
+        _ = try await bench.submit(.exportRegistrations, output: try await bench.makeContainer())
+        let now: Timestamp = bench.clock.now
+        _ = try #require(await bench.jobStore.claim(owner: "other", until: now + Duration.seconds(30), at: now))
+        let node = bench.restarted(store: bench.jobStore, containers: bench.containers, owner: "node")
+        await node.takeOver()
+        #expect(await !node.runNext())
     }
 
     @Test("an export goes on from its last committed page", arguments: JobFilePlace.allCases)
