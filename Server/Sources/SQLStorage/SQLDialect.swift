@@ -21,6 +21,11 @@ public struct SQLDialect: Sendable, Hashable {
     /// Calls on the channel `$1`; absent where there is nobody to hear it.
     let call: SQLStatement?
 
+    /// Makes the counter of order numbers.
+    let orderNumbers: String
+    /// Takes the current order number and counts it up.
+    public let nextOrder: SQLStatement
+
     /// Asks where a database lies; absent where that is a file.
     let place: PlaceQuestions?
 
@@ -40,6 +45,12 @@ public struct SQLDialect: Sendable, Hashable {
         clustered: " WITHOUT ROWID", serial: "INTEGER PRIMARY KEY AUTOINCREMENT",
         tableNames: SQLStatement("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"),
         clock: SQLStatement("SELECT CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"), call: nil,
+        orderNumbers: """
+            CREATE TABLE \(OrderNumbers.name) (last_value INTEGER NOT NULL);
+            INSERT INTO \(OrderNumbers.name) (last_value) VALUES (\(OrderNumbers.first));
+            """,
+        nextOrder: SQLStatement(
+            composed: "UPDATE \(OrderNumbers.name) SET last_value = last_value + 1 RETURNING last_value - 1"),
         place: nil)
 
     /// PostgreSQL 13 or later.
@@ -49,6 +60,11 @@ public struct SQLDialect: Sendable, Hashable {
         tableNames: SQLStatement("SELECT CAST(tablename AS TEXT) FROM pg_tables WHERE schemaname = current_schema()"),
         clock: SQLStatement("SELECT CAST(FLOOR(EXTRACT(EPOCH FROM clock_timestamp()) * 1000) AS BIGINT)"),
         call: SQLStatement("SELECT 1 FROM pg_notify($1, '')"),
+        orderNumbers: """
+            CREATE SEQUENCE \(OrderNumbers.name) AS BIGINT START WITH \(OrderNumbers.first);
+            SELECT nextval('\(OrderNumbers.name)');
+            """,
+        nextOrder: SQLStatement(composed: "SELECT nextval('\(OrderNumbers.name)') - 1"),
         place: PlaceQuestions(
             mayAskForServer: SQLStatement(
                 """

@@ -2,7 +2,7 @@ extension SQLStatement {
     /// Every statement of every store, for the tests that prepare each on each engine.
     public static func all(_ dialect: SQLDialect) -> [SQLStatement] {
         SchemaMigrator.statements + SchemaFence.all + SQLHubStore.all + SQLDeviceStore.all + DeviceRows.all + DeviceWriting.all
-            + TemplateRows.all
+            + TemplateRows.all + [dialect.nextOrder]
             + AudienceWalk.all + DirectRows.all + FeedbackRows.all + SQLIntakeStore.all
             + SQLSliceQueue.all(dialect) + SQLTelemetryStore.all + SQLJobStore.all(dialect)
             + SQLNodeStore.all(dialect) + SQLContentOwnerStore.all(dialect) + allOfBackend

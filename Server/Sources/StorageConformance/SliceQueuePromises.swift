@@ -13,7 +13,7 @@ public enum SliceQueuePromises {
             addsTallies,
             keepsPendingRows, takesTurns, countsBacklog,
             checksRetriesAgain, forgetsByTimestamp, endsOnce, takesOver,
-        ] + checkpoints + ofPace
+        ] + checkpoints + ofPace + ofOrder
 
     private static let leasesToOne = StoragePromise<HubStorage>("a leased slice is nobody else's until the lease runs out") {
         storage in
@@ -124,10 +124,10 @@ public enum SliceQueuePromises {
             let request = try Sample.device("d\(number)", handle: number, tags: number % 2 == 0 ? ["even", "x"] : ["odd", "y"])
             _ = try await storage.devices.upsert(request, in: Sample.hub, at: Sample.start)
         }
-        _ = try await storage.devices.upsert(
-            try Sample.device("late", handle: 99, tags: ["even", "odd"]), in: Sample.hub, at: Sample.time(1))
+        let late = try Sample.device("late", handle: 99, tags: ["even", "odd"])
         for (audience, count) in [("even", 13), ("!even", 12), ("even || y", 25), ("even && y", 0), ("odd || even && x", 25)] {
             _ = try await storage.intake.accept(try Sample.send(to: audience))
+            _ = try await storage.devices.upsert(late, in: Sample.hub, at: Sample.start)
             var lease = try #require(try await storage.queue.lease(Sample.lease(1, at: Sample.time(5))).first)
             var passed: [SliceKey] = []
             while lease.cursor < lease.last {
@@ -139,6 +139,7 @@ public enum SliceQueuePromises {
             }
             #expect(passed.count == count && passed == passed.sorted() && Set(passed).count == count, "\(audience)")
             _ = try await storage.queue.checkpoint(SliceCheckpoint(lease: lease, now: Sample.time(5), disposition: .finish))
+            _ = try await storage.devices.remove(late.id, expecting: .none, in: Sample.hub)
         }
     }
 

@@ -8,10 +8,39 @@ import Testing
 /// A machine's clock that is set forward or back by hours while the node works.
 @Suite("A dispatcher whose clock jumps")
 struct DispatcherClockTests {
-    private static let jumps: [Duration] = [.seconds(3_600), .seconds(-3_600), .seconds(86_400), .seconds(-86_400)]
+    private static let jumps: [Duration] = [30, 7_200, 86_400].flatMap { [Duration.seconds($0), Duration.seconds(-$0)] }
 
     private func settled(_ bench: HubBench, _ receipt: SendReceipt) async throws -> NotificationTelemetry {
         try await bench.settle(receipt, bench.dispatcher { $0.window = 100 }, step: .seconds(60))
+    }
+
+    @Test("between the registration of devices and a send misses none of them", arguments: jumps)
+    func registered(jump: Duration) async throws {
+        let bench = try await HubBench()
+        try await bench.register(0..<50, tags: ["news"])
+        bench.clock.jump(by: jump)
+        for audience in [nil, "news", "news && !sports"] {
+            let before = bench.transport.count(.accepted)
+            let end = try await settled(bench, try await bench.send(to: audience))
+            #expect(end.state == .completed && end.outcomes == [.accepted: 50], "\(audience ?? "all")")
+            #expect(bench.transport.count(.accepted) == before + 50)
+        }
+    }
+
+    @Test(
+        "between a scheduled send and its moment misses none who registered, sends it at the moment, and once", arguments: jumps)
+    func registeredForLater(jump: Duration) async throws {
+        let bench = try await HubBench()
+        let due = bench.clock.now + .seconds(600)
+        let receipt = try await bench.send(dueAt: due)
+        try await bench.register(0..<20)
+        bench.clock.jump(by: jump)
+        try await bench.register(20..<30)
+        let isEarly = NIOLockedValueBox(false)
+        bench.transport.beforeAnswer { if bench.clock.now < due { isEarly.withLockedValue { $0 = true } } }
+        let end = try await settled(bench, receipt)
+        #expect(end.state == .completed && end.outcomes == [.accepted: 30])
+        #expect(bench.transport.count(.accepted) == 30 && !isEarly.withLockedValue { $0 })
     }
 
     @Test("in the middle of a send counts every device once and repeats within the bound", arguments: jumps)
@@ -72,8 +101,9 @@ struct DispatcherClockTests {
         _ = await bench.dispatcher().pass()
         bench.clock.jump(by: jump)
         let end = try await settled(bench, receipt)
-        // Both jumps forward are longer than half an hour, for which it is tried.
-        #expect(end.outcomes == (jump > .zero ? [.rejected: 3] : [.accepted: 3]))
-        #expect(bench.transport.count(.accepted) == (jump > .zero ? 0 : 3))
+        // Jumps forward that are longer than half an hour, for which it is tried.
+        let isOver = jump > .seconds(1_800)
+        #expect(end.outcomes == (isOver ? [.rejected: 3] : [.accepted: 3]))
+        #expect(bench.transport.count(.accepted) == (isOver ? 0 : 3))
     }
 }

@@ -23,6 +23,8 @@ public struct DeviceRecord: Hashable, Sendable {
     /// The user as a client of the hub protocol named it. It grants nothing.
     public var userID: String?
     public var createdAt: Timestamp
+    /// Where in the order of sends the record was made; the store gives it. A change of the record keeps it.
+    public var order = OrderNumber(0)
     /// The last time the handle was confirmed; a 410 older than this is ignored (APNs reference 4).
     public var registeredAt: Timestamp
     /// After which the record is in no audience and may be removed; absent means never.

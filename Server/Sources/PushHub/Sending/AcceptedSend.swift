@@ -52,6 +52,9 @@ public struct AcceptedSend: Hashable, Sendable {
         self.idempotency = idempotency
     }
 
+    /// Whether it begins later than it was accepted.
+    public var isScheduled: Bool { dueAt > enqueuedAt }
+
     /// The expression, if there is one; a direct send has none either.
     public var audience: TagExpression? { recipients.audience }
 }

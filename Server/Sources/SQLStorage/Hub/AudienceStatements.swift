@@ -85,7 +85,7 @@ enum AudienceStatements {
     private static func state(_ kind: Kind, first: Int) -> String {
         let target = kind.isTemplate ? "d.form <> 0 AND $\(first + 2) = ''" : "d.form = 0 AND d.platform = $\(first + 2)"
         return """
-            d.handle IS NOT NULL AND d.parked_at IS NULL AND d.created_at <= $\(first)
+            d.handle IS NOT NULL AND d.parked_at IS NULL AND d.order_number <= $\(first)
                 AND (d.expires_at IS NULL OR d.expires_at > $\(first + 1)) AND \(target)
             """
     }

@@ -12,10 +12,10 @@ struct AudienceWalk {
         var hub: HubID
         var audience: TagExpression?
         var format: SendFormat
-        var dueAt: Timestamp
+        var mark: OrderNumber
         var now: Timestamp
 
-        var filter: AudienceFilter { AudienceFilter(audience: audience, format: format, dueAt: dueAt, now: now) }
+        var filter: AudienceFilter { AudienceFilter(audience: audience, format: format, mark: mark, now: now) }
     }
 
     private let send: Send
@@ -171,7 +171,7 @@ struct AudienceWalk {
         for _ in 0..<Self.twinPieces {
             let values: [SQLValue] = [
                 .integer(send.hub.number), .text(handle.platform.rawValue), .text(handle.handle), .integer(handle.form),
-                .integer(key.number), .integer(send.dueAt.milliseconds), .integer(send.now.milliseconds),
+                .integer(key.number), .integer(send.mark.number), .integer(send.now.milliseconds),
                 .integer(cursor.number), .integer(Int64(piece)),
             ]
             var isFound = false
@@ -198,7 +198,7 @@ struct AudienceWalk {
 
     /// `$4` and on of every statement: what a record has to be to be meant.
     private var state: [SQLValue] {
-        let moment: [SQLValue] = [.integer(send.dueAt.milliseconds), .integer(send.now.milliseconds)]
+        let moment: [SQLValue] = [.integer(send.mark.number), .integer(send.now.milliseconds)]
         switch send.format {
         case .native(let platform): return moment + [.text(platform.rawValue)]
         case .template: return moment + [.text("")]
@@ -225,7 +225,7 @@ struct AudienceWalk {
         composed: """
             SELECT \(DeviceRow.columns) FROM devices
             WHERE +hub_id = $1 AND platform = $2 AND handle = $3 AND form = $4 AND slice_key < $5
-                AND slice_key > $8 AND parked_at IS NULL AND created_at <= $6 AND (expires_at IS NULL OR expires_at > $7)
+                AND slice_key > $8 AND parked_at IS NULL AND order_number <= $6 AND (expires_at IS NULL OR expires_at > $7)
             ORDER BY slice_key LIMIT $9
             """)
 }

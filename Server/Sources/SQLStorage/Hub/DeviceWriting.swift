@@ -14,9 +14,10 @@ struct DeviceWriting {
         let row = Row(record: record, templateID: templateID, ownTags: ownTags)
         if let old {
             record.sliceKey = old.record.sliceKey
+            record.order = old.record.order
             try replace(old, row)
         } else {
-            record.sliceKey = try insert(row)
+            (record.sliceKey, record.order) = try insert(row)
         }
         try DeviceRows.reindex(from: old?.record, to: record, in: hub, connection)
         if let before = old?.templateID, before != templateID { try TemplateRows.release(before, in: hub, connection) }
@@ -51,13 +52,13 @@ struct DeviceWriting {
             && old.record.parent == row.record.parent && old.record.expiresAt == row.record.expiresAt
     }
 
-    private func insert(_ row: Row) throws -> SliceKey {
+    private func insert(_ row: Row) throws -> (SliceKey, OrderNumber) {
         var key = row.record.sliceKey
         while true {
             let values = try values(row, key: .integer(key.number), Self.written)
-            if let shares = try connection.row(Self.insert, values) {
-                if try shares.integer(0) == 1 { try shareHandle(row) }
-                return key
+            if let inserted = try connection.row(Self.insert, values) {
+                if try inserted.integer(0) == 1 { try shareHandle(row) }
+                return (key, OrderNumber(try inserted.integer(1)))
             }
             key = key.next
         }
@@ -130,9 +131,11 @@ extension DeviceWriting {
         """
     private static let insert = SQLStatement(
         composed: """
-            INSERT INTO devices (hub_id, slice_key, \(written.map(\.name).joined(separator: ", ")), shares_handle)
-            VALUES ($1, $2, \(written.indices.map { "$\($0 + 3)" }.joined(separator: ", ")), \(isShared))
-            ON CONFLICT (hub_id, slice_key) DO NOTHING RETURNING shares_handle
+            INSERT INTO devices (hub_id, slice_key, \(written.map(\.name).joined(separator: ", ")), order_number,
+                shares_handle)
+            VALUES ($1, $2, \(written.indices.map { "$\($0 + 3)" }.joined(separator: ", ")),
+                \(OrderNumbers.current), \(isShared))
+            ON CONFLICT (hub_id, slice_key) DO NOTHING RETURNING shares_handle, order_number
             """)
     private static let refresh = SQLStatement(
         composed: """

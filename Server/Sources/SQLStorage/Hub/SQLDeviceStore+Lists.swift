@@ -54,7 +54,7 @@ extension SQLDeviceStore {
     ) async throws -> [DeviceRecord] {
         let start = SliceKey(.random(in: .min ... .max))
         return try await database.reading { connection in
-            let send = AudienceWalk.Send(hub: hub, audience: audience, format: format, dueAt: now, now: now)
+            let send = AudienceWalk.Send(hub: hub, audience: audience, format: format, mark: .last, now: now)
             var keys: [SliceKey] = []
             for (after, last) in [(start, SliceKey.last), (SliceKey.beforeAll, start)] where keys.count < limit {
                 // A walk goes up, and remembers whom it has met.

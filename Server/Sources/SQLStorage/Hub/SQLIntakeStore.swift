@@ -36,7 +36,9 @@ public struct SQLIntakeStore: IntakeStore {
             {
                 return earlier
             }
-            try connection.run(Self.insert, Self.values(send))
+            // What is scheduled gets its mark when it begins.
+            let mark = send.isScheduled ? nil : try OrderNumbers.mark(connection)
+            try connection.run(Self.insert, Self.values(send, mark))
             for (number, range) in send.slices.ranges.enumerated() {
                 try connection.run(Self.insertSlice, Self.values(range, number, send))
             }
@@ -124,8 +126,8 @@ extension SQLIntakeStore {
         ]
     }
 
-    private static func values(_ send: AcceptedSend) -> [SQLValue] {
-        let state: NotificationState = send.dueAt > send.enqueuedAt ? .scheduled : .accepted
+    private static func values(_ send: AcceptedSend, _ mark: OrderNumber?) -> [SQLValue] {
+        let state: NotificationState = send.isScheduled ? .scheduled : .accepted
         return [
             .integer(send.hub.number), .text(send.id.text), .bytes(send.message.body), .text(send.message.pushType),
             .integer(Int64(send.message.priority)), .optional(send.message.collapseID), .optional(send.message.topic),
@@ -133,6 +135,7 @@ extension SQLIntakeStore {
             .integer(send.enqueuedAt.milliseconds), .integer(send.dueAt.milliseconds),
             .integer(Int64(send.slices.ranges.count)), .optional(send.pushesPerSecond.map(Int64.init)),
             .text(send.message.format.text), .integer(send.recipients.handles == nil ? 0 : 1),
+            .optional(mark?.number),
         ]
     }
 
@@ -155,8 +158,9 @@ extension SQLIntakeStore {
     private static let insert = SQLStatement(
         """
         INSERT INTO notifications (hub_id, notification_id, body, push_type, priority, collapse_id, topic, expires_at, audience,
-            state, enqueued_at, due_at, open_slices, pushes_per_second, format, is_direct)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+            state, enqueued_at, due_at, open_slices, pushes_per_second, format, is_direct,
+            order_mark)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
         """)
     private static let insertSlice = SQLStatement(
         """

@@ -48,7 +48,7 @@ extension SQLSliceQueue {
         let state: NotificationState
         let message: AcceptedMessage
         let audience: TagExpression?
-        let dueAt: Timestamp
+        let mark: OrderNumber
         let pushesPerSecond: Int?
         let isDirect: Bool
 
@@ -65,14 +65,15 @@ extension SQLSliceQueue {
             } catch {
                 throw SQLFault.unexpectedColumn(7)
             }
-            dueAt = Timestamp(milliseconds: try row.integer(8))
+            // Every send that is leased has one.
+            mark = try row.optionalInteger(8).map(OrderNumber.init) ?? .last
             pushesPerSecond = try row.optionalInteger(9).map(Int.init)
             isDirect = try row.integer(11) != 0
         }
 
         func audienceSend(_ request: PageRequest) -> AudienceWalk.Send {
             AudienceWalk.Send(
-                hub: request.lease.id.hub, audience: audience, format: message.format, dueAt: dueAt, now: request.now)
+                hub: request.lease.id.hub, audience: audience, format: message.format, mark: mark, now: request.now)
         }
     }
 
@@ -127,7 +128,7 @@ extension SQLSliceQueue {
 
     private static let selectSend = SQLStatement(
         """
-        SELECT n.state, n.body, n.push_type, n.priority, n.collapse_id, n.topic, n.expires_at, n.audience, n.due_at,
+        SELECT n.state, n.body, n.push_type, n.priority, n.collapse_id, n.topic, n.expires_at, n.audience, n.order_mark,
             n.pushes_per_second, n.format, n.is_direct,
             (SELECT COUNT(*) FROM pending_targets p
                 WHERE p.hub_id = s.hub_id AND p.notification_id = s.notification_id AND p.slice = s.slice)

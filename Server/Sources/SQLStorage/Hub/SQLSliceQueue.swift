@@ -127,14 +127,18 @@ extension SQLSliceQueue {
     }
 
     private static func markDispatching(_ lease: SliceLease, _ now: Timestamp, _ connection: any SQLConnection) throws {
-        try connection.run(
-            markDispatching,
-            [.integer(lease.id.hub.number), .text(lease.id.notification.text), .integer(now.milliseconds)])
+        let key: [SQLValue] = [.integer(lease.id.hub.number), .text(lease.id.notification.text)]
+        // What was scheduled begins with its first lease: who has registered by now is in its audience.
+        guard let row = try connection.row(markDispatching, key + [.integer(now.milliseconds)]),
+            try row.optionalInteger(0) == nil
+        else { return }
+        try connection.run(setMark, key + [.integer(try OrderNumbers.mark(connection).number)])
     }
 
     static func all(_ dialect: SQLDialect) -> [SQLStatement] {
         [
-            lease(dialect), freeSlices, lostSlices, waitingHubs, markDispatching, renew, releaseAll, releaseOwn, selectOwn,
+            lease(dialect), freeSlices, lostSlices, waitingHubs, markDispatching, setMark, renew, releaseAll, releaseOwn,
+            selectOwn,
             releaseOne,
         ]
             + checkpointStatements + pageStatements
@@ -189,7 +193,10 @@ extension SQLSliceQueue {
         """
         UPDATE notifications SET state = 'dispatching', started_at = COALESCE(started_at, $3)
         WHERE hub_id = $1 AND notification_id = $2 AND state IN ('scheduled', 'accepted')
+        RETURNING order_mark
         """)
+    private static let setMark = SQLStatement(
+        "UPDATE notifications SET order_mark = $3 WHERE hub_id = $1 AND notification_id = $2")
     private static let renew = SQLStatement(
         """
         UPDATE slices SET leased_until = $5

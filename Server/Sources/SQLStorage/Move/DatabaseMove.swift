@@ -28,7 +28,7 @@ public struct DatabaseMove: Sendable {
     public static let mark = 1_000_000
 
     /// What belongs to the database itself, or to the nodes that run at the moment.
-    private static let left: Set<String> = ["schema_steps", "schema_fence", "nodes", Migration.turnTable]
+    private static let left: Set<String> = ["schema_steps", "schema_fence", "nodes", Migration.turnTable, OrderNumbers.name]
 
     private let old: any SQLDatabase
     private let new: any SQLDatabase
@@ -167,16 +167,20 @@ public struct DatabaseMove: Sendable {
                 try $0.rows(Self.setNumber, [.text(table), .text(column), .integer(number)])
             }
         }
+        guard let order = try await old.read({ try $0.row(Self.orderNumber, [])?.integer(0) }) else { return }
+        _ = try await new.write { try $0.rows(Self.setOrder, [.integer(order)]) }
     }
 
     /// Those of the old engine, SQLite.
-    static let statementsOfOld = [columns, givenNumbers, dataVersion]
+    static let statementsOfOld = [columns, givenNumbers, orderNumber, dataVersion]
     /// Those of the new one, PostgreSQL.
-    static let statementsOfNew = [findMark, setMark, nameMark, unmark, countedColumn, setNumber]
+    static let statementsOfNew = [findMark, setMark, nameMark, unmark, countedColumn, setNumber, setOrder]
 
     private static let columns = SQLStatement("SELECT name, pk FROM pragma_table_info($1) ORDER BY cid")
     private static let dataVersion = SQLStatement("PRAGMA data_version")
     private static let givenNumbers = SQLStatement("SELECT name, seq FROM sqlite_sequence")
+    private static let orderNumber = SQLStatement(composed: "SELECT last_value FROM \(OrderNumbers.name)")
+    private static let setOrder = SQLStatement(composed: "SELECT setval('\(OrderNumbers.name)', $1)")
     private static let findMark = SQLStatement("SELECT 1 FROM schema_steps WHERE number = $1")
     private static let setMark = SQLStatement("INSERT INTO schema_steps (number, name, applied_at) VALUES ($1, $2, $3)")
     private static let nameMark = SQLStatement("UPDATE schema_steps SET name = $2 WHERE number = $1")

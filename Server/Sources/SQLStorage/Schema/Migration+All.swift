@@ -19,5 +19,6 @@ extension Migration {
         .contentOwner,
         .deviceChanges,
         .writeTurns,
+        .orderNumbers,
     ]
 }
