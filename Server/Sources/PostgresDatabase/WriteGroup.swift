@@ -49,7 +49,9 @@ struct WriteGroup {
                     worker.turns.hadConflicts()
                     (turn, keepsAsking) = (worker.context.link.limits.turnPatience, true)
                 case .apart: return works.forEach { run([$0]) }
-                case .giveUp(let fault): return answer(works, works.map { _ in .failure(fault) })
+                case .giveUp(let reason):
+                    let error: any Error = fault.kind == .conflict ? fault : reason
+                    return answer(works, works.map { _ in .failure(error) })
                 }
             }
         }
@@ -104,8 +106,8 @@ struct WriteGroup {
         for result in results {
             switch result {
             case .failure(let fault as SQLFault): return worker.context.health.failed(fault)
-            // What is blocked is not given up yet.
-            case .failure(let fault as PostgresFault) where fault.kind != .blocked:
+            // What is blocked is not given up yet. A conflict that outlasted its time says that others wrote, which the database kept.
+            case .failure(let fault as PostgresFault) where fault.kind != .blocked && fault.kind != .conflict:
                 return worker.context.health.failed(fault.fault)
             default: break
             }
