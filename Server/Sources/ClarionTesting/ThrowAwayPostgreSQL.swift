@@ -27,15 +27,17 @@ public final class ThrowAwayPostgreSQL: Sendable {
     /// The port of the secure door, which is also part of the socket's name.
     public let port: Int
     private let door: SecureDoor?
+    /// Settings such as `fsync=on`, which win over those that a test server has anyhow.
+    private let settings: [String]
     private let programs: String
     private let runner: [String]
     let process = Mutex<ChildProcess?>(nil)
 
     /// Runs the body with a server and removes the server afterwards, whatever happens.
     public static func with<Result>(
-        _ door: SecureDoor? = nil, _ body: (ThrowAwayPostgreSQL) async throws -> Result
+        _ door: SecureDoor? = nil, settings: [String] = [], _ body: (ThrowAwayPostgreSQL) async throws -> Result
     ) async throws -> Result {
-        let server = try ThrowAwayPostgreSQL(door)
+        let server = try ThrowAwayPostgreSQL(door, settings: settings)
         defer { try? FileManager.default.removeItem(atPath: server.folder) }
         do {
             try await server.make()
@@ -89,7 +91,7 @@ public final class ThrowAwayPostgreSQL: Sendable {
             "psql", ["-h", folder, "-p", "\(port)", "-U", "clarion", "-d", copy, "-X", "-q", "-v", "ON_ERROR_STOP=1", "-f", file])
     }
 
-    init(_ door: SecureDoor? = nil) throws {
+    init(_ door: SecureDoor? = nil, settings: [String] = []) throws {
         guard let programs = Self.findPrograms() else {
             throw Failure(
                 description: "PostgreSQL was not found on PATH or in /usr/lib/postgresql; install it with: apt install postgresql"
@@ -97,6 +99,7 @@ public final class ThrowAwayPostgreSQL: Sendable {
         }
         self.programs = programs
         self.door = door
+        self.settings = settings
         port = try door == nil ? 5432 : QuietPort.choose()
         folder = "/tmp/clarion-postgresql-\(UUID().uuidString.prefix(8))"
         runner = getuid() == 0 ? ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] : []
@@ -135,7 +138,7 @@ public final class ThrowAwayPostgreSQL: Sendable {
                 [
                     "-D", folder + "/data", "-k", folder, "-c", "fsync=off", "-c",
                     "full_page_writes=off", "-c", "max_connections=1000", "-c", "shared_buffers=32MB",
-                ] + doorOptions.flatMap { ["-c", $0] }, output: folder + "/server.log"))
+                ] + (doorOptions + settings).flatMap { ["-c", $0] }, output: folder + "/server.log"))
         process.withLock { $0 = server }
         for _ in 1...600 where server.isRunning {
             if (try? await run(script: "SELECT 1;")) != nil { return }
@@ -158,7 +161,8 @@ public final class ThrowAwayPostgreSQL: Sendable {
         _ = await running.exitStatus()
     }
 
-    private func call(_ program: String, _ arguments: [String]) async throws -> String {
+    @discardableResult
+    func call(_ program: String, _ arguments: [String]) async throws -> String {
         let output = folder + "/output-\(UUID().uuidString)"
         let status = try await ChildProcess(command(program, arguments, output: output)).exitStatus()
         guard status == 0 else { throw Failure(description: "\(program) ended with \(status): \(text(of: output))") }

@@ -50,7 +50,7 @@ extension LibPQ {
         errorMessage = try library.function("PQerrorMessage")
         socket = try library.function("PQsocket")
         setNonBlocking = try library.function("PQsetnonblocking")
-        setNoticeProcessor = try library.function("PQsetNoticeProcessor")
+        setNoticeReceiver = try library.function("PQsetNoticeReceiver")
         sendQuery = try library.function("PQsendQuery")
         sendPrepare = try library.function("PQsendPrepare")
         sendPrepared = try library.function("PQsendQueryPrepared")

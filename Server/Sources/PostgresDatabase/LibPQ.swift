@@ -11,9 +11,9 @@ struct LibPQ: Sendable {
     let errorMessage: @Sendable @convention(c) (Link) -> UnsafePointer<CChar>?
     let socket: @Sendable @convention(c) (Link) -> Int32
     let setNonBlocking: @Sendable @convention(c) (Link, Int32) -> Int32
-    let setNoticeProcessor:
+    let setNoticeReceiver:
         @Sendable @convention(c) (
-            Link, (@convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?) -> Void)?, UnsafeMutableRawPointer?
+            Link, (@convention(c) (UnsafeMutableRawPointer?, OpaquePointer?) -> Void)?, UnsafeMutableRawPointer?
         ) -> UnsafeMutableRawPointer?
 
     let sendQuery: @Sendable @convention(c) (Link, UnsafePointer<CChar>) -> Int32

@@ -18,6 +18,9 @@ final class PostgresLink {
     let context: Context
     private let raw: LibPQ.Link
     private(set) var isBroken = false
+    private let counter: WarningCounter
+    /// How many warnings the server has sent on this connection.
+    var warnings: Int { counter.number }
     /// Whether its socket can wait for many bytes at once.
     private let canGather: Bool
     /// The names of the statements that this connection has prepared.
@@ -36,14 +39,16 @@ final class PostgresLink {
         self.context = context
         guard let raw = Self.connect(context) else { throw PostgresFault.unreachable("out of memory") }
         self.raw = raw
+        counter = WarningCounter(context.library)
         canGather = SocketWait.canGather(context.library.socket(raw))
         guard context.library.status(raw) == 0 else {
             let message = Self.message(raw, context)
             context.library.finish(raw)
             throw PostgresFault.unreachable(context.url.scrubbed(message), advice: ConnectionAdvice.advice(on: message))
         }
-        // Notices would go to standard error.
-        _ = context.library.setNoticeProcessor(raw, { _, _ in }, nil)
+        // Notices would go to standard error; of warnings the number is kept. The counter lives as long as the link.
+        _ = context.library.setNoticeReceiver(
+            raw, { counter, notice in WarningCounter.count(notice, at: counter) }, Unmanaged.passUnretained(counter).toOpaque())
         _ = context.library.setNonBlocking(raw, 1)
     }
 
@@ -288,5 +293,22 @@ extension PostgresLink {
         isBroken = true
         if let cancellation = library.cancellation(raw) { context.canceller.cancel(cancellation, library) }
         return .late("no answer within the deadline")
+    }
+}
+
+/// Counts the warnings that a server sends beside its answers. Used by the thread of its connection alone.
+private final class WarningCounter {
+    private let library: LibPQ
+    private(set) var number = 0
+
+    init(_ library: LibPQ) { self.library = library }
+
+    /// `counter` is what was handed to the library with the connection.
+    static func count(_ notice: OpaquePointer?, at counter: UnsafeMutableRawPointer?) {
+        guard let notice, let counter else { return }
+        let found = Unmanaged<WarningCounter>.fromOpaque(counter).takeUnretainedValue()
+        // The severity in English, whatever the language of the server.
+        let severity = found.library.resultField(notice, Int32(UInt8(ascii: "V"))).map { String(cString: $0) }
+        if severity == "WARNING" { found.number += 1 }
     }
 }

@@ -12,6 +12,16 @@ struct TransactionText: Hashable, Sendable {
     /// The number of the lock for changes of the schema: the bytes of "clarion".
     static let lock = 0x63_6C_61_72_69_6F_6E
 
+    /// Ends a transaction that writes. The commit is answered when it is on the disk, whatever the server, the database or the user has
+    /// as `synchronous_commit`; `remote_apply`, which waits for more, stays.
+    ///
+    /// What counts is the setting at the moment of the commit, so it travels with the commit. At the beginning a statement that reads
+    /// it would fix the snapshot before the transaction has its turn.
+    static let commit = """
+        SELECT pg_catalog.set_config('synchronous_commit', 'on', true) \
+        WHERE pg_catalog.current_setting('synchronous_commit') IN ('off', 'local', 'remote_write'); COMMIT
+        """
+
     /// For the rest of a transaction: how long it waits for a lock.
     static func patience(_ limit: Duration) -> String {
         "; SET LOCAL lock_timeout = \(max(1, Int64(limit / .milliseconds(1))))"

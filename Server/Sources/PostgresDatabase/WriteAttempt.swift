@@ -112,15 +112,22 @@ struct WriteAttempt {
             throw PostgresFault.late("the transaction was open for too long")
         }
         do {
-            let answer = try link.simple(before + "COMMIT", within: link.context.limits.answer)
+            let warnings = link.warnings
+            let answer = try link.simple(before + TransactionText.commit, within: link.context.limits.answer)
             guard answer.command == "COMMIT" else {
                 throw PostgresFault(kind: .unavailable, fault: .unavailable(reason: "the transaction was rolled back"))
             }
+            // With a warning the server reports a commit whose wait for the synchronous standbys was cancelled: a failover may lose it.
+            guard link.warnings == warnings else { return .settled(Self.unknown(results)) }
             return .settled(results)
         } catch let fault as PostgresFault {
             guard link.isBroken else { throw fault }
-            return .settled(results.map { $0.flatMap { _ in .failure(SQLFault.outcomeUnknown) } })
+            return .settled(Self.unknown(results))
         }
+    }
+
+    private static func unknown(_ results: Results) -> Results {
+        results.map { $0.flatMap { _ in .failure(SQLFault.outcomeUnknown) } }
     }
 }
 

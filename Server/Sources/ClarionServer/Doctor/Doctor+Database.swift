@@ -41,3 +41,21 @@ extension Doctor {
             logger: Logger(label: "clarion.database") { _ in SwiftLogNoOpLogHandler() })
     }
 }
+
+extension Doctor {
+    /// Whether the settings of PostgreSQL keep what was acknowledged; `nil` when the database is a file, which sets them for itself.
+    static func databaseSafetyCheck(_ settings: Settings) -> DoctorCheck? {
+        guard settings.database != nil else { return nil }
+        return DoctorCheck("kept writes") {
+            await finding(settings, mend: "see Which settings keep what was acknowledged in Documentation/PostgreSQL.md") {
+                database in
+                let findings = try await DatabaseSafety.findings(database, settings)
+                guard let first = findings.first else { return .good("the server's settings keep every acknowledged write") }
+                let found = findings.map(\.sentence).joined(separator: "; ")
+                let remedies = findings.map(\.remedy).joined(separator: "; ")
+                return DatabaseSafety.refusal(of: first, settings) == nil
+                    ? .notice(found, mend: remedies) : .bad(found, mend: remedies)
+            }
+        }
+    }
+}

@@ -7,6 +7,7 @@ public enum Doctor {
             settingsCheck(result), dataDirectoryCheck(settings), diskCheck(settings), portCheck(settings),
             credentialCheck(settings),
             publicURLCheck(settings), apnsCheck(settings), databaseFileCheck(settings), databaseCheck(settings),
+            databaseSafetyCheck(settings),
             schemaCheck(settings), masterKeyCheck(settings), contentStoreCheck(settings),
             contentOwnerCheck(settings),
         ].compactMap(\.self)

@@ -70,6 +70,7 @@ public struct ServerNode: Sendable {
         self.membership = membership
         self.group = group
         self.logger = logger
+        try await DatabaseSafety.require(storage.database, settings, logger: logger)
         try await storage.contents.prepare(logger: logger)
         let catalog = HubCatalog(store: storage.hubStore, box: storage.box, clock: options.clock)
         frontDoor = try settings.listening.tls.map { tls in

@@ -25,6 +25,12 @@ enum SettingCatalog {
         database's own; transaction for a pooler that gives one for each transaction, such as PgBouncer. Statements are then sent \
         with their text each time, and other nodes find what one accepted with their look twice a second.
         """)
+    static let databaseWithoutFsync = Setting(
+        "database-without-fsync", .flag, default: false, in: .storage,
+        """
+        Use a PostgreSQL database although its settings lose acknowledged writes at a crash: fsync = off, or unlogged tables. For tests. \
+        Without it such a database ends the start, and a server that finds one later is not ready.
+        """)
     static let contentLimit = Setting(
         "content-limit", .size(1...10_000_000_000), default: 25_000_000, in: .storage,
         "The largest picture, sound, video or file that is accepted. Uploads are streamed, so this bounds disk and not memory.")
@@ -245,6 +251,7 @@ enum SettingCatalog {
     static let all: [SettingDeclaration] =
         [
             dataDirectory.declaration, databaseURL.declaration, databaseConnections.declaration, databasePooler.declaration,
+            databaseWithoutFsync.declaration,
             contentLimit.declaration, contentQuota.declaration, masterKey.declaration,
         ] + contentStore + [
             role.declaration,

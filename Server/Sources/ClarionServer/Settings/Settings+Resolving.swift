@@ -6,8 +6,9 @@ extension Settings {
         dataDirectory = resolver.value(SettingCatalog.dataDirectory)
         let connections = resolver.value(SettingCatalog.databaseConnections)
         let pooler = resolver.value(SettingCatalog.databasePooler)
+        let isWithoutFsync = resolver.value(SettingCatalog.databaseWithoutFsync)
         database = resolver.value(SettingCatalog.databaseURL).map {
-            Database(url: $0, connections: connections, pooler: pooler)
+            Database(url: $0, connections: connections, pooler: pooler, isWithoutFsync: isWithoutFsync)
         }
         contentStore = ContentStore(from: &resolver)
         role = resolver.value(SettingCatalog.role)

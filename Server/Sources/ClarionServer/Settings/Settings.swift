@@ -44,12 +44,15 @@ public struct Settings: Hashable, Sendable {
         public var connections: Int
         /// What stands before it.
         public var pooler: DatabasePooler
+        /// Whether it is used although its settings lose acknowledged writes at a crash.
+        public var isWithoutFsync: Bool
 
         /// Creates the place of a database.
-        public init(url: DatabaseURL, connections: Int, pooler: DatabasePooler = .session) {
+        public init(url: DatabaseURL, connections: Int, pooler: DatabasePooler = .session, isWithoutFsync: Bool = false) {
             self.url = url
             self.connections = connections
             self.pooler = pooler
+            self.isWithoutFsync = isWithoutFsync
         }
     }
 

@@ -33,7 +33,8 @@ enum SharedPlaces {
         let name = "nodes_\(UUID().uuidString.lowercased().filter { $0 != "-" })"
         _ = try await server.run(script: "CREATE DATABASE \(name);")
         let url = port.map { "postgres://clarion@127.0.0.1:\($0)/\(name)?sslmode=disable" } ?? server.url(database: name)
-        return ["CLARION_DATABASE_URL": url].merging(masterKey) { $1 }
+        // The throw-away server does not wait for the disk.
+        return ["CLARION_DATABASE_URL": url, "CLARION_DATABASE_WITHOUT_FSYNC": "true"].merging(masterKey) { $1 }
     }
 
     private static func options(_ bucket: String, port: Int, _ store: ThrowAwayS3) throws -> S3Options {

@@ -1,0 +1,48 @@
+import ClarionTesting
+import EngineTesting
+import SQLStorage
+import Testing
+
+@testable import PostgresDatabase
+
+@Suite("Settings of a PostgreSQL server")
+struct PostgresSettingsTests {
+    private func sentences(_ weight: PostgresSettings.Finding.Weight, _ server: ThrowAwayPostgreSQL) async throws -> [String] {
+        let store = try await TemporaryDatabase(on: server)
+        defer { store.database.close() }
+        return try await store.database.settings().findings.filter { $0.weight == weight }.map(\.sentence)
+    }
+
+    @Test("a server that waits for the disk and has no replica has nothing to say")
+    func sound() async throws {
+        try await ThrowAwayPostgreSQL.with(settings: ["fsync=on", "full_page_writes=on"]) { server in
+            let store = try await TemporaryDatabase(on: server)
+            try await SchemaMigrator().migrate(store.database, at: .init(seconds: 1))
+            #expect(try await store.database.settings().findings.isEmpty)
+            try await store.database.write { try $0.script("ALTER TABLE users SET UNLOGGED") }
+            let finding = try #require(try await store.database.settings().findings.first)
+            #expect(finding.weight == .loses && finding.sentence.hasSuffix("unlogged tables: users"))
+            store.database.close()
+        }
+    }
+
+    @Test("each setting that loses or risks acknowledged writes is named")
+    func unsound() async throws {
+        let settings = ["zero_damaged_pages=on", "ignore_checksum_failure=on"]
+        try await ThrowAwayPostgreSQL.with(settings: settings) { server in
+            #expect(try await sentences(.loses, server).map { $0.prefix(12) } == ["fsync is off"])
+            let risks = try await sentences(.risks, server)
+            #expect(
+                risks.map { $0.prefix { $0 != " " } } == ["full_page_writes", "zero_damaged_pages", "ignore_checksum_failure"])
+            try await server.withReplica("one") { _ in
+                while try await server.run(script: "SELECT COUNT(*) FROM pg_stat_replication;") != "1\n" {
+                    try await Task.sleep(for: .milliseconds(20))
+                }
+                let risks = try await sentences(.risks, server)
+                #expect(risks.last?.hasPrefix("1 replicas follow, none is synchronous") == true, "\(risks)")
+                _ = try await server.run(script: "ALTER SYSTEM SET synchronous_standby_names = 'one'; SELECT pg_reload_conf();")
+                while try await sentences(.risks, server).count != 3 { try await Task.sleep(for: .milliseconds(20)) }
+            }
+        }
+    }
+}
