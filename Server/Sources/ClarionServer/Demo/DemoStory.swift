@@ -94,8 +94,22 @@ final class DemoStory: BackendObserver {
         answer["reason"] = exchange.answer?.reason?.rawValue
         answer["apns-id"] = exchange.answer?.apnsID
         answer["apns-unique-id"] = exchange.answer?.uniqueID
-        let title = exchange.answer?.status == 200 ? "APNs accepted it" : "APNs did not take it"
+        answer["fault"] = exchange.fault?.words
+        var title = exchange.answer?.status == 200 ? "APNs accepted it" : "APNs did not take it"
+        if let fault = exchange.fault { title += " (fault: \(fault.words))" }
         // The local APNs decides at the moment it has the whole request.
         phone.tell(.apnsAnswer, richID: id, title: title, detail: answer, push: push, at: exchange.receivedAt)
+    }
+}
+
+extension InjectedFault {
+    /// What a fault of the demo does to an answer of APNs, in words.
+    fileprivate var words: String {
+        switch self {
+        case .delay(let delay): "the answer leaves \(delay.components.seconds) s later"
+        case .status(let status, _): "answered \(status)"
+        case .closeConnection, .resetConnection: "the connection ends"
+        default: "injected"
+        }
     }
 }

@@ -1,4 +1,5 @@
 import RichPushDevice
+import RichPushModel
 
 /// Tells what an engine did as steps of the phone's story.
 struct StoryEventLog: EventLog {
@@ -22,6 +23,19 @@ struct StoryEventLog: EventLog {
         story.tell(kind, event.richID, title, detail)
     }
 
+    /// Says which of the receipts of a push the server has.
+    private func receiptTitle(_ kind: String?) -> String {
+        switch kind.flatMap(Receipt.Kind.init(rawValue:)) {
+        case .delivered: "The server knows that the push was delivered"
+        case .fetched: "The server knows that the content was fetched"
+        case .opened: "The server knows that the user opened it"
+        case .action: "The server knows which action the user chose"
+        case .dismissed: "The server knows that the user dismissed it"
+        case .failed: "The server knows that the content was not shown"
+        case nil: "The server has a receipt"
+        }
+    }
+
     private func step(for event: DeviceEvent) -> (StoryStep.Kind, String)? {
         switch event.kind {
         case .fetched: (.fetched, "The content arrived; size, hash and type are right")
@@ -35,7 +49,7 @@ struct StoryEventLog: EventLog {
         case .offered: (.shown, "The app asks OK / More")
         case .opened: (.opened, "The user opened it")
         case .dismissed: (.dismissed, "The user dismissed it")
-        case .receiptsSent: (.receipt, "The server has the receipt")
+        case .receiptsSent: (.receipt, receiptTitle(event.detail["kind"]))
         case .undelivered: (.failed, "The user signed out, and this did not reach the server before")
         case .ignored: (.held, "The app ignored the push")
         case .repeated: (.held, "A repeat: nothing is shown twice")

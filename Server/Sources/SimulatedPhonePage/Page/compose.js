@@ -4,7 +4,7 @@ import { icon } from "./icons.js";
 import { view, changed } from "./state.js";
 import { richForm } from "./rich.js";
 import { pushForm } from "./handpush.js";
-import { sentList } from "./sent.js";
+import { lastAnswer, sentList } from "./sent.js";
 import { choices } from "./choices.js";
 
 const WAYS = [["rich", "Rich notification"], ["push", "APNs push"]];
@@ -38,12 +38,12 @@ export function templates(list, use, testID) {
 /** A labelled field; `control` describes the element that takes the input. */
 export function labelled(title, control, { hint, wide } = {}) {
   return h("label", { class: wide ? "tool-field wide" : "tool-field", key: title },
-    h("span", null, title, hint && h("small", null, hint)), control);
+    h("span", null, title, hint && [" ", h("small", null, hint)]), control);
 }
 
-/** The row of a form's buttons. */
+/** The row of a form's buttons with the answer to what was sent last. It stays in sight however long the form is. */
 export function actions(...buttons) {
-  return h("div", { class: "tool-actions", key: "actions" }, buttons);
+  return h("div", { class: "tool-actions", key: "actions", "data-testid": "tool-actions" }, buttons, lastAnswer());
 }
 
 export function smallButton(title, drawing, run, testID, disabled = false) {

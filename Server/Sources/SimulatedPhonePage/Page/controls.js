@@ -30,10 +30,10 @@ export function controls() {
       snapshot.locked
         ? button("unlock", "Unlock", () => phone.act("unlock"), "control-lock")
         : button("lock", "Lock", () => leave(phone, "lock"), "control-lock"),
-      button("open", "Open app", () => phone.act("openApp"), "control-open", snapshot.locked || snapshot.installed === false),
+      button("open", "Open app", () => leave(phone, "openApp"), "control-open", snapshot.locked || snapshot.installed === false),
       button("quit", "Force quit", () => phone.act("terminate"), "control-quit"),
       button("bell", "Notices", () => toggleCentre(phone), "control-centre", snapshot.locked),
-      snapshot.beforeFirstUnlock !== undefined && button("refresh", "Restart", () => phone.act("restart"), "control-restart")),
+      snapshot.beforeFirstUnlock !== undefined && button("refresh", "Restart", () => leave(phone, "restart"), "control-restart")),
     h("div", { class: "switches" }, switches(phone)),
     h("details", { class: "more-switches", "data-testid": "more-states" },
       h("summary", null, "More states"),
@@ -52,9 +52,9 @@ function toggleCentre({ view }) {
   changed();
 }
 
-// Home and the side button put the notification centre away too.
+// What shows another screen puts away the notification centre and a notification that is held open.
 function leave(phone, name) {
-  phone.view.centreOpen = false;
+  Object.assign(phone.view, { centreOpen: false, expandedNotice: null, replyTo: null, reply: "" });
   phone.act(name);
 }
 

@@ -3,6 +3,7 @@ import { h } from "./dom.js";
 import { icon } from "./icons.js";
 import { state, view, changed, keep, kept } from "./state.js";
 import { sendFromElsewhere, setSideBySide } from "./connection.js";
+import { toast } from "./toast.js";
 
 /** Long enough to see the phone change before the push arrives. */
 const SEEN_MILLISECONDS = 1200;
@@ -73,26 +74,49 @@ async function showAll() {
   setSideBySide(true);
   await Promise.all(state.phones.map(async (phone) => {
     if (phone.snapshot?.user || !phone.owner) return;
-    if (phone.snapshot?.locked) await phone.act("unlock");
+    if (phone.snapshot?.locked && (await phone.act("unlock"))) await phone.until(({ locked }) => !locked);
     if ((await phone.act("openApp")) && !phone.snapshot?.user) await phone.act("signIn", { user: phone.owner, password: phone.owner });
   }));
 }
 
 function tryButton(drawing, title, text, ready, run) {
   return h("button", { class: "try", type: "button", disabled: !ready, onclick: run, key: title },
-    icon(drawing), h("span", null, h("b", null, title), h("small", null, text)));
+    icon(drawing), h("span", null, h("b", null, title), " ", h("small", null, text)));
 }
 
-// The push comes from another program a moment later, so that the phone is found in the state that was asked for.
+/** Which state each of the tries needs before its push is sent. */
+const REACHED = {
+  home: ({ locked, screen }) => !locked && screen === "home",
+  lock: ({ locked }) => locked,
+  terminate: ({ locked, process }) => !locked && process === "forceQuit",
+};
+
+// The push comes from another program a moment later, so that the phone is found in the state that was asked for. The answer to an
+// action says that it was taken; the state itself comes by another connection and may come later.
 async function pushAfter(name) {
   const phone = state.selected;
   if (view.trying || !phone) return;
   view.trying = true;
-  if (phone.snapshot.locked && name !== "lock") await phone.act("unlock");
-  const ready = phone.snapshot.locked || await phone.act(name);
-  if (ready) {
-    await new Promise((resolve) => setTimeout(resolve, SEEN_MILLISECONDS));
-    await sendFromElsewhere(phone);
+  try {
+    if (await bring(phone, name)) {
+      await new Promise((resolve) => setTimeout(resolve, SEEN_MILLISECONDS));
+      await sendFromElsewhere(phone);
+    }
+  } finally {
+    view.trying = false;
   }
-  view.trying = false;
+}
+
+async function bring(phone, name) {
+  phone.view.centreOpen = false;
+  if (phone.snapshot.locked && name !== "lock") {
+    if (!(await phone.act("unlock")) || !(await phone.until(({ locked }) => !locked))) return unreached();
+  }
+  if (REACHED[name](phone.snapshot)) return true;
+  return (await phone.act(name)) && ((await phone.until(REACHED[name])) || unreached());
+}
+
+function unreached() {
+  toast("The phone did not reach that state, so no push was sent.");
+  return false;
 }

@@ -64,6 +64,29 @@ export class Handset {
     return answer !== null;
   }
 
+  /**
+   * Waits until the phone is in a state, for five seconds at most. Resolves to whether it came in time. Snapshots come by another
+   * connection than the answers to `act`, so they may be older than an answer.
+   */
+  until(isReached, milliseconds = 5000) {
+    const end = Date.now() + milliseconds;
+    return new Promise((resolve) => {
+      const look = () => {
+        if (this.snapshot && isReached(this.snapshot)) resolve(true);
+        else if (Date.now() > end) resolve(false);
+        else setTimeout(look, 40);
+      };
+      look();
+    });
+  }
+
+  /** How many notifications are unread: what the app shows while it is open, else the number on its icon, which is newer. */
+  get unread() {
+    if (!this.snapshot?.user) return 0;
+    const { locked, process, badge, unread } = this.snapshot;
+    return !locked && process === "active" ? unread : badge || unread;
+  }
+
   get address() {
     return `/phone/${encodeURIComponent(this.id)}`;
   }

@@ -32,7 +32,7 @@ onChange(() => {
   render(region("foot"), footBar());
   render(region("announcer"), announce());
   followFocus();
-  const unread = state.selected?.snapshot?.unread;
+  const unread = state.selected?.unread;
   document.title = unread ? `(${unread}) ${NAME}` : NAME;
 });
 render(region("about"), about());

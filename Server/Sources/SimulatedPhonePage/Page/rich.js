@@ -78,7 +78,7 @@ export function richForm() {
       labelled("Apple sees", pick("preview", [["neutral", "a neutral text"], ["open", "title and message"]], sealed ? "neutral" : draft.preview, "rich-preview", sealed)),
       h("label", { class: "tool-check", key: "seal" },
         h("input", { type: "checkbox", checked: sealed, onchange: (event) => change({ sealed: event.target.checked }), "data-testid": "rich-sealed" }),
-        h("span", null, "Sealed", h("small", null, "the server cannot read it")))),
+        h("span", null, "Sealed ", h("small", null, "the server cannot read it")))),
     !sealed && h("details", { class: "tool-more", key: "more" }, h("summary", null, "Collapse, group, badge, expiry"),
       h("div", { class: "tool-grid" },
         labelled("Collapse id", text("collapseId", "one of its own", "rich-collapse", 64)), labelled("Thread", text("thread", "none", "rich-thread", 64)),
@@ -243,10 +243,22 @@ async function deliver(each, from, to) {
     if (CARRIES_FILE.has(each.kind) && !file) return done("failed", "Choose a file first.");
     const answer = each.sealed ? await sendSealed(each, file, from, to) : await sendOpen(each, file, from, to);
     const result = answer.ok ? await answer.json() : null;
-    if (result) return done("accepted", `Accepted as #${result.id}`, result.warnings);
+    if (result) return done("accepted", `Accepted as #${result.id}`, result.warnings, () => recall(result.id, from));
     done("failed", (await problemOf(answer)) || `Refused with ${answer.status}`);
   } catch {
     done("failed", "The backend does not answer.");
+  }
+}
+
+/** Takes back what was sent. Resolves to `null`, or to the reason why not. */
+async function recall(id, from) {
+  try {
+    const answer = await fetch(`/api/v1/notifications/${encodeURIComponent(id)}`, {
+      method: "DELETE", credentials: "omit", headers: { Authorization: basic(from) },
+    });
+    return answer.ok ? null : (await problemOf(answer)) || `Not recalled: ${answer.status}`;
+  } catch {
+    return "Not recalled: the backend does not answer.";
   }
 }
 
@@ -291,14 +303,19 @@ async function sendSealed(each, file, from, to) {
 /** What sends the same from a terminal. */
 function command(each, from, to) {
   const name = CARRIES_FILE.has(each.kind) ? each.file?.name || sampleOf(each.kind)?.fileName || "content" : null;
-  if (each.sealed) return sealedCommand(each, name, from, to);
+  if (each.sealed) return fetched(each, name) + sealedCommand(each, name, from, to);
   const request = JSON.stringify(notification(each, to));
   const lines = [`curl -u ${shellWord(`${from}:${from}`)}`];
   // A form takes a semicolon for the end of the value, so what it carries comes from a file of its own.
   if (name) lines.push(`-F ${shellWord("notification=<-;type=application/json")}`, `-F ${shellWord(`content=@${name}`)}`);
   else lines.push("-H 'Content-Type: application/json'", `--data-binary ${shellWord(request)}`);
-  if (name) return `printf %s ${shellWord(request)} | ${[...lines, `${location.origin}/api/v1/notifications`].join(" \\\n  ")}`;
+  if (name) return `${fetched(each, name)}printf %s ${shellWord(request)} | ${[...lines, `${location.origin}/api/v1/notifications`].join(" \\\n  ")}`;
   return [...lines, `${location.origin}/api/v1/notifications`].join(" \\\n  ");
+}
+
+/** Gets the page's own content, which is on no other computer; a file that was chosen is where its owner has it. */
+function fetched({ kind, file }, name) {
+  return name && !file ? `curl -sSf -o ${shellWord(name)} ${location.origin}/phone/samples/${encodeURIComponent(kind)} &&\n` : "";
 }
 
 function sealedCommand(each, name, from, to) {

@@ -63,10 +63,8 @@ function dayWidget(phone) {
   ];
 }
 
-function unreadLine({ snapshot }) {
-  if (!snapshot.user) return "Nobody is signed in to Clarion";
-  // The number on the icon is newer than what the app read last.
-  const count = snapshot.badge || snapshot.unread;
+function unreadLine({ snapshot, unread: count }) {
+  if (!snapshot.user) return "No user is signed in to Clarion";
   return count === 0 ? "Nothing unread" : `${count} unread in Clarion`;
 }
 

@@ -18,7 +18,7 @@ export const PUSH_TEMPLATES = [
 export const RICH_TEMPLATES = [
   { name: "Picture", kind: "img", title: "From the harbour", message: "The lighthouse this evening.", sample: true },
   { name: "Voice message", kind: "sound", title: "Voice message", message: "A short one.", sample: true },
-  { name: "Video", kind: "video", title: "Evening sea", message: "Twelve seconds of it.", sample: true },
+  { name: "Video", kind: "video", title: "Evening sea", message: "Five seconds of it.", sample: true },
   { name: "Boarding pass", kind: "file", title: "Your sailing", message: "The boarding pass for Friday.", sample: true },
   { name: "Link", kind: "url", title: "Worth reading", message: "How packages are resolved.", link: "https://www.swift.org/documentation/" },
   {

@@ -58,7 +58,6 @@ function phoneSwitcher() {
     }, icon("columns"), "All"));
 }
 
-function unread({ snapshot }) {
-  const count = snapshot?.unread || 0;
+function unread({ unread: count }) {
   return count > 0 && h("span", { class: "switch-count", "aria-label": `${count} unread`, key: "count" }, count > 99 ? "99+" : String(count));
 }
