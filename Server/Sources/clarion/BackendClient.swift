@@ -62,6 +62,13 @@ struct BackendClient: Sendable {
         try await answer(to: HTTPClientRequest(url: address + APIRoute.status(id)), as: SendStatus.self)
     }
 
+    /// Takes back what was sent.
+    func recall(_ id: RichID) async throws {
+        var message = HTTPClientRequest(url: address + APIRoute.notification(id))
+        message.method = .DELETE
+        _ = try await body(ofAnswerTo: message)
+    }
+
     /// Asks until the send has ended, four times a second, or until the time is over.
     func waitUntilFinal(_ id: RichID, atMost limit: Duration) async throws -> SendStatus {
         let end = ContinuousClock.now + limit
@@ -74,6 +81,10 @@ struct BackendClient: Sendable {
     }
 
     func answer<Answer: Decodable>(to message: HTTPClientRequest, as type: Answer.Type) async throws -> Answer {
+        try JSONDecoder().decode(type, from: try await body(ofAnswerTo: message))
+    }
+
+    private func body(ofAnswerTo message: HTTPClientRequest) async throws -> Data {
         var message = message
         message.setBasicAuth(username: user.text, password: password.reveal())
         let response = try await http.execute(message, timeout: .seconds(120))
@@ -82,7 +93,7 @@ struct BackendClient: Sendable {
             if let problem = try? JSONDecoder().decode(Problem.self, from: body) { throw problem }
             throw UnexpectedAnswer(status: Int(response.status.code))
         }
-        return try JSONDecoder().decode(type, from: body)
+        return body
     }
 
     private func explained(_ error: any Error) -> any Error {

@@ -11,15 +11,17 @@ struct Clarion: AsyncParsableCommand {
         version: ClarionVersion.current,
         subcommands: [
             DemoCommand.self, ServeCommand.self, EmulatorCommand.self, PhoneCommand.self, SendCommand.self, KeysCommand.self,
-            HubCommand.self,
-            UserCommand.self,
-            ConfigCommand.self,
-            DatabaseCommand.self, ContentCommand.self, DoctorCommand.self, VersionCommand.self, PhoneProcessCommand.self,
+            StatusCommand.self, RecallCommand.self, HubCommand.self, UserCommand.self, ConfigCommand.self, DatabaseCommand.self,
+            ContentCommand.self, DoctorCommand.self, VersionCommand.self, PhoneProcessCommand.self,
         ])
 
     /// What is wrong with the words of the command line is told with the command's usage. What a command finds out later is a
     /// sentence alone: usage, and that of the program as a whole, would not help with a file or an environment variable.
     static func main() async {
+        if let complaint = CommandWords.complaint(about: Array(CommandLine.arguments.dropFirst()), root: Self.self) {
+            Terminal.note("clarion: \(complaint)")
+            exit(withError: ExitCode.validationFailure)
+        }
         var command: any ParsableCommand
         do { command = try parseAsRoot() } catch { exit(withError: error) }
         do {

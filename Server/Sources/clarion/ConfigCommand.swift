@@ -9,11 +9,14 @@ struct ConfigCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Print every setting, what holds and where it came from. Secrets are not shown.")
 
+        @Flag(help: "Print JSON.")
+        var json = false
+
         @OptionGroup var arguments: SettingsArguments
 
         func run() throws {
             let result = arguments.read()
-            print(result.report)
+            if json { print(try JSONOutput.text(of: result.report)) } else { print(result.report) }
             guard result.problems.isEmpty else {
                 Terminal.note("\nclarion: \(SettingsError(problems: result.problems))")
                 throw ExitCode.badSettings

@@ -41,8 +41,20 @@ struct DatabaseCommand: AsyncParsableCommand {
             guard settings.database != nil || !FileManager.default.fileExists(atPath: path) else {
                 throw ServiceError(.conflict, "\(path) exists already; a backup is never written over another file")
             }
-            try await DatabaseAdministration(settings: settings).backUp(to: path)
+            let path = path
+            // The copy leaves out what was deleted, so it may be complete before it is as long as the file.
+            try await Terminal.showProgress(of: Self.size(settings.dataDirectory + "/clarion.sqlite")) {
+                Self.size(path)
+            } during: {
+                try await DatabaseAdministration(settings: settings).backUp(to: path)
+            }
             print("\(path) is complete")
+        }
+
+        /// In bytes; 0 for a file that is not there.
+        private static func size(_ path: String) -> Int64 {
+            let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+            return attributes?[.size] as? Int64 ?? (attributes?[.size] as? UInt64).map { Int64(clamping: $0) } ?? 0
         }
     }
 
@@ -81,6 +93,9 @@ struct DatabaseCommand: AsyncParsableCommand {
     struct Nodes: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List the nodes that serve a PostgreSQL database.")
 
+        @Flag(help: "Print JSON.")
+        var json = false
+
         @OptionGroup var node: NodeArguments
 
         func run() async throws {
@@ -94,6 +109,7 @@ struct DatabaseCommand: AsyncParsableCommand {
                     """)
             }
             let nodes = try await DatabaseAdministration(settings: settings).nodes()
+            if json { return print(try JSONOutput.text(of: nodes.map(Entry.init))) }
             let rows = nodes.map { node in
                 [
                     node.name, node.role, node.version, Self.text(node.startedAt.seconds),
@@ -103,6 +119,22 @@ struct DatabaseCommand: AsyncParsableCommand {
             print(TextTable(columns: ["NODE", "ROLE", "VERSION", "STARTED", "STATE"], rows: rows))
             if !nodes.contains(where: \.sends) {
                 print("No node sends: what is accepted waits for one with the role worker or all.")
+            }
+        }
+
+        /// Times are in milliseconds since 1970.
+        private struct Entry: Encodable {
+            var name: String
+            var role: String
+            var version: String
+            var startedAt: Int64
+            var seenAt: Int64
+            var isPresent: Bool
+            var sends: Bool
+
+            init(_ node: DatabaseAdministration.Node) {
+                (name, role, version, isPresent, sends) = (node.name, node.role, node.version, node.isPresent, node.sends)
+                (startedAt, seenAt) = (node.startedAt.milliseconds, node.seenAt.milliseconds)
             }
         }
 

@@ -5,16 +5,33 @@ struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor", abstract: "Look whether a node can run here, and say how to mend what is wrong.")
 
+    @Flag(help: "Print JSON when every check is done.")
+    var json = false
+
     @OptionGroup var arguments: SettingsArguments
+
+    private struct Entry: Encodable {
+        var name: String
+        var verdict: String
+        var found: String
+        var mend: String?
+    }
 
     func run() async throws {
         var isSound = true
+        var entries: [Entry] = []
         for check in Doctor.checks(for: arguments.read()) {
             let finding = await check.look()
+            if finding.verdict == .bad { isSound = false }
+            if json {
+                entries.append(
+                    Entry(name: check.name, verdict: finding.verdict.rawValue, found: finding.found, mend: finding.mend))
+                continue
+            }
             print("\(Self.mark(finding.verdict)) \(check.name): \(finding.found)")
             if let mend = finding.mend { print("      → \(mend)") }
-            if finding.verdict == .bad { isSound = false }
         }
+        if json { print(try JSONOutput.text(of: entries)) }
         if !isSound { throw ExitCode.failure }
     }
 

@@ -1,12 +1,6 @@
 import ClarionServer
 import PushHub
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
 /// A hub as `--json` prints it. Nothing secret is in it.
 struct HubDocument: Encodable {
     struct Rule: Encodable {
@@ -42,12 +36,5 @@ struct HubDocument: Encodable {
         apns = hub.apns.map { "\($0)" }
         devices = hub.deviceCount
         rules = hub.rules.map { Rule(name: $0.name, rights: $0.rights.words.split(separator: ",").map(String.init)) }
-    }
-
-    /// The JSON text, its keys sorted.
-    static func text(of value: some Encodable) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(value), as: UTF8.self)
     }
 }

@@ -11,7 +11,7 @@ struct HubListCommand: AsyncParsableCommand {
 
     func run() async throws {
         let hubs = try await node.hubs().list()
-        if json { return print(try HubDocument.text(of: hubs.map(HubDocument.init))) }
+        if json { return print(try JSONOutput.text(of: hubs.map(HubDocument.init))) }
         let rows = hubs.map { hub in
             [
                 hub.name.text, "\(hub.id.number)", "\(hub.version)", hub.sealedAPNs == nil ? "node's" : "own",

@@ -17,7 +17,7 @@ struct HubShowCommand: AsyncParsableCommand {
 
     func run() async throws {
         let hub = try await node.hubs().show(name)
-        if json { return print(try HubDocument.text(of: HubDocument(hub))) }
+        if json { return print(try JSONOutput.text(of: HubDocument(hub))) }
         let lifetime = hub.record.details.registrationLifetime.map { "\($0.components.seconds / 86_400) days" } ?? "for ever"
         print(
             TextTable(

@@ -22,14 +22,9 @@ struct MultipartForm: AsyncSequence, Sendable {
     var byteCount: Int64 { Int64(head.count + content.count + tail.count) }
 
     init(json: Data, path: String) throws(InputFault) {
-        do {
-            content = try Data(contentsOf: URL(filePath: path), options: .alwaysMapped)
-        } catch {
-            throw InputFault("\(path) cannot be read", .noInput)
-        }
-        guard !content.isEmpty else { throw InputFault("\(path) is empty", .badInput) }
+        content = try ContentInput.read(path)
         boundary = "clarion-" + UUID().uuidString
-        let name = Self.headerSafe(path.split(separator: "/").last.map(String.init) ?? "content")
+        let name = Self.headerSafe(ContentInput.name(of: path))
         let disposition = "Content-Disposition: form-data; name="
         head =
             Array("--\(boundary)\r\n\(disposition)\"notification\"\r\nContent-Type: application/json\r\n\r\n".utf8) + json

@@ -21,8 +21,19 @@ extension SendCommand {
             let receipt = try await remote.send(
                 .apple(alert, tags: audience, headers: AppleSendHeaders(pushType: "alert", priority: 10)),
                 requestID: idempotencyKey)
-            print("tracking \(receipt.id ?? "none")")
-            if wait, let id = receipt.id { try await report(on: id, remote) }
+            var report = HubReport(trackingId: receipt.id)
+            if !json { print("tracking \(receipt.id ?? "none")") }
+            defer { if json, let text = try? JSONOutput.text(of: report) { print(text) } }
+            guard wait, let id = receipt.id else { return }
+            let details = try await finalDetails(of: id, remote)
+            report.state = details.state.rawValue
+            report.outcomes = Dictionary(
+                details.outcomes.flatMap(\.outcomes).map { ($0.name, $0.count) }, uniquingKeysWith: +)
+            if !json {
+                let counts = details.outcomes.flatMap(\.outcomes).map { "\($0.name) \($0.count)" }
+                print(([details.state.rawValue] + counts).joined(separator: ", "))
+            }
+            if details.state != .completed { throw ExitCode.failure }
         }
     }
 
@@ -33,15 +44,21 @@ extension SendCommand {
         return WireJSON.object([.init("aps", .object([.init("alert", .object(members))]))]).text
     }
 
+    /// What `--json` prints of a send through a hub.
+    private struct HubReport: Encodable {
+        /// Absent when the hub named none.
+        var trackingId: String?
+        /// Present with `--wait`, as the outcomes.
+        var state: String?
+        var outcomes: [String: Int]?
+    }
+
     /// Asks four times a second until the send has ended, for a minute at most.
-    private func report(on id: String, _ remote: RemoteHub) async throws {
+    private func finalDetails(of id: String, _ remote: RemoteHub) async throws -> NotificationDetails {
         let end = ContinuousClock.now + .seconds(60)
         while ContinuousClock.now < end {
             if let details = try await remote.details(of: id), [.completed, .abandoned].contains(details.state) {
-                let counts = details.outcomes.flatMap(\.outcomes).map { "\($0.name) \($0.count)" }
-                print(([details.state.rawValue] + counts).joined(separator: ", "))
-                if details.state != .completed { throw ExitCode.failure }
-                return
+                return details
             }
             try await Task.sleep(for: .milliseconds(250))
         }

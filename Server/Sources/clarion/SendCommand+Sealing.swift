@@ -21,6 +21,9 @@ extension SendCommand {
         guard audience == nil else { throw ValidationError("a sealed send names its users with --to, not with --audience") }
         guard hub.hub == nil else { throw ValidationError("a hub stores no content: --seal needs an app backend") }
         _ = try users
+        guard content != "-", thumb != "-" else {
+            throw ValidationError("--seal reads the type of a content from the ending of its file name; name a file, not '-'")
+        }
         guard preview != .open else { throw ValidationError("a sealed send shows Apple nothing, so not with --preview open") }
     }
 
@@ -79,9 +82,7 @@ extension SendCommand {
         guard let format = MediaFormat(fileName: name) else {
             throw InputFault("\(name) has an ending of no type that a device takes", .badInput)
         }
-        guard let bytes = try? Data(contentsOf: URL(filePath: path)) else {
-            throw InputFault("\(path) cannot be read", .noInput)
-        }
+        let bytes = try ContentInput.read(path)
         return SealingPart(bytes: bytes, format: format, fileName: name)
     }
 }

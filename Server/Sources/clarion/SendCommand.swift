@@ -36,7 +36,7 @@ struct SendCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("What Apple may read: open or neutral.", valueName: "policy"))
     var preview: PreviewPolicy?
 
-    @Option(help: "A picture to carry.")
+    @Option(help: "A picture to carry; '-' reads it, as every other content, from standard input.")
     var picture: String?
 
     @Option(help: "A sound to carry.")
@@ -83,6 +83,9 @@ struct SendCommand: AsyncParsableCommand {
     @Flag(help: "Wait until every device has an outcome, at most a minute, and print the counts.")
     var wait = false
 
+    @Flag(help: "Print JSON.")
+    var json = false
+
     func validate() throws {
         guard [picture, sound, video, file, link, coupon].count(where: { $0 != nil }) <= 1 else {
             throw ValidationError("a notification carries one of --picture, --sound, --video, --file, --link and --coupon")
@@ -96,6 +99,9 @@ struct SendCommand: AsyncParsableCommand {
 
     func run() async throws {
         if hub.hub != nil { return try await sendThroughHub() }
+        if content == "-", ProcessInfo.processInfo.environment["CLARION_PASSWORD"] == nil {
+            throw ValidationError("standard input holds the content, so the password has to be in CLARION_PASSWORD")
+        }
         let client = try server.client()
         try await client.use { client in
             let key = idempotencyKey ?? UUID().uuidString
@@ -103,9 +109,17 @@ struct SendCommand: AsyncParsableCommand {
                 seal
                 ? try await sendSealed(client, idempotencyKey: key)
                 : try await client.send(request, content: content, idempotencyKey: key)
-            print("id \(answer.id)\ntracking \(answer.trackingID)")
-            Terminal.note("readable by \(answer.readableBy)")
-            if wait { try await report(on: answer, client) }
+            var report = Report(answer)
+            if !json {
+                print("id \(answer.id)\ntracking \(answer.trackingID)")
+                Terminal.note("readable by \(answer.readableBy)")
+            }
+            // With --json the answer is printed with the status, and without it when there is none to be had.
+            defer { if json, let text = try? JSONOutput.text(of: report) { print(text) } }
+            guard wait else { return }
+            let status = try await client.waitUntilFinal(answer.id, atMost: .seconds(60))
+            report.status = status
+            try tell(status)
         }
     }
 
@@ -134,11 +148,24 @@ struct SendCommand: AsyncParsableCommand {
 
     var content: String? { picture ?? sound ?? video ?? file }
 
-    private func report(on answer: SendAnswer, _ client: BackendClient) async throws {
-        let status = try await client.waitUntilFinal(answer.id, atMost: .seconds(60))
+    /// What `--json` prints.
+    private struct Report: Encodable {
+        var id: String
+        var trackingId: String
+        var readableBy: String
+        /// Present with `--wait`.
+        var status: SendStatus?
+
+        init(_ answer: SendAnswer) {
+            (id, trackingId, readableBy) = ("\(answer.id)", answer.trackingID, answer.readableBy)
+        }
+    }
+
+    /// Prints the counts in words and ends with the exit code of the state.
+    private func tell(_ status: SendStatus) throws {
         var counts = status.outcomes.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
         if status.state == "completed", status.outcomes.values.allSatisfy({ $0 == 0 }) { counts = ["no device matched"] }
-        print(([status.state] + counts).joined(separator: ", "))
+        if !json { print(([status.state] + counts).joined(separator: ", ")) }
         for line in OutcomeHint.lines(for: status.outcomes) { Terminal.note(line) }
         if !BackendClient.finalStates.contains(status.state) {
             Terminal.note("clarion: it has not ended after a minute and goes on; the server's log says what it waits for")

@@ -36,6 +36,41 @@ enum Terminal {
         }
     }
 
+    /// Whether a question can be asked.
+    static var isInteractive: Bool { isatty(STDIN_FILENO) == 1 }
+
+    /// Shows how far long work is, on standard error: one line that is written anew four times a second on a terminal, else a line
+    /// every ten seconds. `done` is in bytes, as `total`.
+    static func showProgress(
+        of total: Int64, done: @escaping @Sendable () -> Int64, during work: @escaping @Sendable () async throws -> Void
+    ) async throws {
+        let (meter, start, isTerminal) = (ProgressMeter(total: total), ContinuousClock.now, isatty(STDERR_FILENO) == 1)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await work() }
+            group.addTask {
+                while (try? await Task.sleep(for: isTerminal ? .milliseconds(250) : .seconds(10))) != nil {
+                    let line = meter.line(done: done(), after: ContinuousClock.now - start)
+                    if isTerminal { noteInPlace(line) } else { note(line) }
+                }
+            }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+        if isTerminal { noteInPlace("") }
+    }
+
+    /// Writes over the line of the cursor.
+    private static func noteInPlace(_ line: String) {
+        let bytes = Array("\r\u{1B}[2K\(line)".utf8)
+        _ = bytes.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+
+    /// Asks a question; everything but `y` and `yes` is no.
+    static func confirm(_ question: String) -> Bool {
+        note("\(question) [y/N]")
+        return ["y", "yes"].contains(readLine()?.lowercased())
+    }
+
     /// Asks for a password without showing it. Without a terminal it is the next line of standard input.
     static func askPassword(_ question: String) throws -> SecretText {
         let isTerminal = isatty(STDIN_FILENO) == 1

@@ -69,7 +69,7 @@ enum NodeDatabase {
         let place = place(settings)
         return switch fault {
         case .lockedByAnotherProcess:
-            "another server uses \(settings.dataDirectory); stop it, or give this one another data-directory"
+            "another server uses \(settings.dataDirectory); stop it, or name another directory for this one"
         case .newerSchema(DatabaseMove.mark, _):
             "a move into the database \(place) is not finished; run clarion database move again"
         case .newerSchema(let found, let known):

@@ -35,3 +35,29 @@ extension SettingsReport {
     /// How many settings have another value than their default. A default that is written out is none of them.
     var changedCount: Int { resolutions.count { !$0.isStandard } }
 }
+
+extension SettingsReport: Encodable {
+    private struct Entry: Encodable {
+        var name: String
+        /// Absent when there is no value.
+        var value: [String]?
+        var origin: String
+        /// Sources of lower rank that name the setting too.
+        var overrides: [String]
+        var isDefault: Bool
+    }
+
+    private enum CodingKeys: String, CodingKey { case file, settings }
+
+    /// Writes `file` and `settings`. The value of a secret is `(secret)`.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encodeIfPresent(file, forKey: .file)
+        let entries = resolutions.map { each in
+            Entry(
+                name: each.key, value: each.isSecret ? each.texts.map { _ in [SecretText("").description] } : each.texts,
+                origin: each.origin.description, overrides: each.hidden.map(\.description), isDefault: each.isStandard)
+        }
+        try container.encode(entries, forKey: .settings)
+    }
+}

@@ -1,12 +1,12 @@
-/// Finds the word that somebody may have meant.
-enum Spelling {
+/// Finds the word that was probably meant by a mistyped one.
+public enum Spelling {
     /// The sentence about an unknown key, with the nearest known one if there is one.
     static func unknown(_ word: String, among known: [String], show: (String) -> String = { $0 }) -> String {
         nearest(to: word, among: known).map { "is not a setting; did you mean \(show($0))?" } ?? "is not a setting"
     }
 
     /// The known word that is so near that it was probably meant.
-    static func nearest(to word: String, among known: some Sequence<String>) -> String? {
+    public static func nearest(to word: String, among known: some Sequence<String>) -> String? {
         let nearest = known.map { (distance: distance(word, $0), key: $0) }.min { $0.distance < $1.distance }
         guard let nearest, nearest.distance <= max(2, word.count / 4) else { return nil }
         return nearest.key

@@ -1,0 +1,174 @@
+import ClarionTesting
+import DeviceSimulation
+import Foundation
+import RichPushModel
+import Testing
+
+@testable import ClarionServer
+
+/// What a person or a script meets at the command line, with the real program.
+@Suite("The command line")
+struct CommandLineTests {
+    private struct Answer {
+        var status: Int32
+        /// Standard output and standard error.
+        var text: String
+    }
+
+    /// Runs a line of the shell, in which `$CLARION` is the program. Standard input is empty unless the line says otherwise.
+    private static func shell(_ line: String, _ environment: [String: String] = [:]) async throws -> Answer {
+        try await TemporaryFolder.use { folder in
+            let output = folder + "/output"
+            var command = ChildProcess.Command("/bin/sh", ["-c", "exec </dev/null; \(line)"], output: output)
+            command.environment = ProcessInfo.processInfo.environment.merging(["CLARION": ServerProcess.program]) { _, own in own
+            }
+            .merging(environment) { _, given in given }
+            let status = try await ChildProcess(command).exitStatus()
+            return Answer(status: status, text: try String(contentsOfFile: output, encoding: .utf8))
+        }
+    }
+
+    private static func json<Value: Decodable>(_ answer: Answer, as type: Value.Type = Value.self) throws -> Value {
+        try JSONDecoder().decode(type, from: Data(answer.text.utf8))
+    }
+
+    @Test(
+        "a mistyped command is refused with the one that was probably meant",
+        arguments: [
+            ("sned --message x", "'sned' is not a command of clarion; did you mean 'clarion send'?"),
+            ("user lst", "'lst' is not a command of clarion user; did you mean 'clarion user list'?"),
+            ("help bogus", "'bogus' is not a command of clarion"), ("help user lst", "did you mean 'clarion user list'?"),
+        ])
+    func mistyped(line: String, words: String) async throws {
+        let answer = try await Self.shell("$CLARION " + line)
+        #expect(answer.status == 64)
+        #expect(answer.text.contains(words), "\(answer.text)")
+    }
+
+    @Test("help of a command that exists succeeds", arguments: ["help", "help send", "help user list", "emulator --help"])
+    func help(line: String) async throws {
+        let answer = try await Self.shell("$CLARION " + line)
+        #expect(answer.status == 0)
+        #expect(answer.text.contains("USAGE: clarion"), "\(answer.text)")
+    }
+
+    @Test("completion scripts are printed for three shells", arguments: ["bash", "zsh", "fish"])
+    func completion(shell: String) async throws {
+        let answer = try await Self.shell("$CLARION --generate-completion-script \(shell)")
+        #expect(answer.status == 0)
+        #expect(answer.text.contains("recall"), "the newest command is completed too")
+    }
+
+    private struct Setting: Decodable {
+        var name: String
+        var value: [String]?
+        var origin: String
+        var isDefault: Bool
+    }
+
+    private struct Report: Decodable { var settings: [Setting] }
+
+    @Test("config show prints JSON without secrets, and each value with its origin")
+    func config() async throws {
+        let environment = ["CLARION_S3_SECRET": "hidden", "CLARION_LISTEN_PORT": "1234"]
+        let answer = try await Self.shell("$CLARION config show --json 2>/dev/null", environment)
+        let settings = try Self.json(answer, as: Report.self).settings
+        let port = try #require(settings.first { $0.name == "listen-port" })
+        #expect(port.value == ["1234"] && port.origin == "environment CLARION_LISTEN_PORT" && !port.isDefault)
+        #expect(settings.first { $0.name == "s3-secret" }?.value == ["(secret)"])
+        #expect(!answer.text.contains("hidden"))
+    }
+
+    private struct Check: Decodable {
+        var name: String
+        var verdict: String
+        var found: String
+    }
+
+    @Test("doctor prints JSON with a verdict for each check")
+    func doctor() async throws {
+        try await TemporaryFolder.use { folder in
+            let answer = try await Self.shell("$CLARION doctor --json --data-directory \(folder)/data 2>/dev/null")
+            let checks = try Self.json(answer, as: [Check].self)
+            #expect(checks.count > 3)
+            #expect(checks.allSatisfy { ["good", "notice", "bad"].contains($0.verdict) && !$0.found.isEmpty })
+            #expect(answer.status == (checks.contains { $0.verdict == "bad" } ? 1 : 0))
+        }
+    }
+
+    private struct User: Decodable, Hashable {
+        var name: String
+        var role: String
+    }
+
+    @Test("users are listed as JSON, and one is removed without a terminal only with --yes")
+    func users() async throws {
+        try await Stage.open { stage in
+            try await stage.signIn("alice", on: 1)
+            let node = "--data-directory \(stage.serverDirectory)"
+            let list = try await Self.shell("$CLARION user list --json \(node)")
+            #expect(try Self.json(list, as: [User].self).contains { $0.name == "alice" })
+            let asked = try await Self.shell("echo y | $CLARION user remove alice \(node)")
+            #expect(asked.status == 64)
+            #expect(asked.text.contains("add --yes to remove alice"), "\(asked.text)")
+            #expect(try await Self.shell("$CLARION user list \(node)").text.contains("alice"))
+            let removed = try await Self.shell("$CLARION user remove alice --yes \(node)")
+            #expect(removed.status == 0, "\(removed.text)")
+            #expect(try await !Self.shell("$CLARION user list \(node)").text.contains("alice"))
+        }
+    }
+
+    private struct Sent: Decodable {
+        var id: String
+        var trackingId: String
+        var readableBy: String
+        var status: SendStatus?
+    }
+
+    @Test("a picture from standard input is sent, looked at and recalled, all as JSON")
+    func sendStatusRecall() async throws {
+        try await Stage.open { stage in
+            try await stage.signIn("alice", on: 1)
+            let environment = ["CLARION_SERVER_URL": stage.address, "CLARION_USER": "alice", "CLARION_PASSWORD": "alice"]
+            let picture = try await TemporaryFolder.use { folder in
+                let path = folder + "/picture"
+                try Picture.random(side: 32).write(to: URL(filePath: path))
+                return try await Self.shell(
+                    "cat \(path) | $CLARION send --message hello --picture - --json --wait 2>/dev/null", environment)
+            }
+            let sent = try Self.json(picture, as: Sent.self)
+            #expect(sent.status?.state == "completed" && !sent.trackingId.isEmpty && !sent.readableBy.isEmpty)
+            let status = try await Self.shell("$CLARION status \(sent.id) --json", environment)
+            #expect(try Self.json(status, as: SendStatus.self).outcomes["accepted"] == 1, "\(status.text)")
+            let recalled = try await Self.shell("$CLARION recall \(sent.id)", environment)
+            #expect(recalled.status == 0 && recalled.text == "recalled \(sent.id)\n")
+            let again = try await Self.shell("$CLARION recall \(sent.id)", environment)
+            #expect(again.status == 1)
+            #expect(again.text.contains("not-found"), "\(again.text)")
+        }
+    }
+
+    @Test("a content from standard input needs the password elsewhere")
+    func passwordElsewhere() async throws {
+        let answer = try await Self.shell("echo x | $CLARION send --user alice --message hello --picture -")
+        #expect(answer.status == 64)
+        #expect(answer.text.contains("CLARION_PASSWORD"), "\(answer.text)")
+    }
+
+    @Test("a second demo in the same folder names no option that the demo lacks")
+    func secondDemo() async throws {
+        try await TemporaryFolder.use { folder in
+            let demo = "$CLARION demo --port 0 --directory \(folder)/demo"
+            let answer = try await Self.shell(
+                """
+                \(demo) >\(folder)/log 2>&1 & first=$!
+                for _ in $(seq 300); do grep -q Open \(folder)/log && break; sleep 0.1; done
+                \(demo); status=$?
+                kill $first; wait $first; exit $status
+                """)
+            #expect(answer.status == 1)
+            #expect(answer.text.contains("another server uses"), "\(answer.text)")
+            #expect(!answer.text.contains("data-directory"), "\(answer.text)")
+        }
+    }
+}
