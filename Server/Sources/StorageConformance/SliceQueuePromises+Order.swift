@@ -4,7 +4,7 @@ import Testing
 
 extension SliceQueuePromises {
     /// Who is in the audience is a question of what was committed first, and of no clock.
-    static let ofOrder: [StoragePromise<HubStorage>] = [whateverTheClock, begunLater, retriesInOrder]
+    static let ofOrder: [StoragePromise<HubStorage>] = [whateverTheClock, begunLater, retriesInOrder, endsInOrder]
 
     /// How far the clock is set back, in seconds, and forward.
     private static let jumps: [Int64] = [-86_400, -7_200, -30, 0, 30, 7_200, 86_400]
@@ -97,6 +97,26 @@ extension SliceQueuePromises {
             #expect(due.compactMap { $0.member?.record?.text } == [kept], "\(jump) s")
             _ = try await storage.queue.checkpoint(SliceCheckpoint(lease: lease, now: now, disposition: .finish))
         }
+    }
+
+    private static let endsInOrder = StoragePromise<HubStorage>(
+        "a send has an order number when it has ended or was cancelled, and a later end has a larger one"
+    ) { storage in
+        var ends: [OrderNumber] = []
+        for jump in jumps {
+            let now = Sample.time(jump)
+            for isCancelled in [false, true] {
+                let send = try Sample.send(size: 1, at: now)
+                _ = try await storage.intake.accept(send)
+                let lease = try #require(try await storage.queue.lease(Sample.lease(1, at: now)).first)
+                #expect(try await storage.telemetry.telemetry(of: send.id, in: Sample.hub, at: now)?.endOrder == nil)
+                if isCancelled { #expect(try await storage.intake.cancel(send.id, in: Sample.hub, at: now)) }
+                _ = try await storage.queue.checkpoint(SliceCheckpoint(lease: lease, now: now, disposition: .finish))
+                let end = try await storage.telemetry.telemetry(of: send.id, in: Sample.hub, at: now)?.endOrder
+                ends.append(try #require(end))
+            }
+        }
+        #expect(ends == ends.sorted() && Set(ends).count == ends.count)
     }
 
     private static func candidates(

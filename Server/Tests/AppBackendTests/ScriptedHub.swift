@@ -19,6 +19,7 @@ final class ScriptedHub: HubSending {
         var receipt: SendReceipt
         var state = NotificationState.dispatching
         var endedAt: Timestamp?
+        var endOrder: OrderNumber?
         /// The devices that it matched.
         var devices: [RecordID]
     }
@@ -72,13 +73,14 @@ final class ScriptedHub: HubSending {
     /// What was sent is as if it had never been, as after the hub's own retention.
     func forgetSends() { state.withLock { $0.sends.removeAll() } }
 
-    /// Ends every send.
-    func completeAll() {
+    /// Ends every send; at a place in the order of the backend's database, as a hub does that has the same one.
+    func completeAll(order: OrderNumber? = nil) {
         let now = clock.now
         state.withLock { state in
             for index in state.sends.indices where !state.sends[index].state.isFinal {
                 state.sends[index].state = .completed
                 state.sends[index].endedAt = now
+                state.sends[index].endOrder = order
             }
         }
     }
@@ -121,9 +123,11 @@ final class ScriptedHub: HubSending {
     func telemetry(of id: NotificationID) async throws -> NotificationTelemetry? {
         state.withLock { state in
             state.sends.first { $0.receipt.id == id }.map { sent in
-                NotificationTelemetry(
+                var telemetry = NotificationTelemetry(
                     id: id, state: sent.state, enqueuedAt: sent.receipt.dueAt, dueAt: sent.receipt.dueAt,
                     endedAt: sent.endedAt, outcomes: sent.state == .completed ? [.accepted: sent.devices.count] : [:])
+                telemetry.endOrder = sent.endOrder
+                return telemetry
             }
         }
     }

@@ -1,3 +1,4 @@
+import PushHub
 import RichPushModel
 
 /// Who may list and read a notification (Documentation: access). A value without I/O: the caller brings the user's bindings.
@@ -12,14 +13,14 @@ struct AccessRule: Sendable {
 
     var user: UserID
     var name: UserName
-    var userCreatedAt: Timestamp
-    /// Those that held at or after the notification was due.
+    var userOrder: OrderNumber
+    /// Those that held when the notification began or later.
     var bindings: [Binding]
 
     init(principal: Principal, bindings: [Binding]) {
         user = principal.userID
         name = principal.name
-        userCreatedAt = principal.userCreatedAt
+        userOrder = principal.userOrder
         self.bindings = bindings
     }
 
@@ -32,22 +33,22 @@ struct AccessRule: Sendable {
     }
 
     /// Whether the answer hangs on when the send ended, which is not noted yet: then the hub has to be asked first. A device that
-    /// was there when the send was due gets the same answer either way.
+    /// was there when the send began gets the same answer either way.
     func dependsOnEnd(of notification: RichNotification, at now: Timestamp) -> Bool {
         guard notification.completedAt == nil else { return false }
         var ended = notification
-        ended.completedAt = ended.dueAt
+        (ended.completedAt, ended.endOrder) = (ended.dueAt, ended.order)
         return relation(to: notification, at: now) != relation(to: ended, at: now)
     }
 
     /// A name that was given to somebody new does not open what was sent to the old bearer.
     private func isNamed(in notification: RichNotification) -> Bool {
-        notification.dueAt >= userCreatedAt && notification.audience.wantedTags.contains(.user(name))
+        userOrder <= notification.order && notification.audience.wantedTags.contains(.user(name))
     }
 
     private func isReached(by notification: RichNotification) -> Bool {
         bindings.contains { binding in
-            binding.user == user && binding.held(from: notification.dueAt, until: notification.completedAt)
+            binding.user == user && binding.held(during: notification)
                 && notification.audience.matches(binding.device.matchingTags)
         }
     }

@@ -1,3 +1,4 @@
+import PushHub
 import RichPushModel
 
 /// Who makes a request, after authentication.
@@ -10,22 +11,22 @@ public struct Principal: Hashable, Sendable {
     public var installation: InstallationID?
     /// The digest of that credential. What the caller changes holds only while it is still the installation's.
     public var credentialDigest: [UInt8]?
-    /// When the user was created; what was sent to the same name before belongs to somebody else.
-    public var userCreatedAt: Timestamp
+    /// Where in the order of sends the user was created; what was sent to the same name before belongs to another user.
+    public var userOrder: OrderNumber
     /// The version of the password that was given; what is issued to the caller ends with it.
     public var credentialVersion: Int64
 
     /// Creates a principal.
     public init(
         userID: UserID, name: UserName, role: UserRole, installation: InstallationID? = nil,
-        credentialDigest: [UInt8]? = nil, userCreatedAt: Timestamp = Timestamp(milliseconds: 0), credentialVersion: Int64 = 0
+        credentialDigest: [UInt8]? = nil, userOrder: OrderNumber = OrderNumber(0), credentialVersion: Int64 = 0
     ) {
         self.userID = userID
         self.name = name
         self.role = role
         self.installation = installation
         self.credentialDigest = credentialDigest
-        self.userCreatedAt = userCreatedAt
+        self.userOrder = userOrder
         self.credentialVersion = credentialVersion
     }
 
@@ -33,6 +34,6 @@ public struct Principal: Hashable, Sendable {
     public init(user: User, installation: InstallationID? = nil, credentialDigest: [UInt8]? = nil) {
         self.init(
             userID: user.id, name: user.name, role: user.role, installation: installation, credentialDigest: credentialDigest,
-            userCreatedAt: user.createdAt, credentialVersion: user.credentialVersion)
+            userOrder: user.order, credentialVersion: user.credentialVersion)
     }
 }

@@ -14,7 +14,7 @@ extension RichPushBackend {
     ) async throws -> (RichNotification, AccessRule.Relation) {
         let now = parts.clock.now
         let facts = try await parts.stores.notifications.accessFacts(
-            about: id, for: principal.userID, at: now, limit: Self.bindingLimit)
+            about: id, for: principal.userID, limit: Self.bindingLimit)
         let rule = AccessRule(principal: principal, bindings: facts.bindings)
         guard var found = facts.notification else { throw Self.unseen }
         if rule.dependsOnEnd(of: found, at: now) { found = try await SendEnd(parts: parts).asked(found) }

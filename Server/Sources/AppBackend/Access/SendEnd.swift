@@ -15,9 +15,10 @@ struct SendEnd: Sendable {
         var ended = notification
         // Of what the hub has forgotten nobody knows when it ended; only devices that were there at the start count.
         ended.completedAt = telemetry?.endedAt ?? notification.dueAt
+        ended.endOrder = telemetry == nil ? notification.order : telemetry?.endOrder
         // Without a tracking id the outbox has work left, which a completion would end.
         if notification.trackingID != nil, let end = telemetry?.endedAt {
-            try await parts.stores.notifications.markCompleted(notification.id, at: end)
+            try await parts.stores.notifications.markCompleted(notification.id, at: end, order: ended.endOrder)
         }
         return ended
     }

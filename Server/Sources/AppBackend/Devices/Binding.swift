@@ -10,21 +10,35 @@ public struct Binding: Hashable, Sendable {
     public var user: UserID
     public var device: BoundDevice
     public var from: Timestamp
+    /// Where in the order of sends it began.
+    public var order: OrderNumber
     /// Absent while it holds.
     public var until: Timestamp?
+    /// Where in the order of sends it ended; absent while it holds.
+    public var endOrder: OrderNumber?
 
     /// Creates a binding.
-    public init(number: Int64, user: UserID, device: BoundDevice, from: Timestamp, until: Timestamp?) {
+    public init(
+        number: Int64, user: UserID, device: BoundDevice, from: Timestamp, order: OrderNumber, until: Timestamp? = nil,
+        endOrder: OrderNumber? = nil
+    ) {
         self.number = number
         self.user = user
         self.device = device
         self.from = from
+        self.order = order
         self.until = until
+        self.endOrder = endOrder
     }
 
-    /// Whether it held at any moment of a send's life. A send that has not completed has no end yet.
-    public func held(from start: Timestamp, until end: Timestamp?) -> Bool {
-        (end.map { from <= $0 } ?? true) && (until.map { $0 >= start } ?? true)
+    /// Whether it held at any time of a send's life, by the order of what was committed: no clock has a part in it. A send that has
+    /// not completed has no end yet. Only where a hub elsewhere ended the send, moments say whether a binding that is younger than
+    /// the send began in time.
+    public func held(during notification: RichNotification) -> Bool {
+        if let endOrder, endOrder <= notification.order { return false }
+        if order <= notification.order { return true }
+        if let end = notification.endOrder { return order <= end }
+        return notification.completedAt.map { from <= $0 } ?? true
     }
 }
 

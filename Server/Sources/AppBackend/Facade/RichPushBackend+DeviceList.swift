@@ -16,7 +16,7 @@ extension RichPushBackend {
     /// As above, for an operator. Throws `not-found`.
     public func devices(ofUser name: String) async throws -> DeviceList {
         let user = try await user(name)
-        let bindings = try await parts.stores.bindings.bindings(of: user.id, since: parts.clock.now, limit: Self.bindingLimit)
+        let bindings = try await parts.stores.bindings.bindings(of: user.id, since: .last, limit: Self.bindingLimit)
         return DeviceList(devices: bindings.filter { $0.until == nil }.map { DeviceEntry($0, of: user) })
     }
 }

@@ -35,7 +35,7 @@ extension RichPushBackend {
 
     /// Those without a credential: who has signed in with the new password meanwhile stays.
     private func signOutDevices(of user: UserID) async throws {
-        let bindings = try await parts.stores.bindings.bindings(of: user, since: parts.clock.now, limit: Self.bindingLimit)
+        let bindings = try await parts.stores.bindings.bindings(of: user, since: .last, limit: Self.bindingLimit)
         for binding in bindings where binding.until == nil {
             try await parts.signOut(
                 binding.device.record, of: user, ifStill: BindingState(binding: binding.number, credential: nil))
@@ -58,7 +58,7 @@ extension RichPushBackend {
     public func removeUser(name: String) async throws {
         let id = try await user(name).id
         // The hub first, as in signing out: a removal that is cut off can be repeated, and no device hears of it meanwhile.
-        let bindings = try await parts.stores.bindings.bindings(of: id, since: parts.clock.now, limit: Self.bindingLimit)
+        let bindings = try await parts.stores.bindings.bindings(of: id, since: .last, limit: Self.bindingLimit)
         for binding in bindings where binding.until == nil { _ = try await parts.hub.removeDevice(binding.device.record) }
         let mark = DeviceChange.newMark()
         guard let records = try await parts.stores.users.remove(id, mark: mark, at: parts.clock.now) else {

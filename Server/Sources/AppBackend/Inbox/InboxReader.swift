@@ -59,7 +59,7 @@ struct InboxReader {
             let candidates = try await stores.notifications.find(query)
             guard let oldest = candidates.last else { return nil }
             let bindings = try await stores.bindings.bindings(
-                of: principal.userID, since: candidates.map(\.dueAt).min() ?? now, limit: RichPushBackend.bindingLimit)
+                of: principal.userID, since: candidates.map(\.order).min() ?? .last, limit: RichPushBackend.bindingLimit)
             let rule = AccessRule(principal: principal, bindings: bindings)
             for var candidate in candidates {
                 if rule.dependsOnEnd(of: candidate, at: now) { candidate = try await SendEnd(parts: parts).asked(candidate) }

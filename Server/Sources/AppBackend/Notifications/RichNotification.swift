@@ -14,10 +14,14 @@ public struct RichNotification: Hashable, Sendable {
     public var thumb: ContentRecord?
     public var audience: TagExpression
     public var dueAt: Timestamp
+    /// Where in the order of the database it began.
+    public var order: OrderNumber
     /// After which nobody reads it any more.
     public var expiresAt: Timestamp?
     /// When the hub was done with it; absent until then.
     public var completedAt: Timestamp?
+    /// Where in the order of the database it ended. Absent until then, and when a hub elsewhere was done with it.
+    public var endOrder: OrderNumber?
     public var recalledAt: Timestamp?
     /// The hub's id; absent until the hub has taken it.
     public var trackingID: NotificationID?
@@ -27,8 +31,9 @@ public struct RichNotification: Hashable, Sendable {
     /// Creates a notification.
     public init(
         id: RichID, sender: UserID, senderName: UserName, kind: ContentKind, style: DeliveryStyle, words: NotificationWords,
-        content: ContentRecord?, thumb: ContentRecord?, audience: TagExpression, dueAt: Timestamp, expiresAt: Timestamp?,
-        completedAt: Timestamp? = nil, recalledAt: Timestamp? = nil, trackingID: NotificationID? = nil, isRefused: Bool = false
+        content: ContentRecord?, thumb: ContentRecord?, audience: TagExpression, dueAt: Timestamp, order: OrderNumber,
+        expiresAt: Timestamp?, completedAt: Timestamp? = nil, endOrder: OrderNumber? = nil, recalledAt: Timestamp? = nil,
+        trackingID: NotificationID? = nil, isRefused: Bool = false
     ) {
         self.id = id
         self.sender = sender
@@ -40,8 +45,10 @@ public struct RichNotification: Hashable, Sendable {
         self.thumb = thumb
         self.audience = audience
         self.dueAt = dueAt
+        self.order = order
         self.expiresAt = expiresAt
         self.completedAt = completedAt
+        self.endOrder = endOrder
         self.recalledAt = recalledAt
         self.trackingID = trackingID
         self.isRefused = isRefused

@@ -47,8 +47,8 @@ public protocol BindingStore: Sendable {
     /// Forgets the changes of a record that began before `moment`.
     func endAll(of record: RecordID, begunBefore moment: Timestamp) async throws
 
-    /// The user's bindings that held at or after `moment`, newest first, at most `limit`.
-    func bindings(of user: UserID, since moment: Timestamp, limit: Int) async throws -> [Binding]
+    /// The user's bindings that hold or ended after `mark`, newest first, at most `limit`. With `.last` those that hold.
+    func bindings(of user: UserID, since mark: OrderNumber, limit: Int) async throws -> [Binding]
 }
 
 /// What became of a request to bind.

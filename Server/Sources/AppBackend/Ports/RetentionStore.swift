@@ -12,7 +12,7 @@ public protocol RetentionStore: Sendable {
         endedBefore ended: Timestamp, expiredBefore expired: Timestamp, at now: Timestamp, limit: Int
     ) async throws -> Int
 
-    /// Removes bindings that were closed before `moment` and before the oldest notification that is kept was due, so that none
+    /// Removes bindings that were closed before `moment` and before the oldest notification that is kept began, so that none
     /// can decide about access any more; the tags that only they remember go with them. Returns how many bindings went.
     func removeBindings(closedBefore moment: Timestamp, limit: Int) async throws -> Int
 

@@ -15,11 +15,9 @@ public protocol RichNotificationStore: Sendable {
     /// The notification, whatever its state.
     func notification(_ id: RichID) async throws -> RichNotification?
 
-    /// What decides whether a user may read a notification, of one moment: the notification, and the user's bindings that held at or
-    /// after it was due (`moment`, if there is no such notification), newest first, at most `limit`.
-    func accessFacts(
-        about id: RichID, for user: UserID, at moment: Timestamp, limit: Int
-    ) async throws -> AccessFacts
+    /// What decides whether a user may read a notification, of one moment: the notification, and the user's bindings that held
+    /// when it began or later (those that hold, if there is no such notification), newest first, at most `limit`.
+    func accessFacts(about id: RichID, for user: UserID, limit: Int) async throws -> AccessFacts
 
     /// The notification that this user's repeat key stands for, if any.
     func repeated(_ key: RepeatKey, of user: UserID) async throws -> Acceptance?
@@ -37,8 +35,8 @@ public protocol RichNotificationStore: Sendable {
     /// expire at `now`.
     func markRefused(_ id: RichID, at now: Timestamp) async throws
 
-    /// Notes when the hub was done with it; no work is left.
-    func markCompleted(_ id: RichID, at moment: Timestamp) async throws
+    /// Notes when the hub was done with it, and where in the order of this database, if it is the hub's too; no work is left.
+    func markCompleted(_ id: RichID, at moment: Timestamp, order: OrderNumber?) async throws
 
     /// Recalls it: from then on nobody finds it, and contents that no other notification uses expire at `contentExpiry`.
     /// `false` when it was recalled before.

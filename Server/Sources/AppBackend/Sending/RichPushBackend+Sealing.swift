@@ -41,8 +41,7 @@ extension RichPushBackend {
 
     private static func keys(of name: UserName, _ parts: BackendParts) async throws -> [SealingDirectory.Key] {
         guard let user = try await parts.stores.users.user(named: name) else { return [] }
-        let now = parts.clock.now
-        return try await parts.stores.bindings.bindings(of: user.user.id, since: now, limit: bindingLimit)
+        return try await parts.stores.bindings.bindings(of: user.user.id, since: .last, limit: bindingLimit)
             .filter { $0.until == nil }
             .compactMap { binding in
                 guard let key = binding.device.sealingKey, let id = InstallationID(binding.device.record.text) else { return nil }

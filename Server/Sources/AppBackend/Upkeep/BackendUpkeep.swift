@@ -120,12 +120,14 @@ public struct BackendUpkeep: Sendable {
         guard let telemetry = try await parts.hub.telemetry(of: trackingID) else {
             // The hub has forgotten it, so nothing of it is on its way any more. Nobody knows when it ended: only devices that
             // were there at the start may count.
-            return try await parts.stores.notifications.markCompleted(item.id, at: item.dueAt)
+            return try await parts.stores.notifications.markCompleted(
+                item.id, at: item.dueAt, order: notification.order)
         }
         guard telemetry.state.isFinal else {
             return try await parts.stores.notifications.postpone(item, until: now + pause(for: item))
         }
-        try await parts.stores.notifications.markCompleted(item.id, at: telemetry.endedAt ?? now)
+        try await parts.stores.notifications.markCompleted(
+            item.id, at: telemetry.endedAt ?? now, order: telemetry.endOrder)
     }
 
     /// A tenth of the age, between one second and one minute, with a quarter of jitter so that nodes do not ask in step.

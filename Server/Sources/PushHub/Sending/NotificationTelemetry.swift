@@ -10,6 +10,8 @@ public struct NotificationTelemetry: Hashable, Sendable {
     public var dueAt: Timestamp
     public var startedAt: Timestamp?
     public var endedAt: Timestamp?
+    /// Where in the order of its database the send ended; absent while it goes on, and for a hub elsewhere.
+    public var endOrder: OrderNumber?
     /// Over all platforms.
     public var outcomes: [TargetOutcome: Int]
     /// The same by platform. A native send has its own platform here, even when it reached nobody.

@@ -5,8 +5,6 @@ import RichPushModel
 struct AccessQuestion: Sendable {
     let id: RichID
     let user: UserID
-    /// From when on bindings count, if there is no such notification.
-    let moment: Timestamp
     let limit: Int
 
     /// What decides each question, in their order. A notification that many ask for, as right after its push, is read once.
@@ -25,7 +23,7 @@ struct AccessQuestion: Sendable {
             return AccessFacts(
                 notification: notification,
                 bindings: try SQLBindingStore.bindings(
-                    of: question.user, since: notification?.dueAt ?? question.moment, limit: question.limit, app, connection))
+                    of: question.user, since: notification?.order ?? .last, limit: question.limit, app, connection))
         }
     }
 }

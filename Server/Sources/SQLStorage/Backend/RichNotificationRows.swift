@@ -7,7 +7,7 @@ import TagExpressions
 enum RichNotificationRows {
     private static let own = [
         "rich_id", "sender_id", "sender_name", "kind", "style", "title", "subtitle", "message", "alt_text", "audience", "due_at",
-        "expires_at", "completed_at", "recalled_at", "tracking_id", "refused",
+        "expires_at", "completed_at", "recalled_at", "tracking_id", "refused", "start_order", "end_order",
     ]
 
     /// The columns in the order in which `notification` reads them.
@@ -30,8 +30,9 @@ enum RichNotificationRows {
             id: id, sender: UserID(try row.integer(1)), senderName: senderName, kind: ContentKind(rawValue: try row.text(3)),
             style: style, words: try words(row), content: try ContentRows.record(row, from: own.count),
             thumb: try ContentRows.record(row, from: own.count + ContentRows.width), audience: audience,
-            dueAt: Timestamp(milliseconds: try row.integer(10)), expiresAt: try moment(row, 11),
-            completedAt: try moment(row, 12), recalledAt: try moment(row, 13),
+            dueAt: Timestamp(milliseconds: try row.integer(10)), order: OrderNumber(try row.integer(16)),
+            expiresAt: try moment(row, 11), completedAt: try moment(row, 12),
+            endOrder: try row.optionalInteger(17).map(OrderNumber.init), recalledAt: try moment(row, 13),
             trackingID: try row.optionalText(14).flatMap { NotificationID($0) }, isRefused: try row.integer(15) != 0)
     }
 

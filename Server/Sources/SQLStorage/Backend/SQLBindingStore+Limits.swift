@@ -39,7 +39,7 @@ extension SQLBindingStore {
         let key: [SQLValue] = [.integer(app.number), .integer(user.number)]
         let limit = BindingLimits.bindingsWithinMargin
         let recent = try connection.rows(
-            selectSince, key + [.integer((now - BindingLimits.margin).milliseconds), .integer(Int64(limit + 1))])
+            selectClosedSince, key + [.integer((now - BindingLimits.margin).milliseconds), .integer(Int64(limit + 1))])
         guard recent.count <= limit else { return }
         let kept = try Set(recent.flatMap { try binding($0).device.matchingTags.map { AudienceKey.tag($0).text } })
         for row in try connection.rows(selectIdleTags, key) where !kept.contains(try row.text(0)) {
@@ -60,12 +60,17 @@ extension SQLBindingStore {
         return Int(try connection.row(statement, values)?.integer(0) ?? 0)
     }
 
-    static let limitStatements = [countBindings, countTags, selectIdleTags]
+    static let limitStatements = [countBindings, countTags, selectIdleTags, selectClosedSince]
 
     private static let countBindings = SQLStatement(
         "SELECT COUNT(*) FROM (SELECT binding_id FROM bindings WHERE app_id = $1 AND user_id = $2 LIMIT $3) AS remembered")
     private static let countTags = SQLStatement(
         "SELECT COUNT(*) FROM (SELECT audience_key FROM user_tags WHERE app_id = $1 AND user_id = $2 LIMIT $3) AS remembered")
+    private static let selectClosedSince = SQLStatement(
+        composed: """
+            SELECT \(columns) FROM bindings
+            WHERE app_id = $1 AND user_id = $2 AND (until_at IS NULL OR until_at >= $3) ORDER BY binding_id DESC LIMIT $4
+            """)
     private static let selectIdleTags = SQLStatement(
         """
         SELECT t.audience_key FROM user_tags t WHERE t.app_id = $1 AND t.user_id = $2 AND NOT EXISTS (

@@ -54,9 +54,7 @@ public struct SQLBindingStore: BindingStore {
         }
         if let old { try close(old, app, at: now, connection) }
         try requireRoom(of: user, app, connection)
-        let binding = Binding(
-            number: try BackendRows.next(.binding, of: app, connection), user: user, device: device, from: now, until: nil)
-        try insert(binding, app, connection)
+        let binding = try insert(device, of: user, app, at: now, connection)
         try remember(device.matchingTags, of: user, app, at: now, connection)
         return .bound(binding, replaced: replaced)
     }
@@ -126,15 +124,15 @@ public struct SQLBindingStore: BindingStore {
         return .unbound
     }
 
-    public func bindings(of user: UserID, since moment: Timestamp, limit: Int) async throws -> [Binding] {
-        try await database.reading { [app] in try Self.bindings(of: user, since: moment, limit: limit, app, $0) }
+    public func bindings(of user: UserID, since mark: OrderNumber, limit: Int) async throws -> [Binding] {
+        try await database.reading { [app] in try Self.bindings(of: user, since: mark, limit: limit, app, $0) }
     }
 
     static func bindings(
-        of user: UserID, since moment: Timestamp, limit: Int, _ app: AppID, _ connection: any SQLConnection
+        of user: UserID, since mark: OrderNumber, limit: Int, _ app: AppID, _ connection: any SQLConnection
     ) throws -> [Binding] {
         try connection.rows(
-            selectSince, [.integer(app.number), .integer(user.number), .integer(moment.milliseconds), .integer(Int64(limit))]
+            selectSince, [.integer(app.number), .integer(user.number), .integer(mark.number), .integer(Int64(limit))]
         ).map(binding)
     }
 }
@@ -210,17 +208,20 @@ extension SQLBindingStore {
         try connection.run(closeOne, [.integer(end.milliseconds), .integer(app.number), .integer(binding.number)])
     }
 
-    private static func insert(_ binding: Binding, _ app: AppID, _ connection: any SQLConnection) throws {
-        let device = binding.device
-        try connection.run(
+    private static func insert(
+        _ device: BoundDevice, of user: UserID, _ app: AppID, at now: Timestamp, _ connection: any SQLConnection
+    ) throws -> Binding {
+        let number = try BackendRows.next(.binding, of: app, connection)
+        let order = try connection.row(
             insertOne,
             [
-                .integer(app.number), .integer(binding.number), .integer(binding.user.number), .text(device.record.text),
+                .integer(app.number), .integer(number), .integer(user.number), .text(device.record.text),
                 .text(device.kind.rawValue), .text(device.platform.rawValue), .optional(device.handle?.text),
                 .optional(device.environment), .optional(device.topic),
-                .text(device.tags.map(\.text).joined(separator: ",")), .integer(binding.from.milliseconds),
+                .text(device.tags.map(\.text).joined(separator: ",")), .integer(now.milliseconds),
                 .optional(device.sealingKey), .optional(device.facts?.stored),
-            ])
+            ])?.integer(0)
+        return Binding(number: number, user: user, device: device, from: now, order: OrderNumber(order ?? 0))
     }
 
     static func binding(_ row: SQLRow) throws -> Binding {
@@ -233,8 +234,9 @@ extension SQLBindingStore {
             sealingKey: try row.optionalText(11), facts: try row.optionalText(12).flatMap(DeviceFacts.init(stored:)))
         return Binding(
             number: try row.integer(0), user: UserID(try row.integer(1)), device: device,
-            from: Timestamp(milliseconds: try row.integer(9)),
-            until: try row.optionalInteger(10).map(Timestamp.init(milliseconds:)))
+            from: Timestamp(milliseconds: try row.integer(9)), order: OrderNumber(try row.integer(13)),
+            until: try row.optionalInteger(10).map(Timestamp.init(milliseconds:)),
+            endOrder: try row.optionalInteger(14).map(OrderNumber.init))
     }
 }
 
@@ -247,9 +249,9 @@ extension SQLBindingStore {
             setFacts, closeOne,
         ]
 
-    private static let columns =
+    static let columns =
         "binding_id, user_id, record_id, kind, platform, handle, environment, topic, tags, from_at, until_at, sealing_key, "
-        + "facts"
+        + "facts, from_order, until_order"
 
     private static let selectCurrent = SQLStatement(
         composed: "SELECT \(columns) FROM bindings WHERE app_id = $1 AND record_id = $2 AND until_at IS NULL")
@@ -269,7 +271,7 @@ extension SQLBindingStore {
     static let selectSince = SQLStatement(
         composed: """
             SELECT \(columns) FROM bindings
-            WHERE app_id = $1 AND user_id = $2 AND (until_at IS NULL OR until_at >= $3) ORDER BY binding_id DESC LIMIT $4
+            WHERE app_id = $1 AND user_id = $2 AND (until_order IS NULL OR until_order > $3) ORDER BY binding_id DESC LIMIT $4
             """)
     private static let selectHeld = SQLStatement(
         composed: "SELECT \(columns) FROM bindings WHERE app_id = $1 AND user_id = $2 AND until_at IS NULL")
@@ -280,12 +282,16 @@ extension SQLBindingStore {
         "DELETE FROM user_tags WHERE app_id = $1 AND user_id = $2 AND audience_key = $3")
     private static let insertOne = SQLStatement(
         composed: """
-            INSERT INTO bindings (app_id, \(columns)) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, NULL, $12, $13)
+            INSERT INTO bindings (app_id, \(columns)) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, NULL, $12, $13,
+                \(OrderNumbers.current), NULL) RETURNING from_order
             """)
     static let insertTag = SQLStatement(
         "INSERT INTO user_tags (app_id, user_id, audience_key) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING")
     private static let setFacts = SQLStatement(
         "UPDATE bindings SET facts = $1 WHERE app_id = $2 AND binding_id = $3")
     private static let closeOne = SQLStatement(
-        "UPDATE bindings SET until_at = $1, facts = NULL WHERE app_id = $2 AND binding_id = $3 AND until_at IS NULL")
+        composed: """
+            UPDATE bindings SET until_at = $1, until_order = \(OrderNumbers.current), facts = NULL
+            WHERE app_id = $2 AND binding_id = $3 AND until_at IS NULL
+            """)
 }

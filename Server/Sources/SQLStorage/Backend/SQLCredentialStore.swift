@@ -22,8 +22,8 @@ public struct SQLCredentialStore: CredentialStore {
             guard let row = try connection.row(Self.select, [.integer(app.number), .text(installation.text)]) else { return nil }
             let user = try SQLUserStore.user(row)
             let credential = StoredInstallationCredential(
-                installation: installation, user: user.id, digest: try row.bytes(5),
-                credentialVersion: try row.integer(6), expiresAt: Timestamp(milliseconds: try row.integer(7)))
+                installation: installation, user: user.id, digest: try row.bytes(6),
+                credentialVersion: try row.integer(7), expiresAt: Timestamp(milliseconds: try row.integer(8)))
             return CredentialOfUser(credential: credential, user: user)
         }.map { ($0.credential, $0.user) }
     }
@@ -106,7 +106,7 @@ extension SQLCredentialStore {
         """)
     private static let select = SQLStatement(
         """
-        SELECT u.user_id, u.name, u.role, u.created_at, u.credential_version, c.digest, c.credential_version, c.expires_at
+        SELECT u.user_id, u.name, u.role, u.created_at, u.credential_version, u.order_number, c.digest, c.credential_version, c.expires_at
         FROM installation_credentials c JOIN users u ON u.app_id = c.app_id AND u.user_id = c.user_id
         WHERE c.app_id = $1 AND c.installation_id = $2
         """)

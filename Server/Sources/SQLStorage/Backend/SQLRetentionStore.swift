@@ -30,10 +30,11 @@ public struct SQLRetentionStore: RetentionStore {
 
     public func removeBindings(closedBefore moment: Timestamp, limit: Int) async throws -> Int {
         try await database.writing { [app] connection in
-            let oldest = try connection.row(Self.selectOldest, [.integer(app.number)])?.optionalInteger(0)
-            let horizon = min(moment.milliseconds, oldest ?? .max)
+            // Notifications have their numbers in the order in which they began.
+            let oldest = try connection.row(Self.selectOldest, [.integer(app.number)])?.integer(0) ?? .max
             let closed = try connection.rows(
-                Self.selectClosed, [.integer(app.number), .integer(horizon), .integer(Int64(limit))])
+                Self.selectClosed,
+                [.integer(app.number), .integer(moment.milliseconds), .integer(Int64(limit)), .integer(oldest)])
             guard !closed.isEmpty else { return 0 }
             // Every binding takes a number first, so this orders the sweep against a device that comes with a tag that goes here.
             _ = try BackendRows.next(.binding, of: app, connection)
@@ -66,9 +67,13 @@ extension SQLRetentionStore {
         SELECT rich_id FROM rich_notifications
         WHERE app_id = $1 AND expires_at < $2 AND (work IS NULL OR work = 'track') ORDER BY expires_at, rich_id LIMIT $3
         """)
-    private static let selectOldest = SQLStatement("SELECT MIN(due_at) FROM rich_notifications WHERE app_id = $1")
+    private static let selectOldest = SQLStatement(
+        "SELECT start_order FROM rich_notifications WHERE app_id = $1 ORDER BY rich_id LIMIT 1")
     private static let selectClosed = SQLStatement(
-        "SELECT binding_id, user_id FROM bindings WHERE app_id = $1 AND until_at < $2 ORDER BY until_at, binding_id LIMIT $3")
+        """
+        SELECT binding_id, user_id FROM bindings WHERE app_id = $1 AND until_at < $2 AND until_order <= $4
+        ORDER BY until_at, binding_id LIMIT $3
+        """)
     private static let deleteBinding = SQLStatement("DELETE FROM bindings WHERE app_id = $1 AND binding_id = $2")
     private static let deleteAudit = SQLStatement(
         """

@@ -16,7 +16,9 @@ extension SQLRichNotificationStore {
         guard let id = Int32(exactly: number).flatMap({ RichID(number: $0) }) else {
             throw ServiceError(.quotaExceeded, "the numbers of rich notifications are used up")
         }
-        try connection.run(insertOne, values(draft, id, app, now))
+        // After the number, whose row stays locked: so both are in one order.
+        let order = try OrderNumbers.mark(connection)
+        try connection.run(insertOne, values(draft, id, app, now) + [.integer(order.number)])
         for key in AudienceKey.keys(of: draft.audience).union([.sender(draft.sender)]) {
             try connection.run(insertKey, [.integer(app.number), .text(key.text), .integer(number)])
         }
@@ -84,9 +86,9 @@ extension SQLRichNotificationStore {
         INSERT INTO rich_notifications
             (app_id, rich_id, sender_id, sender_name, kind, style, title, subtitle, message, alt_text, content_id, thumb_id,
              audience, due_at, expires_at, push_body, push_type, priority, collapse_id, hub_key, work, work_at,
-             pushes_per_second, refused)
+             pushes_per_second, start_order, refused)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
-            $23, 0)
+            $23, $24, 0)
         """)
     private static let insertKey = SQLStatement(
         "INSERT INTO audience_index (app_id, audience_key, rich_id) VALUES ($1, $2, $3)")

@@ -27,9 +27,10 @@ extension SQLRichNotificationStore {
         }
     }
 
-    public func markCompleted(_ id: RichID, at moment: Timestamp) async throws {
+    public func markCompleted(_ id: RichID, at moment: Timestamp, order: OrderNumber?) async throws {
         _ = try await database.writing { [app] in
-            try $0.run(Self.complete, [.integer(moment.milliseconds)] + Self.key(id, app))
+            try $0.run(
+                Self.complete, [.integer(moment.milliseconds)] + Self.key(id, app) + [.optional(order?.number)])
         }
     }
 
@@ -93,7 +94,7 @@ extension SQLRichNotificationStore {
         """)
     private static let complete = SQLStatement(
         """
-        UPDATE rich_notifications SET completed_at = $1, ended_at = $1, work = NULL, work_at = NULL
+        UPDATE rich_notifications SET completed_at = $1, ended_at = $1, end_order = $4, work = NULL, work_at = NULL
         WHERE app_id = $2 AND rich_id = $3 AND recalled_at IS NULL AND completed_at IS NULL
         """)
     private static let recall = SQLStatement(

@@ -34,9 +34,9 @@ public struct SQLRichNotificationStore: RichNotificationStore {
     }
 
     public func accessFacts(
-        about id: RichID, for user: UserID, at moment: Timestamp, limit: Int
+        about id: RichID, for user: UserID, limit: Int
     ) async throws -> AccessFacts {
-        try await accessReads.answer(to: AccessQuestion(id: id, user: user, moment: moment, limit: limit))
+        try await accessReads.answer(to: AccessQuestion(id: id, user: user, limit: limit))
     }
 
     public func repeated(_ key: RepeatKey, of user: UserID) async throws -> Acceptance? {

@@ -18,20 +18,21 @@ public struct SQLUserStore: UserStore {
     public func create(name: UserName, role: UserRole, password: PasswordHash?, at now: Timestamp) async throws -> User {
         try await database.writing { [app] connection in
             let id = UserID(try BackendRows.next(.user, of: app, connection))
-            try connection.run(
+            let order = try connection.row(
                 Self.insert,
                 [
                     .integer(app.number), .integer(id.number), .text(name.text), .text(name.folded), .text(role.rawValue),
                     .optional(password?.stored), .integer(now.milliseconds),
-                ])
-            return User(id: id, name: name, role: role, createdAt: now, credentialVersion: 1)
+                ])?.integer(0)
+            return User(
+                id: id, name: name, role: role, createdAt: now, order: OrderNumber(order ?? 0), credentialVersion: 1)
         }
     }
 
     public func user(named name: UserName) async throws -> StoredUser? {
         try await database.reading { [app] connection in
             guard let row = try connection.row(Self.selectByName, [.integer(app.number), .text(name.folded)]) else { return nil }
-            let hash = try row.optionalText(5).flatMap { PasswordHash(stored: $0) }
+            let hash = try row.optionalText(6).flatMap { PasswordHash(stored: $0) }
             return StoredUser(user: try Self.user(row), password: hash)
         }
     }
@@ -91,23 +92,23 @@ extension SQLUserStore {
         guard let role = UserRole(rawValue: try row.text(2)) else { throw SQLFault.unexpectedColumn(2) }
         return User(
             id: UserID(try row.integer(0)), name: name, role: role, createdAt: Timestamp(milliseconds: try row.integer(3)),
-            credentialVersion: try row.integer(4))
+            order: OrderNumber(try row.integer(5)), credentialVersion: try row.integer(4))
     }
 
     static let all = [insert, selectByName, selectByID, updatePassword, updateRole, list, delete]
 
     private static let insert = SQLStatement(
-        """
-        INSERT INTO users (app_id, user_id, name, folded_name, role, password_hash, credential_version, created_at)
-        VALUES ($1, $2, $3, $4, $5, $6, 1, $7)
-        """)
+        composed: """
+            INSERT INTO users (app_id, user_id, name, folded_name, role, password_hash, credential_version, created_at, order_number)
+            VALUES ($1, $2, $3, $4, $5, $6, 1, $7, \(OrderNumbers.current)) RETURNING order_number
+            """)
     private static let selectByName = SQLStatement(
         """
-        SELECT user_id, name, role, created_at, credential_version, password_hash FROM users
+        SELECT user_id, name, role, created_at, credential_version, order_number, password_hash FROM users
         WHERE app_id = $1 AND folded_name = $2
         """)
     private static let selectByID = SQLStatement(
-        "SELECT user_id, name, role, created_at, credential_version FROM users WHERE app_id = $1 AND user_id = $2")
+        "SELECT user_id, name, role, created_at, credential_version, order_number FROM users WHERE app_id = $1 AND user_id = $2")
     private static let updatePassword = SQLStatement(
         """
         UPDATE users SET password_hash = $1, credential_version = credential_version + 1
@@ -116,7 +117,7 @@ extension SQLUserStore {
     private static let updateRole = SQLStatement("UPDATE users SET role = $1 WHERE app_id = $2 AND user_id = $3")
     private static let list = SQLStatement(
         """
-        SELECT user_id, name, role, created_at, credential_version FROM users
+        SELECT user_id, name, role, created_at, credential_version, order_number FROM users
         WHERE app_id = $1 AND folded_name > $2 ORDER BY folded_name LIMIT $3
         """)
     private static let delete = SQLStatement("DELETE FROM users WHERE app_id = $1 AND user_id = $2")

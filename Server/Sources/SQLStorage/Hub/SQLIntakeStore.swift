@@ -101,6 +101,7 @@ public struct SQLIntakeStore: IntakeStore {
         let key: [SQLValue] = [.integer(hub.number), .text(id.text)]
         let time = SQLValue.integer(now.milliseconds)
         guard try connection.run(markCancelled, key + [time]) > 0 else { return false }
+        try connection.run(setEnd, key + [.integer(try OrderNumbers.mark(connection).number)])
         let freed = try connection.run(deleteFreeSlices, key + [time])
         try connection.run(closeSlices, key + [.integer(Int64(freed))])
         try connection.run(deletePending, key)
@@ -149,7 +150,8 @@ extension SQLIntakeStore {
 
     static let all =
         [
-            insert, insertSlice, insertKey, selectKey, markCancelled, deleteFreeSlices, closeSlices, deletePending, takeAnew,
+            insert, insertSlice, insertKey, selectKey, markCancelled, setEnd, deleteFreeSlices, closeSlices, deletePending,
+            takeAnew,
             selectAnswer, keepAnswer,
             selectRemoved,
         ]
@@ -194,6 +196,8 @@ extension SQLIntakeStore {
         UPDATE notifications SET state = 'cancelled', ended_at = $3
         WHERE hub_id = $1 AND notification_id = $2 AND state IN ('scheduled', 'accepted', 'dispatching')
         """)
+    private static let setEnd = SQLStatement(
+        "UPDATE notifications SET end_order = $3 WHERE hub_id = $1 AND notification_id = $2")
     private static let deleteFreeSlices = SQLStatement(
         "DELETE FROM slices WHERE hub_id = $1 AND notification_id = $2 AND (owner IS NULL OR leased_until <= $3)")
     private static let closeSlices = SQLStatement(

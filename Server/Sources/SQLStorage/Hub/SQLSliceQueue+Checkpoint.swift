@@ -76,7 +76,9 @@ extension SQLSliceQueue {
         else { return nil }
         let expired = try connection.row(countExpired, key)?.integer(0) ?? 0
         let end: NotificationState = expired > 0 ? .expired : .completed
-        try connection.run(markEnded, key + [.text(end.rawValue), .integer(checkpoint.now.milliseconds)])
+        let order = try OrderNumbers.mark(connection)
+        try connection.run(
+            markEnded, key + [.text(end.rawValue), .integer(checkpoint.now.milliseconds), .integer(order.number)])
         try connection.run(DirectRows.delete, key)
         return end
     }
@@ -132,5 +134,5 @@ extension SQLSliceQueue {
     private static let countExpired = SQLStatement(
         "SELECT COUNT(*) FROM tallies WHERE hub_id = $1 AND notification_id = $2 AND outcome = 'expired'")
     private static let markEnded = SQLStatement(
-        "UPDATE notifications SET state = $3, ended_at = $4 WHERE hub_id = $1 AND notification_id = $2")
+        "UPDATE notifications SET state = $3, ended_at = $4, end_order = $5 WHERE hub_id = $1 AND notification_id = $2")
 }

@@ -67,6 +67,7 @@ public struct SQLTelemetryStore: TelemetryStore {
             endedAt: try row.optionalInteger(4).map(Timestamp.init(milliseconds:)), format: format,
             isDirect: try row.integer(6) != 0, body: try row.bytes(8))
         if case .native(let platform) = format { telemetry.platformOutcomes[platform] = [:] }
+        telemetry.endOrder = try row.optionalInteger(9).map(OrderNumber.init)
         telemetry.audience = try row.optionalText(7).flatMap { try? TagExpression(parsing: $0) }
         return telemetry
     }
@@ -75,7 +76,8 @@ public struct SQLTelemetryStore: TelemetryStore {
 
     private static let select = SQLStatement(
         """
-        SELECT state, enqueued_at, due_at, started_at, ended_at, format, is_direct, audience, body FROM notifications
+        SELECT state, enqueued_at, due_at, started_at, ended_at, format, is_direct, audience, body, end_order
+        FROM notifications
         WHERE hub_id = $1 AND notification_id = $2
         """)
     private static let selectTallies = SQLStatement(

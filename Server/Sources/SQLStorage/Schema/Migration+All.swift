@@ -20,5 +20,6 @@ extension Migration {
         .deviceChanges,
         .writeTurns,
         .orderNumbers,
+        .accessOrder,
     ]
 }

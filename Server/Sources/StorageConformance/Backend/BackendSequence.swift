@@ -93,6 +93,7 @@ public struct BackendSequence {
         let issued = try Sample.credential(name, of: user, digest: digest, expires: now + .seconds(Int64(number(1...200))))
         let presented = Array(repeating: digest, count: 32)
         let since = now - .seconds(Int64(number(0...300)))
+        let mark = number(0...1) == 0 ? OrderNumber(0) : .last
         let change = DeviceChange(device.record, mark: Int64(number(1...2)))
         switch number(0...8) {
         case 0, 1:
@@ -108,7 +109,7 @@ public struct BackendSequence {
         case 4: try await note("begin") { try await stores.bindings.begin(change, at: now) }
         case 5: try await note("end") { try await stores.bindings.end(change) }
         case 6: try await note("unended") { try await stores.bindings.unended(begunBefore: since, limit: 3).map(\.text) }
-        case 7: try await note("bindings") { try await stores.bindings.bindings(of: user.id, since: since, limit: 3) }
+        case 7: try await note("bindings") { try await stores.bindings.bindings(of: user.id, since: mark, limit: 3) }
         default:
             try await note("credential") {
                 try await stores.credentials.credential(of: issued.installation).map { "\($0.0) \($0.1)" } as Any
@@ -147,7 +148,7 @@ public struct BackendSequence {
         let tracking = NotificationID("tracking-\(number(0...9))") ?? NotificationID()
         switch number(0...6) {
         case 0: try await note("sent") { try await stores.notifications.markSent(id, trackingID: tracking, check: later) }
-        case 1: try await note("completed") { try await stores.notifications.markCompleted(id, at: now) }
+        case 1: try await note("completed") { try await stores.notifications.markCompleted(id, at: now, order: OrderNumber(5)) }
         case 2: try await note("recall") { try await stores.notifications.recall(id, at: now, contentExpiry: later) }
         case 3: try await note("cancelled") { try await stores.notifications.markCancelled(id) }
         case 4 where number(0...2) == 0: try await note("refused") { try await stores.notifications.markRefused(id, at: now) }

@@ -55,11 +55,11 @@ public enum BindingStorePromises {
             try Sample.device("phone-1", handle: 1, tags: ["b"]), to: ada, in: stores, at: Sample.time(5)
         ).binding
         #expect(second.number > first.number && second.from == Sample.time(5))
-        let all = try await stores.bindings.bindings(of: ada.id, since: Sample.start, limit: 10)
+        let all = try await stores.bindings.bindings(of: ada.id, since: OrderNumber(0), limit: 10)
         #expect(all.map(\.number) == [second.number, first.number])
         #expect(all.map(\.until) == [nil, Sample.time(5)])
-        #expect(try await stores.bindings.bindings(of: ada.id, since: Sample.time(6), limit: 10).map(\.number) == [second.number])
-        #expect(try await stores.bindings.bindings(of: ada.id, since: Sample.start, limit: 1).map(\.number) == [second.number])
+        #expect(try await stores.bindings.bindings(of: ada.id, since: .last, limit: 10).map(\.number) == [second.number])
+        #expect(try await stores.bindings.bindings(of: ada.id, since: OrderNumber(0), limit: 1).map(\.number) == [second.number])
     }
 
     private static let refusesTheDevicesOfOthers = StoragePromise<BackendStores>(
@@ -85,7 +85,7 @@ public enum BindingStorePromises {
         let binding = try await bind(device, to: bob, in: stores, at: Sample.time(4)).binding
         #expect(binding.user == bob.id && binding.from == Sample.time(4))
         #expect(try await stores.credentials.credential(of: try #require(InstallationID("phone-1"))) == nil)
-        #expect(try await stores.bindings.bindings(of: ada.id, since: Sample.start, limit: 9).map(\.until) == [Sample.time(4)])
+        #expect(try await stores.bindings.bindings(of: ada.id, since: OrderNumber(0), limit: 9).map(\.until) == [Sample.time(4)])
     }
 
     private static let replacesTheHandle = StoragePromise<BackendStores>(
@@ -230,26 +230,28 @@ public enum BindingStorePromises {
     }
 
     private static let remembers = StoragePromise<BackendStores>(
-        "bindings that ended long ago are left out, those that hold are there whenever they began"
+        "bindings that ended before a send are left out, those that hold are there, however the clock was set in between"
     ) { stores in
         let ada = try await Sample.user("ada", in: stores)
         for number in 1...4 {
             try await bind(
                 try Sample.device("phone-\(number)", handle: number), to: ada, in: stores, at: Sample.time(Int64(number)))
         }
-        for number in 1...2 {
+        var marks = [try await Sample.send(try Sample.draft(from: ada, to: "a"), in: stores).order]
+        for (number, moment) in [(1, Int64(86_400)), (2, -86_400)] {
             let record = try #require(RecordID("phone-\(number)"))
             let state = try await stores.bindings.state(of: record)
             _ = try await stores.bindings.unbind(
-                record, from: ada.id, if: .unchanged(state), mark: 3, at: Sample.time(Int64(10 * number)))
+                record, from: ada.id, if: .unchanged(state), mark: 3, at: Sample.time(moment))
+            marks.append(try await Sample.send(try Sample.draft(from: ada, to: "a"), in: stores).order)
         }
-        func records(since seconds: Int64) async throws -> [String] {
-            try await stores.bindings.bindings(of: ada.id, since: Sample.time(seconds), limit: 9).map(\.device.record.text)
+        func records(since mark: OrderNumber) async throws -> [String] {
+            try await stores.bindings.bindings(of: ada.id, since: mark, limit: 9).map(\.device.record.text)
         }
-        #expect(try await records(since: 0) == ["phone-4", "phone-3", "phone-2", "phone-1"])
-        #expect(try await records(since: 11) == ["phone-4", "phone-3", "phone-2"])
-        #expect(try await records(since: 20) == ["phone-4", "phone-3", "phone-2"], "it held until that very moment")
-        #expect(try await records(since: 21) == ["phone-4", "phone-3"])
+        #expect(try await records(since: marks[0]) == ["phone-4", "phone-3", "phone-2", "phone-1"])
+        #expect(try await records(since: marks[1]) == ["phone-4", "phone-3", "phone-2"])
+        #expect(try await records(since: marks[2]) == ["phone-4", "phone-3"])
+        #expect(try await records(since: .last) == ["phone-4", "phone-3"])
     }
 
     private static let bindsOnce = StoragePromise<BackendStores>(
@@ -262,7 +264,7 @@ public enum BindingStorePromises {
             }
             try await group.waitForAll()
         }
-        let held = try await stores.bindings.bindings(of: ada.id, since: Sample.start, limit: 99).filter { $0.until == nil }
+        let held = try await stores.bindings.bindings(of: ada.id, since: .last, limit: 99).filter { $0.until == nil }
         #expect(held.count == 1)
         #expect(try await stores.bindings.current(try #require(held.first).device.record) == held.first)
     }
