@@ -23,6 +23,7 @@ public final class PooledDatabase: SQLDatabase {
 
     public var dialect: SQLDialect { database.dialect }
     public var lastWriteFault: String? { database.lastWriteFault }
+    public var load: DatabaseLoad { database.load }
 
     public func close() {
         let isFirst = isClosed.withLock { isClosed in

@@ -17,6 +17,7 @@ public final class TwinDatabase: SQLDatabase {
 
     public var dialect: SQLDialect { second.dialect }
     public var lastWriteFault: String? { first.lastWriteFault ?? second.lastWriteFault }
+    public var load: DatabaseLoad { second.load }
 
     public func close() throws {
         defer { try? second.close() }

@@ -16,8 +16,13 @@ public final class PostgresDatabase: SQLDatabase {
     private let clock: any ServiceClock
     private let health: WriteHealth
     private let grace: Duration
+    private let sizes: (readers: Int, writers: Int)
 
     public var lastWriteFault: String? { health.lastFault }
+
+    public var load: DatabaseLoad {
+        DatabaseLoad(reads: reads.load(of: sizes.readers), writes: writes.load(of: sizes.writers), commits: health.commits)
+    }
 
     /// Prepares the connections to a database. A pooler that is not told of is found out at the first statement it loses. Throws `SQLFault.misconfigured` on a machine without PostgreSQL's client library.
     public init(
@@ -27,6 +32,7 @@ public final class PostgresDatabase: SQLDatabase {
         let library = try LibPQ.loaded()
         self.clock = clock
         grace = limits.grace
+        sizes = (limits.readers, limits.writers)
         health = WriteHealth(clock: clock, logger: logger)
         writes = WorkQueue(limit: limits.waiting)
         reads = WorkQueue(limit: limits.waiting)

@@ -29,6 +29,9 @@ public protocol SQLDatabase: Sendable {
     /// kept.
     var lastWriteFault: String? { get }
 
+    /// How busy the connections are now, for metrics. Cheap: it asks the database nothing.
+    var load: DatabaseLoad { get }
+
     /// The names of all tables, in no order.
     func tableNames() async throws -> [String]
 
@@ -36,7 +39,47 @@ public protocol SQLDatabase: Sendable {
     func close() throws
 }
 
+/// How busy a database's connections are at one moment.
+public struct DatabaseLoad: Hashable, Sendable {
+    /// One kind of connections.
+    public struct Pool: Hashable, Sendable {
+        /// Connections that may be open at the same time.
+        public var size: Int
+        /// Connections that work on something.
+        public var inUse: Int
+        /// Transactions that wait for a connection.
+        public var waiting: Int
+
+        /// Creates the numbers of one kind.
+        public init(size: Int, inUse: Int, waiting: Int) {
+            self.size = size
+            self.inUse = inUse
+            self.waiting = waiting
+        }
+    }
+
+    /// Connections that only read.
+    public var reads: Pool
+    /// Connections that write.
+    public var writes: Pool
+    /// Commits that changed something since the database was opened. Small writes share one.
+    public var commits: Int
+
+    /// Creates the numbers of one moment.
+    public init(reads: Pool, writes: Pool, commits: Int) {
+        self.reads = reads
+        self.writes = writes
+        self.commits = commits
+    }
+}
+
 extension SQLDatabase {
+    /// For a database without connections of its own.
+    public var load: DatabaseLoad {
+        DatabaseLoad(
+            reads: .init(size: 0, inUse: 0, waiting: 0), writes: .init(size: 0, inUse: 0, waiting: 0), commits: 0)
+    }
+
     /// For an engine with one writer at a time.
     public func writeAlone<Result: Sendable>(
         _ body: @escaping @Sendable (any SQLConnection) throws -> Result

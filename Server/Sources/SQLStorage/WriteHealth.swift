@@ -10,6 +10,8 @@ public final class WriteHealth: Sendable {
         var name: String?
         /// When a disk was found full last, by the machine's uptime.
         var full: Duration?
+        /// Writes that were kept.
+        var commits = 0
     }
 
     /// PostgreSQL's word for a full disk. There a small write is kept that fits into a page which has room, while larger ones fail:
@@ -30,12 +32,16 @@ public final class WriteHealth: Sendable {
     /// Why the last write failed, for example `SQLITE_FULL` or `disk_full`; `nil` when it was kept.
     public var lastFault: String? { state.withLock { $0.name } }
 
+    /// Commits that changed something and were kept, since the start.
+    public var commits: Int { state.withLock { $0.commits } }
+
     /// A write that changed something is on the disk.
     public func succeeded() {
         let now = clock.uptime
         let before: String? = state.withLock { state in
+            state.commits += 1
             if let full = state.full, now - full < Self.quiet { return nil }
-            defer { state = State() }
+            defer { state = State(commits: state.commits) }
             return state.name
         }
         guard let before else { return }

@@ -25,6 +25,11 @@ final class GroupCommit: Sendable {
         self.health = health
     }
 
+    /// How busy the one connection that writes is.
+    var load: DatabaseLoad.Pool {
+        queue.withLock { .init(size: 1, inUse: $0.isDraining ? 1 : 0, waiting: $0.waiting.count) }
+    }
+
     func run<Result: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> Result) async throws -> Result {
         try await withCheckedThrowingContinuation { continuation in
             enqueue(TypedWrite(body: body, continuation: continuation))

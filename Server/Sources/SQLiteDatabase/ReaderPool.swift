@@ -56,6 +56,13 @@ final class ReaderPool: Sendable {
     /// How many wait for a connection.
     var waitingCount: Int { state.withLock { $0.waiting.count } }
 
+    /// How busy the connections are.
+    var load: DatabaseLoad.Pool {
+        state.withLock { state in
+            .init(size: connections.count, inUse: connections.count - state.free.count, waiting: state.waiting.count)
+        }
+    }
+
     func run<Result: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> Result) async throws -> Result {
         // The callback form: a worker that is being stopped still has to read and to store what became of its last batch.
         try await withCheckedThrowingContinuation { continuation in

@@ -25,6 +25,8 @@ public final class SQLiteDatabase: SQLDatabase {
     /// Why the last write could not be kept, for example `SQLITE_FULL` for a full disk; `nil` since one was kept.
     public var lastWriteFault: String? { health.lastFault }
 
+    public var load: DatabaseLoad { DatabaseLoad(reads: reads.load, writes: writes.load, commits: health.commits) }
+
     /// Opens the file, creating it (mode 0600) if absent. Throws `SQLFault.lockedByAnotherProcess` when another server has
     /// it, `unavailable` when it cannot be opened, and what `beforeOpening` throws, which runs once a server has the lock.
     public init(

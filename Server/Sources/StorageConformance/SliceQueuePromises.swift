@@ -225,13 +225,15 @@ public enum SliceQueuePromises {
         _ = try await storage.intake.accept(try Sample.send())
         _ = try await storage.intake.accept(try Sample.send(due: Sample.time(50)))
         #expect(
-            try await storage.telemetry.backlog(at: Sample.start) == .init(due: [.small: 1, .large: SlicePlan.split], waiting: 1))
+            try await storage.telemetry.backlog(at: Sample.start)
+                == .init(due: [.small: 1, .large: SlicePlan.split], waiting: 1, oldestDueAt: Sample.start))
         _ = try await storage.queue.lease(Sample.lease(3))
         #expect(
             try await storage.telemetry.backlog(at: Sample.time(1))
-                == .init(due: [.large: SlicePlan.split - 2], waiting: 1, leased: 3))
+                == .init(due: [.large: SlicePlan.split - 2], waiting: 1, leased: 3, oldestDueAt: Sample.start))
         #expect(
-            try await storage.telemetry.backlog(at: Sample.time(60)) == .init(due: [.small: 2, .large: SlicePlan.split]))
+            try await storage.telemetry.backlog(at: Sample.time(60))
+                == .init(due: [.small: 2, .large: SlicePlan.split], oldestDueAt: Sample.start))
     }
 
     private static let checksRetriesAgain = StoragePromise<HubStorage>(

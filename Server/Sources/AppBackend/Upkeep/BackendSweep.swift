@@ -16,17 +16,25 @@ struct BackendSweep {
     let parts: BackendParts
     let strays: StrayWalk
 
-    /// Runs once; whether there is more to remove. A kind that fails keeps none of the others from its turn; the first failure is
-    /// thrown at the end.
-    func run() async throws -> Bool {
+    /// What one run did.
+    struct Report {
+        /// Whether there is more to remove.
         var isMore = false
+        /// Rows that were removed.
+        var removed = 0
+    }
+
+    /// Runs once. A kind that fails keeps none of the others from its turn; the first failure is
+    /// thrown at the end.
+    func run() async throws -> Report {
+        var report = Report()
         var failure: (any Error)?
         for step in steps {
-            do { isMore = try await repeated(step) || isMore } catch { failure = failure ?? error }
+            do { try await run(step, &report) } catch { failure = failure ?? error }
         }
         do { try await removeOrphans() } catch { failure = failure ?? error }
         if let failure { throw failure }
-        return isMore
+        return report
     }
 
     private typealias Step = (_ limit: Int) async throws -> Int
@@ -48,9 +56,13 @@ struct BackendSweep {
         ]
     }
 
-    private func repeated(_ step: Step) async throws -> Bool {
-        for _ in 0..<Self.mostBatches where try await step(Self.batch) == 0 { return false }
-        return true
+    private func run(_ step: Step, _ report: inout Report) async throws {
+        for _ in 0..<Self.mostBatches {
+            let removed = try await step(Self.batch)
+            guard removed > 0 else { return }
+            report.removed += removed
+        }
+        report.isMore = true
     }
 
     /// A device goes with its credential: it could not sign out any more, and would be sent what is for its user for ever.

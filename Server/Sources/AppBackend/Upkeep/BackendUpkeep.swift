@@ -22,9 +22,11 @@ public struct BackendUpkeep: Sendable {
     private let rounds: TroubleLog
     private let sweeps: TroubleLog
     private let changes: TroubleLog
+    private let swept: @Sendable (_ removed: Int) -> Void
 
-    /// Creates the upkeep of a backend.
-    public init(of backend: RichPushBackend) {
+    /// Creates the upkeep of a backend. `swept` is called after each sweep that succeeded, with how many rows it removed.
+    public init(of backend: RichPushBackend, swept: @escaping @Sendable (_ removed: Int) -> Void = { _ in }) {
+        self.swept = swept
         parts = backend.parts
         outbox = backend.outbox
         rounds = TroubleLog("A round of outbox work failed", logger: parts.logger)
@@ -100,7 +102,11 @@ public struct BackendUpkeep: Sendable {
 
     /// Removes what its time has passed, a bounded number of each kind; whether there is more.
     @discardableResult
-    public func sweep() async throws -> Bool { try await BackendSweep(parts: parts, strays: strays).run() }
+    public func sweep() async throws -> Bool {
+        let report = try await BackendSweep(parts: parts, strays: strays).run()
+        swept(report.removed)
+        return report.isMore
+    }
 
     private func perform(_ item: OutboxWork) async throws {
         switch item.task {

@@ -57,7 +57,7 @@ extension Doctor {
     }
 
     /// What this user may still write, in bytes.
-    private static func freeSpace(at path: String) -> Int64? {
+    static func freeSpace(at path: String) -> Int64? {
         var space = statvfs()
         guard statvfs(path, &space) == 0 else { return nil }
         return Int64(clamping: UInt64(space.f_bavail).multipliedReportingOverflow(by: UInt64(space.f_frsize)).partialValue)

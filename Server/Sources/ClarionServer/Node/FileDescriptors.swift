@@ -27,14 +27,21 @@ enum FileDescriptors {
     /// A client may have a connection and a file that it reads.
     static func connections(withFiles limit: Int) -> Int { max(16, (limit - reserve) / 2) }
 
+    /// How many files and sockets the process may have open now.
+    static var limit: Int {
+        var limits = rlimit()
+        return getrlimit(resource, &limits) == 0 ? Int(clamping: limits.rlim_cur) : 1_024
+    }
+
+    #if canImport(Glibc)
+        private static var resource: __rlimit_resource_t { __rlimit_resource_t(RLIMIT_NOFILE.rawValue) }
+    #else
+        private static var resource: Int32 { RLIMIT_NOFILE }
+    #endif
+
     /// Raises the soft limit, which many systems keep low for the sake of old programs, as far as `wanted` connections need it
     /// and the hard limit allows; gives what holds then.
     private static func raisedLimit(for wanted: Int) -> Int {
-        #if canImport(Glibc)
-            let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-        #else
-            let resource = RLIMIT_NOFILE
-        #endif
         var limits = rlimit()
         guard getrlimit(resource, &limits) == 0 else { return 1_024 }
         let needed = rlim_t(wanted * 2 + reserve)

@@ -1,5 +1,6 @@
 import AppBackend
 import ContentStorage
+import Metrics
 import PushHub
 import RichPushModel
 import SQLStorage
@@ -43,9 +44,14 @@ struct NodeStorage: Sendable {
     ///
     /// Throws `ServiceError` with a sentence for the operator: a directory that cannot be made, a second server on the same
     /// file, a database of a newer version, or one that cannot be reached.
-    static func open(_ settings: Settings, access: Access, clock: any ServiceClock) async throws -> NodeStorage {
+    ///
+    /// With `metrics` the operations of the database are timed there.
+    static func open(
+        _ settings: Settings, access: Access, clock: any ServiceClock, metrics: (any MetricsFactory)? = nil
+    ) async throws -> NodeStorage {
         try requireWholeRows(settings)
-        let database = try NodeDatabase.open(settings, access)
+        let opened = try NodeDatabase.open(settings, access)
+        let database = metrics.map { MeasuredDatabase(opened, clock: clock, factory: $0) } ?? opened
         do {
             try await NodeDatabase.prepare(database, settings, access, clock)
             return try await NodeStorage(database, settings, access, clock)

@@ -66,7 +66,8 @@ extension ServerNode {
 
     /// Imports and exports; `nil` where their files are not open.
     static func jobs(
-        _ storage: NodeStorage, _ dispatch: DispatchSettings, _ clock: any ServiceClock, _ logger: Logger,
+        _ storage: NodeStorage, _ dispatch: DispatchSettings, _ clock: any ServiceClock, _ metrics: any MetricsFactory,
+        _ logger: Logger,
         _ makeHub: @escaping @Sendable (HubRecord) -> NotificationHub
     ) -> HubJobs? {
         guard let containers = storage.containers else { return nil }
@@ -74,11 +75,12 @@ extension ServerNode {
         var settings = HubJobs.Settings()
         settings.owner = dispatch.owner
         settings.takeover = dispatch.takeover
+        let counted = JobMetrics(factory: metrics)
         return HubJobs(
             store: storage.jobStore, containers: containers, devices: storage.hubStores.devices,
             format: RegistrationFileFormat(),
             hub: { id in try await hubs.record(of: id).map(makeHub) }, clock: clock, logger: logger,
-            settings: settings)
+            settings: settings, observe: { counted.note($0) })
     }
 
     static func backendSettings(_ settings: Settings) -> BackendSettings {
@@ -117,7 +119,7 @@ extension ServerNode {
         return RichPushBackend(
             parts: BackendParts(
                 settings: backendSettings(settings), clock: options.clock, hub: hub, stores: stores,
-                contentStore: storage.contents.store,
+                contentStore: MeasuredContentStore(storage.contents.store, clock: options.clock, factory: options.metrics),
                 authenticator: try await authenticator(settings, options, stores, hasher), hasher: hasher,
                 ticketSigner: storage.tickets, observer: options.backendObserver, logger: logger,
                 pushEnvironments: environments))

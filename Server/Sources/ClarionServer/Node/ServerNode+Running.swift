@@ -57,7 +57,9 @@ extension ServerNode {
         if let pictureToStore { services.append(Self.ending { await cancelWhenGracefulShutdown { await pictureToStore.run() } }) }
         let metrics = MetricsUpkeep(
             telemetry: storage.hubStores.telemetry, clients: { delivery.clients.numbers },
-            tokenAge: { delivery.tokens.oldestAgeInUse }, factory: options.metrics, clock: options.clock, logger: logger)
+            tokenAge: { delivery.tokens.oldestAgeInUse }, databaseLoad: { storage.database.load },
+            freeBytes: { [directory = settings.dataDirectory] in Doctor.freeSpace(at: directory) }, factory: options.metrics,
+            clock: options.clock, logger: logger)
         services.append(ClosureService { await cancelWhenGracefulShutdown { await metrics.run() } })
         services.append(
             Self.ending {
@@ -72,16 +74,24 @@ extension ServerNode {
 
     /// What sends, and what keeps things in order.
     private func work() -> [any Service] {
+        let sweeps = SweepMetrics(factory: options.metrics)
         var services: [any Service] = [
             Self.ending {
                 await dispatcher.run()
                 logger.info("The dispatcher has stopped")
             },
-            ClosureService { await cancelWhenGracefulShutdown { await BackendUpkeep(of: backend).run() } },
+            ClosureService { await cancelWhenGracefulShutdown { await backendUpkeep(sweeps).run() } },
         ]
         if let jobs { services.append(ClosureService { await cancelWhenGracefulShutdown { await jobs.run() } }) }
-        for upkeep in upkeep() { services.append(ClosureService { await cancelWhenGracefulShutdown { await upkeep.run() } }) }
+        for upkeep in upkeep() {
+            services.append(ClosureService { await cancelWhenGracefulShutdown { await upkeep.run(metrics: sweeps) } })
+        }
         return services
+    }
+
+    private func backendUpkeep(_ sweeps: SweepMetrics) -> BackendUpkeep {
+        let clock = options.clock
+        return BackendUpkeep(of: backend) { sweeps.succeeded(.backend, removed: $0, at: clock.now) }
     }
 
     /// A part that may be done before it is told to stop, which the group takes for a failure.

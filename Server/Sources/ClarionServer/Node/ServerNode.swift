@@ -44,7 +44,8 @@ public struct ServerNode: Sendable {
         group: any EventLoopGroup = .singletonMultiThreadedEventLoopGroup,
         logger: Logger
     ) async throws -> ServerNode {
-        let storage = try await NodeStorage.open(settings, access: .server, clock: options.clock)
+        let storage = try await NodeStorage.open(
+            settings, access: .server, clock: options.clock, metrics: options.metrics)
         let signal = DispatchSignal()
         let membership = Self.membership(settings, storage, signal, options.metrics, logger)
         do {
@@ -78,9 +79,10 @@ public struct ServerNode: Sendable {
         }
         delivery = try NodeDelivery(
             settings, catalog: catalog, clock: options.clock, group: group, observer: options.clientObserver, logger: logger)
-        let observer = HubObservers(observers: [PushMetrics(factory: options.metrics)] + [options.hubObserver].compactMap(\.self))
-        let stores = storage.hubStores
         let clock = options.clock
+        let observer = HubObservers(
+            observers: [PushMetrics(factory: options.metrics, clock: clock)] + [options.hubObserver].compactMap(\.self))
+        let stores = storage.hubStores
         let aloneSince = settings.database == nil ? clock.now : nil
         let makeHub: @Sendable (HubID, NotificationHub.Settings) -> NotificationHub = { id, common in
             var settings = common
@@ -92,7 +94,7 @@ public struct ServerNode: Sendable {
         let makeServed: @Sendable (HubRecord) -> NotificationHub = { makeHub($0.id, Self.hubSettings(settings, $0)) }
         hubs = HubDirectory(catalog: catalog, registry: storage.hubs) { makeServed($0.record) }
         let dispatch = Self.dispatchSettings(settings, options, storage.identity)
-        jobs = Self.jobs(storage, dispatch, clock, logger, makeServed)
+        jobs = Self.jobs(storage, dispatch, clock, options.metrics, logger, makeServed)
         dispatcher = Dispatcher(
             queue: storage.sliceQueue, transport: delivery.transport, clock: options.clock,
             settings: dispatch, signal: signal, observer: observer,

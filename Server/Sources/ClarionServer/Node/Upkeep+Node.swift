@@ -12,15 +12,21 @@ extension Upkeep {
 
     /// Removes the telemetry of sends that ended long ago.
     static func telemetry(_ store: any TelemetryStore, clock: any ServiceClock, logger: Logger) -> Upkeep {
-        Upkeep(interval: .seconds(3600), failure: "Old telemetry could not be removed", clock: clock, logger: logger) {
-            while try await store.sweep(endedBefore: clock.now - telemetryRetention, limit: batch) > 0 {}
+        Upkeep(
+            name: .telemetry, interval: .seconds(3600), failure: "Old telemetry could not be removed", clock: clock,
+            logger: logger
+        ) {
+            try await total { try await store.sweep(endedBefore: clock.now - telemetryRetention, limit: batch) }
         }
     }
 
     /// Removes devices that have expired.
     static func devices(_ store: any DeviceStore, clock: any ServiceClock, logger: Logger) -> Upkeep {
-        Upkeep(interval: .seconds(3600), failure: "Expired devices could not be removed", clock: clock, logger: logger) {
-            while try await store.sweep(expiredBefore: clock.now, limit: batch) > 0 {}
+        Upkeep(
+            name: .devices, interval: .seconds(3600), failure: "Expired devices could not be removed", clock: clock,
+            logger: logger
+        ) {
+            try await total { try await store.sweep(expiredBefore: clock.now, limit: batch) }
         }
     }
 
@@ -28,19 +34,31 @@ extension Upkeep {
     static func jobs(
         _ store: any JobStore, _ files: any ContainerStore, clock: any ServiceClock, logger: Logger
     ) -> Upkeep {
-        Upkeep(interval: .seconds(3600), failure: "Old jobs and files could not be removed", clock: clock, logger: logger) {
+        Upkeep(
+            name: .jobs, interval: .seconds(3600), failure: "Old jobs and files could not be removed", clock: clock,
+            logger: logger
+        ) {
             let moment = clock.now - jobRetention
-            while try await store.sweep(endedBefore: moment, limit: batch) > 0 {}
-            _ = try await files.sweep(writtenBefore: moment)
+            let jobs = try await total { try await store.sweep(endedBefore: moment, limit: batch) }
+            return try await jobs + files.sweep(writtenBefore: moment)
         }
     }
 
     /// Deletes what removed hubs hold.
     static func hubs(_ registry: HubRegistry, clock: any ServiceClock, logger: Logger) -> Upkeep {
         Upkeep(
-            interval: .seconds(30), failure: "What a removed hub held could not be deleted", clock: clock, logger: logger
+            name: .hubs, interval: .seconds(30), failure: "What a removed hub held could not be deleted", clock: clock,
+            logger: logger
         ) {
             while try await registry.clearStep(), !Task.isCancelled {}
+            return nil
         }
+    }
+
+    /// Repeats a step until it removes nothing; returns how much all steps removed.
+    private static func total(_ step: () async throws -> Int) async throws -> Int {
+        var total = 0
+        while case let removed = try await step(), removed > 0 { total += removed }
+        return total
     }
 }

@@ -4,21 +4,24 @@ import RichPushModel
 
 /// Work in small steps that a node does from time to time. Storage that fails is logged and tried again at the next turn.
 struct Upkeep: Sendable {
+    /// How the metrics call it.
+    let name: SweepMetrics.Sweep
     /// From the end of one turn to the next.
     let interval: Duration
     /// The log's sentence for a turn that failed.
     let failure: Logger.Message
     let clock: any ServiceClock
     let logger: Logger
-    /// One turn; it goes on until nothing is left to do.
-    let turn: @Sendable () async throws -> Void
+    /// One turn; it goes on until nothing is left to do. Returns how many rows or files it removed, where that is known.
+    let turn: @Sendable () async throws -> Int?
 
-    /// Works until the task is cancelled.
-    func run() async {
+    /// Works until the task is cancelled. Each turn that succeeds is counted in `metrics`.
+    func run(metrics: SweepMetrics) async {
         let trouble = TroubleLog(failure, logger: logger)
         while !Task.isCancelled {
             do {
-                try await turn()
+                let removed = try await turn()
+                metrics.succeeded(name, removed: removed, at: clock.now)
                 trouble.succeeded()
             } catch is CancellationError {
                 return

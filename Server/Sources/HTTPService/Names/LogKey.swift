@@ -27,6 +27,10 @@ public enum LogKey: String, Sendable, CaseIterable {
     case by
     case token
     case hub
+    // A send
+    case rule
+    case audience
+    case targets
     case slice
     case state
     case job
@@ -54,6 +58,58 @@ public enum LogKey: String, Sendable, CaseIterable {
     case check
     case attempt
     case delayMilliseconds = "delay_ms"
+
+    /// What the key holds, for the documentation.
+    public var meaning: String {
+        switch self {
+        case .requestID: "The number of the request, as in the answer's `X-Request-Id`."
+        case .method: "The request method."
+        case .route: "The template of the route, for example `/api/v1/notifications/{id}`."
+        case .status: "The status code of the answer."
+        case .durationMilliseconds: "How long it took, in milliseconds."
+        case .remoteAddress: "The address of the peer."
+        case .error: "What went wrong, in words."
+        case .errorCode: "The code of the error table, or the name that the database engine gives a fault."
+        case .errorDetail: "What was wrong this time and where."
+        case .errorType: "The type of an unexpected error."
+        case .user: "The name of the user who asked."
+        case .richID: "The id of a notification of the app backend."
+        case .notificationID: "The id of a send at the hub."
+        case .installationID: "The id of an installation of the app."
+        case .record: "The id of a registration."
+        case .by: "What caused a change, for example the record that replaced another."
+        case .token: "At most six characters of a device token."
+        case .hub: "The hub, by name or number."
+        case .rule: "The name of the access rule whose key signed a request."
+        case .audience: "To whom a send goes: `everyone`, `own devices`, `handles`, or a tag expression."
+        case .targets: "How many device handles a direct send names."
+        case .slice: "The number of a slice of a send."
+        case .state: "The state of a send or a job."
+        case .job: "The number of an import or export."
+        case .kind: "The kind of a job or a content."
+        case .reason: "Why, in words."
+        case .count: "How many."
+        case .limit: "The limit that was reached."
+        case .apnsConnection: "The number of a connection to APNs."
+        case .apnsReason: "The reason that APNs or the client gives."
+        case .apnsCode: "The status or error code that APNs gives."
+        case .apnsID: "The `apns-id` of a push."
+        case .environment: "`sandbox` or `production`."
+        case .topic: "The topic of a push."
+        case .keyID: "The id of a signing key."
+        case .connection: "The number of a connection."
+        case .address: "The address of a listener or of another service."
+        case .host: "The name of another host."
+        case .port: "A port."
+        case .path: "A path in the file system."
+        case .component: "The part of the program."
+        case .setting: "The name of a setting."
+        case .version: "The version of a program or a schema."
+        case .check: "The name of a readiness check."
+        case .attempt: "The number of an attempt."
+        case .delayMilliseconds: "How long the program waits, in milliseconds."
+        }
+    }
 }
 
 extension Logger.Metadata {

@@ -1,5 +1,7 @@
-/// The names of all metrics of the server, so that a dashboard has one list to read. A module on a lower floor repeats
-/// its names as text; `MetricName` is where they are declared.
+/// The one table of metrics. `Documentation/Metrics.md` is made from it, and the alert rules and the dashboard in `Deploy/`
+/// may use no other names.
+///
+/// Names follow the rules of Prometheus, so the type and the unit are read from the name: see `kind` and `unit`.
 public enum MetricName: String, Sendable, CaseIterable {
     /// Requests answered, by `route`, `method` and `status`.
     case httpRequests = "clarion_http_requests_total"
@@ -62,39 +64,133 @@ public enum MetricName: String, Sendable, CaseIterable {
     /// Age of the oldest provider token that went out within the last minute.
     case apnsTokenAge = "clarion_apns_token_age_seconds"
 
-    /// What the metric says, for its `# HELP` line.
+    /// Seconds from the moment at which a send is due until APNs has accepted a push of it.
+    case pushLatency = "clarion_push_latency_seconds"
+    /// Seconds that the slice which is due longest has waited.
+    case dispatchLag = "clarion_dispatch_lag_seconds"
+
+    /// Connections that may be open, by `pool`.
+    case databaseConnections = "clarion_database_connections"
+    /// Connections that work on something, by `pool`.
+    case databaseConnectionsInUse = "clarion_database_connections_in_use"
+    /// Transactions that wait for a connection, by `pool`.
+    case databaseWaiting = "clarion_database_transactions_waiting"
+    /// Commits that changed something.
+    case databaseCommits = "clarion_database_commits_total"
+    /// Seconds of a transaction, the wait for a connection included, by `operation`.
+    case databaseOperationDuration = "clarion_database_operation_duration_seconds"
+    /// Transactions that failed because of the database, by `reason`.
+    case databaseFaults = "clarion_database_faults_total"
+
+    /// Seconds of an operation of the content store, by `operation`.
+    case contentOperationDuration = "clarion_content_operation_duration_seconds"
+    /// Operations of the content store that failed, by `operation`.
+    case contentFaults = "clarion_content_faults_total"
+
+    /// Imports and exports that this node works on.
+    case jobsRunning = "clarion_jobs_running"
+    /// Imports and exports that ended on this node, by `state`.
+    case jobsEnded = "clarion_jobs_ended_total"
+    /// When a sweep succeeded last, by `sweep`.
+    case sweepLastSuccess = "clarion_sweep_last_success_timestamp_seconds"
+    /// Rows and files that sweeps removed, by `sweep`.
+    case sweepRemoved = "clarion_sweep_removed_total"
+    /// Free bytes on the disk of the data directory.
+    case diskFree = "clarion_disk_free_bytes"
+
+    /// 1, with the version as a label.
+    case buildInfo = "clarion_build_info"
+    // Names that Prometheus clients share.
+    case processCPU = "process_cpu_seconds_total"
+    case processMemory = "process_resident_memory_bytes"
+    case processStart = "process_start_time_seconds"
+    case processFiles = "process_open_fds"
+    case processFileLimit = "process_max_fds"
+
+    /// What the metric says, for its `# HELP` line and for the documentation.
     public var help: String {
         switch self {
-        case .httpRequests: "Requests answered, by route, method and status."
+        case .httpRequests: "Requests answered."
         case .httpRequestDuration: "Seconds from the head of a request to the head of its answer."
-        case .httpRequestsInFlight: "Requests being handled now."
-        case .httpRequestErrors: "Requests that failed, by error code."
-        case .sendsAccepted: "Sends that the hub accepted."
-        case .sendsEnded: "Sends that reached a final state, by state."
-        case .pushOutcomes: "Outcomes of pushes, each try counted, by result and reason."
+        case .httpRequestsInFlight: "Requests that are handled now."
+        case .httpRequestErrors: "Requests that failed, by the codes of Documentation/Errors.md."
+        case .httpConnections: "Connections that are open now."
+        case .httpConnectionsRefused: "Connections that were refused because connection-limit was reached."
+        case .httpConnectionsStalled:
+            "Connections that were ended because the client was too slow: with its head, its body, or in reading."
+        case .sendsAccepted: "Sends that the hub accepted. From then on they are kept."
+        case .sendsEnded: "Sends that reached a final state."
+        case .pushOutcomes: "Every try of every push. More than the tallies of a send, which count each target once."
         case .pushRetries: "Tries of pushes after the first one of a target."
-        case .pushesInFlight: "Pushes handed to the transport and not back yet."
-        case .slicesInHand: "Slices that this node works on, by weight."
-        case .slices: "Slices to be dispatched by all nodes, by stage."
-        case .nodes: "Nodes that share the database and are there, by role."
+        case .pushesInFlight: "Pushes handed to the APNs client and not back yet, those that wait for a stream included."
+        case .pushLatency:
+            """
+            Seconds from the moment at which a send is due until APNs has accepted a push of it. Each accepted push counts \
+            once.
+            """
+        case .slicesInHand: "Slices that this node works on."
+        case .slices:
+            """
+            Slices to be dispatched by all nodes: due_single, due_small and due_large are free, waiting ones are \
+            scheduled, paced or back off, leased ones are worked on.
+            """
+        case .dispatchLag: "Seconds that the slice which is due longest has waited for a node. 0 when none is due."
+        case .nodes: "Nodes that share the database and were seen within twenty seconds. Only with PostgreSQL."
         case .apnsClients:
-            "Clients of APNs that are open: one for the node's credential, one for each hub that sends with its own."
-        case .apnsConnections: "Connections to APNs, by phase."
-        case .apnsStreamLimit: "Streams that the connections to APNs allow now, together."
+            """
+            APNs clients that are open: one for the credential of the node, one for each hub that sends with its own. At \
+            most 128 of hubs.
+            """
+        case .apnsConnections: "Connections to APNs."
+        case .apnsStreamLimit: "Requests that the connections to APNs allow at the same time, together."
         case .apnsStreams: "Requests to APNs without an answer yet."
-        case .apnsWindow: "Body bytes that the connections to APNs take now, together."
-        case .apnsRoundTrip: "Round trip to APNs in seconds, of the slowest connection, by PING."
+        case .apnsWindow:
+            """
+            Body bytes that the connections to APNs take now, together. Near 0 while pushes wait, the windows are the \
+            limit.
+            """
+        case .apnsRoundTrip:
+            """
+            Seconds of a round trip to APNs, of the slowest connection: from SETTINGS to their acknowledgement, then a \
+            PING a minute.
+            """
         case .apnsQueued: "Pushes that wait for a stream to APNs."
         case .apnsConnected: "Connections to APNs that were made."
         case .apnsConnectFailures: "Attempts to connect to APNs that failed."
-        case .apnsGoAways: "GOAWAY frames from APNs that ended the use of a connection, by reason."
-        case .apnsResets: "Streams that APNs reset after their request was written."
+        case .apnsGoAways: "GOAWAY frames from APNs that ended the use of a connection."
+        case .apnsResets: "Streams that APNs reset after their request was written. The fate of these pushes is unknown."
         case .apnsRequests: "Requests written to APNs, resends included."
         case .apnsResends: "Pushes sent again because APNs provably had not processed them."
-        case .apnsTokenAge: "Age of the oldest provider token in use, in seconds; APNs refuses one older than an hour."
-        case .httpConnections: "Connections that are open now."
-        case .httpConnectionsRefused: "Connections refused because too many were open."
-        case .httpConnectionsStalled: "Connections ended because the client was too slow, by what it was slow with."
+        case .apnsTokenAge:
+            """
+            Age in seconds of the oldest provider token of the last minute. It is renewed at about 45 minutes; APNs \
+            refuses one older than an hour.
+            """
+        case .databaseConnections: "Connections to the database that may be open at the same time."
+        case .databaseConnectionsInUse: "Connections to the database that work on a transaction."
+        case .databaseWaiting: "Transactions that wait for a connection to the database."
+        case .databaseCommits: "Commits that changed something. Small writes at the same time share one."
+        case .databaseOperationDuration:
+            "Seconds of a transaction, the wait for a connection included. A write ends when it is durable."
+        case .databaseFaults:
+            "Transactions that failed because of the database or its connection. Errors of a request do not count."
+        case .contentOperationDuration: "Seconds of an operation of the content store, the disk or the bucket."
+        case .contentFaults: "Operations of the content store that failed. Errors of a request do not count."
+        case .jobsRunning: "Imports and exports that this node works on."
+        case .jobsEnded: "Imports and exports that ended on this node."
+        case .sweepLastSuccess:
+            """
+            When this node last ended a sweep without an error, in seconds since 1970. Most sweeps run once an hour, hubs \
+            and backend each minute.
+            """
+        case .sweepRemoved: "Rows and files that sweeps removed. The sweep hubs does not count."
+        case .diskFree: "Bytes that the server may still write to the disk of the data directory."
+        case .buildInfo: "Always 1. The version of the program is a label."
+        case .processCPU: "Processor time of the process, user and system, in seconds. Linux only."
+        case .processMemory: "Memory of the process that lies in RAM, in bytes. Linux only."
+        case .processStart: "When the process began, in seconds since 1970. Linux only."
+        case .processFiles: "Files and sockets that the process has open. Linux only."
+        case .processFileLimit: "Files and sockets that the process may have open."
         }
     }
 }
@@ -124,4 +220,12 @@ public enum MetricLabel: String, Sendable, CaseIterable {
     case phase
     /// `all`, `api` or `worker`.
     case role
+    /// `read` or `write`.
+    case pool
+    /// What a store was asked to do: `read`, `write` and so on.
+    case operation
+    /// What the upkeep of a node keeps in order: `backend`, `devices`, `hubs`, `jobs`, `telemetry` or `uploads`.
+    case sweep
+    /// The version of the program.
+    case version
 }

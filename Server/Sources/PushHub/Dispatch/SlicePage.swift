@@ -80,6 +80,8 @@ public struct SlicePage: Hashable, Sendable {
     public var message: AcceptedMessage
     /// The pace of the send, if it has one.
     public var pushesPerSecond: Int?
+    /// When the send was due; absent where a store does not know it.
+    public var dueAt: Timestamp?
     public var work: Work
     /// The templates that targets in `work` have. One that is missing has gone since.
     public var templates: [TemplateID: DeviceTemplate] = [:]

@@ -76,6 +76,7 @@ struct SliceWorker: Sendable {
         if !plan.sends.isEmpty {
             var batch = plan.batch(page.message, of: hold.lease.id)
             batch.isExpress = hold.lease.weight == .single
+            batch.dueAt = page.dueAt
             let retries = plan.through == nil ? batch.targets.count : 0
             observer?.sending(batch, of: hold.lease.id.notification, retries: retries)
             outcomes = await transport.send(batch)

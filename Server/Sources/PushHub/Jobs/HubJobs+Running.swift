@@ -45,6 +45,8 @@ extension HubJobs {
             looking.failed(error)
             return false
         }
+        observe(.began)
+        defer { observe(.paused) }
         await perform(lease)
         return true
     }
@@ -61,7 +63,10 @@ extension HubJobs {
                 case .export: try await ExportRun(self, lease).run()
                 default: try await ImportRun(self, lease, hub).run()
                 }
-            if isOver { logger.info("A job is over", metadata: ["job": "\(lease.job.number)"]) }
+            if isOver {
+                logger.info("A job is over", metadata: ["job": "\(lease.job.number)"])
+                observe(.ended(.completed))
+            }
         } catch let error as JobFault {
             await fail(lease, error.reason)
         } catch is CancellationError {
@@ -101,7 +106,9 @@ extension HubJobs {
                 "The files of a job that failed could not be completed",
                 metadata: ["job": "\(lease.job.number)", "error": "\(error)"])
         }
-        _ = try await store.checkpoint(lease, progress, state: .failed, failure: reason, until: clock.now, at: clock.now)
+        let isKept = try await store.checkpoint(
+            lease, progress, state: .failed, failure: reason, until: clock.now, at: clock.now)
+        if isKept { observe(.ended(.failed)) }
     }
 
     /// What storage cannot do now it may do later; in the end the job fails.

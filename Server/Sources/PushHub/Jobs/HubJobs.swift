@@ -48,12 +48,13 @@ public struct HubJobs: Sendable {
     let logger: Logger
     let settings: Settings
     let looking: TroubleLog
+    let observe: @Sendable (JobEvent) -> Void
 
     /// Creates the service. `hub` finds a hub of this node, `nil` when it was removed.
     public init(
         store: any JobStore, containers: any ContainerStore, devices: any DeviceStore, format: any HubFileFormat,
         hub: @escaping @Sendable (HubID) async throws -> NotificationHub?, clock: any ServiceClock, logger: Logger,
-        settings: Settings = Settings()
+        settings: Settings = Settings(), observe: @escaping @Sendable (JobEvent) -> Void = { _ in }
     ) {
         self.store = store
         self.containers = containers
@@ -63,11 +64,22 @@ public struct HubJobs: Sendable {
         self.clock = clock
         self.logger = logger
         self.settings = settings
+        self.observe = observe
         looking = TroubleLog("Jobs cannot be looked for", logger: logger)
     }
 
     /// The files of hubs.
     public var files: any ContainerStore { containers }
+}
+
+/// What happens to the jobs of one node, for metrics.
+public enum JobEvent: Hashable, Sendable {
+    /// This node works on a job.
+    case began
+    /// This node works on it no more; it may have ended, or another turn follows.
+    case paused
+    /// A job has reached its final state.
+    case ended(HubJob.State)
 }
 
 /// What a caller asks a job for.

@@ -50,6 +50,8 @@ public struct PushBatch: Sendable {
     public var targets: PushTargets
     /// Somebody waits for these few pushes: they overtake larger batches that wait in the transport.
     public var isExpress: Bool
+    /// When the send was due, for metrics; absent where nobody measures.
+    public var dueAt: Timestamp?
 
     /// Creates a batch.
     public init(hub: HubID, bodies: [[UInt8]], headers: [Headers], targets: [Target], isExpress: Bool = false) {

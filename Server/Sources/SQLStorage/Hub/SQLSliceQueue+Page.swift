@@ -10,6 +10,7 @@ extension SQLSliceQueue {
             var page = SlicePage(
                 state: send.state, message: send.message, pushesPerSecond: send.pushesPerSecond, work: .wait, pendingCount: 0,
                 nextPendingAt: nil)
+            page.dueAt = send.dueAt
             guard !send.state.isFinal else { return page }
             page.pendingCount = Int(try row.integer(12))
             let canWalk = page.pendingCount < request.pendingLimit && request.lease.cursor < request.lease.last

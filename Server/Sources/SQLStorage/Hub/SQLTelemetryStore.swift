@@ -36,7 +36,10 @@ public struct SQLTelemetryStore: TelemetryStore {
                 switch try row.text(1) {
                 case "leased": backlog.leased += count
                 case "waiting": backlog.waiting += count
-                default: backlog.due[SliceWeight(rawValue: try row.integer(0)) ?? .large, default: 0] += count
+                default:
+                    backlog.due[SliceWeight(rawValue: try row.integer(0)) ?? .large, default: 0] += count
+                    let since = Timestamp(milliseconds: try row.integer(3))
+                    backlog.oldestDueAt = min(backlog.oldestDueAt ?? since, since)
                 }
             }
             return backlog
@@ -87,8 +90,8 @@ public struct SQLTelemetryStore: TelemetryStore {
         """)
     private static let selectBacklog = SQLStatement(
         """
-        SELECT weight, stage, COUNT(*) FROM (
-            SELECT weight, CASE WHEN owner IS NOT NULL AND leased_until > $1 THEN 'leased' WHEN ready_at > $1 THEN 'waiting'
+        SELECT weight, stage, COUNT(*), MIN(ready_at) FROM (
+            SELECT weight, ready_at, CASE WHEN owner IS NOT NULL AND leased_until > $1 THEN 'leased' WHEN ready_at > $1 THEN 'waiting'
                 ELSE 'due' END AS stage FROM slices) AS staged
         GROUP BY weight, stage
         """)

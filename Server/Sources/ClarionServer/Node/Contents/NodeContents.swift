@@ -107,11 +107,12 @@ final class NodeContents: Sendable {
         guard let bucket else { return nil }
         let (clock, formerFiles) = (clock, formerFiles)
         return Upkeep(
-            interval: .seconds(3600), failure: "Uploads that were cut off could not be removed", clock: clock, logger: logger
+            name: .uploads, interval: .seconds(3600), failure: "Uploads that were cut off could not be removed", clock: clock,
+            logger: logger
         ) {
             // First what needs no bucket, which may be away.
-            _ = try await formerFiles?.sweep(writtenBefore: clock.now - Upkeep.jobRetention)
-            _ = try await bucket.removeLeftovers(begunBefore: clock.now - Self.leftoverAge)
+            let files = try await formerFiles?.sweep(writtenBefore: clock.now - Upkeep.jobRetention) ?? 0
+            return try await files + bucket.removeLeftovers(begunBefore: clock.now - Self.leftoverAge)
         }
     }
 

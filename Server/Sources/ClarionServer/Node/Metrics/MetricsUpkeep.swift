@@ -2,6 +2,8 @@ import Logging
 import Metrics
 import PushHub
 import RichPushModel
+import SQLStorage
+import ServerObservability
 
 /// Reads the numbers that are not events, every few seconds, and writes them as metrics.
 struct MetricsUpkeep: Sendable {
@@ -10,6 +12,9 @@ struct MetricsUpkeep: Sendable {
     let telemetry: any TelemetryStore
     let clients: @Sendable () -> APNsClientLedger.Numbers?
     let tokenAge: @Sendable () -> Duration?
+    var databaseLoad: @Sendable () -> DatabaseLoad? = { nil }
+    var freeBytes: @Sendable () -> Int64? = { nil }
+    var process: @Sendable () -> ProcessNumbers? = { ProcessNumbers.current() }
     let factory: any MetricsFactory
     let clock: any ServiceClock
     let logger: Logger
@@ -17,6 +22,7 @@ struct MetricsUpkeep: Sendable {
     /// Works until the task is cancelled.
     func run() async {
         var gauges = NodeGauges(factory: factory)
+        gauges.write(version: ClarionVersion.current, fileLimit: FileDescriptors.limit)
         let trouble = TroubleLog("The backlog could not be counted", logger: logger)
         while !Task.isCancelled {
             await collect(into: &gauges, trouble)
@@ -27,8 +33,12 @@ struct MetricsUpkeep: Sendable {
     func collect(into gauges: inout NodeGauges, _ trouble: TroubleLog) async {
         if let numbers = clients() { gauges.write(numbers) }
         if let age = tokenAge() { gauges.write(tokenAge: age) }
+        if let load = databaseLoad() { gauges.write(load) }
+        if let bytes = freeBytes() { gauges.write(freeBytes: bytes) }
+        if let numbers = process() { gauges.write(numbers) }
         do {
-            gauges.write(try await telemetry.backlog(at: clock.now))
+            let now = clock.now
+            gauges.write(try await telemetry.backlog(at: now), at: now)
             trouble.succeeded()
         } catch is CancellationError {} catch {
             trouble.failed(error)

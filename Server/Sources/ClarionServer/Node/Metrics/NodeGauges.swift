@@ -3,17 +3,21 @@ import APNsProtocol
 import HTTPService
 import Metrics
 import PushHub
+import RichPushModel
 import SQLStorage
+import ServerObservability
 
 /// Writes numbers that somebody else keeps. One task uses it.
 struct NodeGauges {
     private let factory: any MetricsFactory
     /// What the counters were raised to.
     private var written: [MetricName: [String: Int]] = [:]
+    private var cpuSeconds = 0.0
 
     init(factory: any MetricsFactory) { self.factory = factory }
 
-    func write(_ backlog: DispatchBacklog) {
+    func write(_ backlog: DispatchBacklog, at now: Timestamp) {
+        set(.dispatchLag, nil, max(0, backlog.oldestDueAt.map { (now - $0) / .seconds(1) } ?? 0))
         let stages = [
             ("due_single", backlog.due[.single] ?? 0), ("due_small", backlog.due[.small] ?? 0),
             ("due_large", backlog.due[.large] ?? 0),
@@ -50,6 +54,33 @@ struct NodeGauges {
         for (reason, count) in reasons {
             raise(.apnsGoAways, reason: OutcomeClass.reason(reason.rawValue), to: count)
         }
+    }
+
+    mutating func write(_ load: DatabaseLoad) {
+        for (pool, numbers) in [("read", load.reads), ("write", load.writes)] {
+            set(.databaseConnections, (.pool, pool), Double(numbers.size))
+            set(.databaseConnectionsInUse, (.pool, pool), Double(numbers.inUse))
+            set(.databaseWaiting, (.pool, pool), Double(numbers.waiting))
+        }
+        raise(.databaseCommits, to: load.commits)
+    }
+
+    mutating func write(_ process: ProcessNumbers) {
+        FloatingPointCounter(label: MetricName.processCPU.rawValue, factory: factory)
+            .increment(by: max(0, process.cpuSeconds - cpuSeconds))
+        cpuSeconds = process.cpuSeconds
+        set(.processMemory, nil, Double(process.residentBytes))
+        set(.processStart, nil, process.startedAt)
+        set(.processFiles, nil, Double(process.openFiles))
+    }
+
+    /// - Parameter freeBytes: what this user may still write to the disk of the data directory.
+    func write(freeBytes: Int64) { set(.diskFree, nil, Double(freeBytes)) }
+
+    /// - Parameter fileLimit: how many files and sockets the process may have open.
+    func write(version: String, fileLimit: Int) {
+        set(.buildInfo, (.version, version), 1)
+        set(.processFileLimit, nil, Double(fileLimit))
     }
 
     func write(tokenAge: Duration) { set(.apnsTokenAge, nil, Double(tokenAge.components.seconds)) }

@@ -1,6 +1,7 @@
 import HTTPService
 import Metrics
 import PushHub
+import RichPushModel
 import Synchronization
 
 /// Counts what the hub does. Label values come from closed sets, so the number of series is bounded.
@@ -14,9 +15,16 @@ final class PushMetrics: HubObserver {
     }
 
     private let factory: any MetricsFactory
+    private let clock: any ServiceClock
+    private let latency: Timer
     private let levels = Mutex(Levels())
 
-    init(factory: any MetricsFactory) { self.factory = factory }
+    /// Counts in `factory`. The wall clock of `clock` says how long a push was under way.
+    init(factory: any MetricsFactory, clock: any ServiceClock = .system) {
+        self.factory = factory
+        self.clock = clock
+        latency = Timer(label: MetricName.pushLatency.rawValue, factory: factory)
+    }
 
     func accepted(_ send: AcceptedSend) { count(.sendsAccepted) }
 
@@ -31,6 +39,7 @@ final class PushMetrics: HubObserver {
 
     func sent(_ batch: PushBatch, of notification: NotificationID, outcomes: PushOutcomes) {
         moveInFlight(by: -batch.targets.count)
+        if let dueAt = batch.dueAt { measure(dueAt, outcomes) }
         if let common = outcomes.common { return counter(of: OutcomeClass(common)).increment(by: outcomes.count) }
         // A batch has up to a thousand outcomes of a few kinds: counted here first, so that each kind is one series looked up.
         var counts: [OutcomeClass: Int] = [:]
@@ -40,6 +49,14 @@ final class PushMetrics: HubObserver {
         }
         if accepted > 0 { counts[OutcomeClass(.accepted)] = accepted }
         for (kind, count) in counts { counter(of: kind).increment(by: count) }
+    }
+
+    /// Each accepted push counts once, as long as its send was due.
+    private func measure(_ dueAt: Timestamp, _ outcomes: PushOutcomes) {
+        let accepted = outcomes.count { if case .accepted = $0 { true } else { false } }
+        guard accepted > 0 else { return }
+        let duration = max(.zero, clock.now - dueAt)
+        for _ in 0..<accepted { latency.record(duration: duration) }
     }
 
     private func counter(of kind: OutcomeClass) -> Counter {
