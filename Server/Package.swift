@@ -285,7 +285,7 @@ let package = Package(
             swiftSettings: house),
 
         // For tests only
-        target("ClarionTesting", ["SharedAccess", .richPushModel, .nioConcurrencyHelpers, .nioCore, .nioPosix]),
+        target("ClarionTesting", ["SharedAccess", .logging, .richPushModel, .nioConcurrencyHelpers, .nioCore, .nioPosix]),
         target(
             "EngineTesting",
             ["ClarionTesting", "PostgresDatabase", "SQLStorage", "SQLiteDatabase", .logging, .richPushModel]),

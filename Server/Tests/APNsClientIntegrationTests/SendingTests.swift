@@ -1,6 +1,7 @@
 import APNsEmulation
 import APNsHTTP2
 import APNsProtocol
+import ClarionTesting
 import Crypto
 import Foundation
 import RichPushModel

@@ -26,6 +26,8 @@ final class BackendBench: Sendable {
     let table: RouteTable
     let admission: RequestAdmission
     private let database: any SQLDatabase
+    /// What requests log.
+    let notes = LogNotes()
     private let app: Application<ServiceResponder>
     let hasher = PasswordHasher(threads: 1, cost: .init(logarithmOfRounds: 4, blockSize: 8, parallelism: 1))
     /// What the routes read contents from.
@@ -61,7 +63,7 @@ final class BackendBench: Sendable {
         routes.addRoutes(to: router)
         admission = routes.admission
         table = router.table
-        app = Application(router: router, logger: quiet)
+        app = Application(router: router, logger: notes.logger)
     }
 
     deinit {

@@ -19,6 +19,34 @@ struct SendingTests {
         #expect(try await bench.call(.get, "/api/v1/notifications/\(sent.id)/status", as: "bob").status == .notFound)
     }
 
+    @Test("each accepted send is one line of the log that leads from the request to the send, without its content")
+    func logLine() async throws {
+        let bench = try await BackendBench()
+        let body = #"{"message":"a secret","title":"hidden","audience":"username:ann"}"#
+        let answer = try await bench.json(.post, "/api/v1/notifications", as: "sam", body)
+        let sent = try answer.decoded(SendAnswer.self)
+        let lines = bench.notes.lines.filter { $0.message == "A send was accepted" }
+        #expect(lines.count == 1)
+        let line = try #require(lines.first)
+        #expect(line.level == .info)
+        #expect(line.metadata["request_id"] == answer.headers[HTTPField.Name("X-Request-Id")!])
+        #expect(line.metadata["rich_id"] == "\(sent.id)" && line.metadata["notification_id"] == sent.trackingID)
+        #expect(line.metadata["user"] == "sam" && line.metadata["audience"] == "username:ann")
+        #expect(!line.metadata.values.contains { $0.contains("secret") || $0.contains("hidden") })
+    }
+
+    @Test("the tutorial's send, the predecessor's and a form are logged with their audience; a refused send is not logged")
+    func logLines() async throws {
+        let bench = try await BackendBench()
+        _ = try await bench.call(.post, "/api/v1/notifications", as: "ann")
+        _ = try await bench.json(.post, "/api/v1/notifications?pns=apns&to_tag=bob", as: "sam", #""hello""#)
+        _ = try await bench.form(
+            "/api/v1/notifications", as: "sam", [.json(#"{"message":"m","audience":"username:bob"}"#)])
+        _ = try await bench.json(.post, "/api/v1/notifications", as: "ann", #"{"message":"m","audience":"&&"}"#)
+        let lines = bench.notes.lines.filter { $0.message == "A send was accepted" }
+        #expect(lines.map { $0.metadata["audience"] } == ["own devices", "bob", "username:bob"])
+    }
+
     @Test("a pace is passed on, and one that is no whole number from 1 on is refused")
     func pace() async throws {
         let bench = try await BackendBench()

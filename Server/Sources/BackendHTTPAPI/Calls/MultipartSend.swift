@@ -9,8 +9,8 @@ struct MultipartSend {
     let routes: BackendRoutes
     let call: BackendCall
 
-    /// Reads all parts, then sends.
-    func send() async throws -> SendAnswer {
+    /// Reads all parts, then sends. Returns the answer, and the audience in the sender's words.
+    func send() async throws -> (SendAnswer, audience: String?) {
         let key = try call.idempotencyKey()
         routes.extendDeadline(of: call)
         let reader = try MultipartReader(call.request)
@@ -36,7 +36,7 @@ struct MultipartSend {
         guard var request else { throw ServiceError(.invalidField, "the part 'notification' is missing") }
         try attach(stored["content"], to: &request.contentID, field: "contentId", part: "content")
         try attach(stored["thumb"], to: &request.thumbID, field: "thumbId", part: "thumb")
-        return try await routes.backend.send(request, idempotencyKey: key, for: call.principal)
+        return (try await routes.backend.send(request, idempotencyKey: key, for: call.principal), request.audience)
     }
 
     private func attach(_ stored: String?, to field: inout String?, field name: String, part: String) throws(ServiceError) {

@@ -1,5 +1,6 @@
 import AppBackend
 import HTTPService
+import HTTPTypes
 import Hummingbird
 import RichPushModel
 import ServiceErrors
@@ -25,7 +26,8 @@ extension BackendRoutes {
         // Before the look at the length: a form without a byte is a client's mistake, never the tutorial's button.
         if call.request.isMultipart {
             try query.refuseAddress()
-            return try .json(await MultipartSend(routes: self, call: call).send(), status: .created)
+            let (answer, audience) = try await MultipartSend(routes: self, call: call).send()
+            return try accepted(answer, to: audience, call, status: .created)
         }
         guard call.request.announcesBody else { return try await sendDefaultPicture(call, query: query) }
         let bytes: [UInt8]
@@ -43,7 +45,7 @@ extension BackendRoutes {
             let request = try JSONFields.decode(
                 SendRequest.self, from: bytes, known: FieldNames.send, depthLimit: options.json.depth)
             let answer = try await backend.send(request, idempotencyKey: call.idempotencyKey(), for: call.principal)
-            return try .json(answer, status: .created)
+            return try accepted(answer, to: request.audience, call, status: .created)
         case .list, .number, .boolean, .null:
             throw ServiceError(.invalidField, "the body: expected a string or an object")
         }
@@ -53,7 +55,21 @@ extension BackendRoutes {
         guard query["pns"] == nil, query["to_tag"] == nil else {
             throw ServiceError(.invalidField, "the body: expected a string, the message to send")
         }
-        return try .json(await backend.sendDefaultPicture(idempotencyKey: call.idempotencyKey(), for: call.principal))
+        let answer = try await backend.sendDefaultPicture(idempotencyKey: call.idempotencyKey(), for: call.principal)
+        return try accepted(answer, to: nil, call)
+    }
+
+    /// The answer to a send that is stored, and its line in the log: it leads from the number of the request to the send.
+    private func accepted(
+        _ answer: SendAnswer, to audience: String?, _ call: BackendCall, status: HTTPResponse.Status = .ok
+    ) throws -> Response {
+        call.context.logger.info(
+            "A send was accepted",
+            metadata: [
+                "rich_id": "\(answer.id)", "notification_id": "\(answer.trackingID)", "user": "\(call.principal.name)",
+                "audience": "\(audience ?? "own devices")",
+            ])
+        return try .json(answer, status: status)
     }
 
     private func sendText(_ bytes: [UInt8], call: BackendCall, query: QueryParameters) async throws -> Response {
@@ -61,9 +77,9 @@ extension BackendRoutes {
             throw ServiceError(.invalidField, "a message alone needs the query parameters 'pns' and 'to_tag'")
         }
         let text = try JSONFields.decode(String.self, from: bytes)
-        return try .json(
-            await backend.sendText(
-                text, platform: platform, toUser: user, idempotencyKey: call.idempotencyKey(), for: call.principal))
+        let answer = try await backend.sendText(
+            text, platform: platform, toUser: user, idempotencyKey: call.idempotencyKey(), for: call.principal)
+        return try accepted(answer, to: user, call)
     }
 }
 

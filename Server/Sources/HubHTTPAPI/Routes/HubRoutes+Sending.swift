@@ -1,7 +1,9 @@
 import Crypto
+import HTTPService
 import HTTPTypes
 import HubProtocol
 import Hummingbird
+import Logging
 import PushHub
 import RichPushModel
 import ServiceErrors
@@ -96,7 +98,23 @@ extension HubRoutes {
             }
             id = stored
         }
+        log(id, command.recipients, call)
         return HubAnswer.empty(call.route.operation, headers: [.location: call.location.member(id.text)])
+    }
+
+    /// The line of an accepted send: it leads from the number of the request to the send.
+    private func log(_ id: NotificationID, _ recipients: SendRecipients, _ call: HubCall) {
+        var metadata: Logger.Metadata = [
+            "notification_id": "\(id)", "hub": "\(call.route.hub)", "rule": "\(call.grant.rule)",
+        ]
+        switch recipients {
+        case .everyone: metadata[.audience] = "everyone"
+        case .matching(let expression): metadata[.audience] = "\(expression)"
+        case .handles(let handles):
+            metadata[.audience] = "handles"
+            metadata[.targets] = "\(handles.count)"
+        }
+        call.context.logger.info("A send was accepted", metadata: metadata)
     }
 
     private func cancel(_ call: HubCall, _ hub: NotificationHub) async throws -> Response {
@@ -112,6 +130,7 @@ extension HubRoutes {
     private func test(_ command: SendCommand, _ call: HubCall, _ hub: NotificationHub) async throws -> Response {
         try sends.admit(hub.id)
         let report = try await hub.test(command, through: options.transport)
+        log(report.id, command.recipients, call)
         let outcome = NotificationOutcome(
             success: report.successes, failure: report.results.count - report.successes,
             results: report.results.map { result in

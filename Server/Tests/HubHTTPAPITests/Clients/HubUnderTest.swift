@@ -30,6 +30,8 @@ final class HubUnderTest: Sendable {
     let transport = AcceptingTransport()
     private let folder: String
     private let database: any SQLDatabase
+    /// What requests log.
+    let notes = LogNotes()
     private let application: Application<AddressedResponder>
 
     init(
@@ -66,7 +68,7 @@ final class HubUnderTest: Sendable {
         let router = ServiceRouter(options: service)
         router.get("/api/notifications") { _, _ in "api" }
         router.add(HubRoutes(directory: directory, options: options))
-        application = Application(responder: AddressedResponder(base: router.buildResponder()), logger: quiet)
+        application = Application(responder: AddressedResponder(base: router.buildResponder()), logger: notes.logger)
     }
 
     deinit {

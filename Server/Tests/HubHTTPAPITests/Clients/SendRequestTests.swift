@@ -36,6 +36,22 @@ struct SendRequestTests {
         #expect(ids.count == 8)
     }
 
+    @Test("each accepted send is one line of the log with the key's rule, the hub and the audience, without content or handle")
+    func logLines() async throws {
+        let (hub, client) = (try await HubUnderTest(), HubClient.javaScript)
+        let id = try await send(client, client.messages(), client.sendHeaders(format: "apple", tags: "red"), on: hub)
+        try await send(client, client.messages(), client.sendHeaders(format: "apple", tags: nil), on: hub)
+        try await send(client, client.messages(flag: "direct"), client.sendHeaders(format: "apple", handle: Self.token), on: hub)
+        let lines = hub.notes.lines.filter { $0.message == "A send was accepted" }
+        #expect(lines.map { $0.metadata["audience"] } == ["red", "everyone", "handles"])
+        #expect(lines.map { $0.metadata["targets"] } == [nil, nil, "1"])
+        #expect(lines.allSatisfy { $0.level == .info && $0.metadata["hub"] == "demo" && $0.metadata["rule"] != nil })
+        #expect(lines.allSatisfy { $0.metadata["request_id"]?.count == 36 })
+        #expect(lines.first?.metadata["notification_id"] == id)
+        let text = lines.flatMap(\.metadata.values).joined(separator: " ").lowercased()
+        #expect(!text.contains("hello") && !text.contains(Self.token.lowercased()))
+    }
+
     @Test("a send to one handle needs no registration", arguments: HubClient.sending)
     func direct(_ client: HubClient) async throws {
         let hub = try await HubUnderTest()
