@@ -47,6 +47,31 @@ struct BackupTests {
         try command.close()
     }
 
+    @Test("it is the way back after an upgrade: the older program refuses the newer file and goes on with the copy from before")
+    func wayBack() async throws {
+        let store = try await TemporaryStore()
+        try await store.database.write { connection in
+            try connection.script(Self.create)
+            try connection.run(Self.insert, [.integer(1)])
+        }
+        let path = store.folder + "/before.sqlite"
+        let command = try SQLiteDatabase(path: store.path, access: .command)
+        try await command.backUp(to: path)
+        try command.close()
+        let older = SchemaMigrator()
+        let step = Migration(number: older.known + 1, name: "a step of a newer version", oldestBeside: older.known + 1) { _ in
+            "CREATE TABLE novelties (number INTEGER NOT NULL)"
+        }
+        _ = try await SchemaMigrator(Migration.all + [step]).migrate(store.database, at: Timestamp(seconds: 1))
+        let refusal = SQLFault.newerSchema(found: older.known + 1, known: older.known)
+        await #expect(throws: refusal) { _ = try await older.migrate(store.database, at: Timestamp(seconds: 2)) }
+        let copy = try SQLiteDatabase(path: path, access: .server)
+        #expect(try await older.migrate(copy, at: Timestamp(seconds: 3)).isEmpty)
+        let count = SQLStatement("SELECT COUNT(*) FROM pairs")
+        #expect(try await copy.read { try $0.row(count, [])?.integer(0) } == 1)
+        try copy.close()
+    }
+
     @Test("a file keeps the pages that it was made with, also of an earlier version; a new one and a copy have those of this one")
     func pages() async throws {
         let store = try await TemporaryStore()

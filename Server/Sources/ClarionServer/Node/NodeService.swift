@@ -2,11 +2,18 @@ import HTTPService
 import Hummingbird
 import Logging
 import Metrics
+import NIOCore
 import RichPushModel
 import ServerObservability
 import ServiceErrors
 import ServiceLifecycle
 import UnixSignals
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// One node: HTTP interface, hub, storage and the way to Apple, as `clarion serve` runs them.
 public enum NodeService {
@@ -19,8 +26,13 @@ public enum NodeService {
         if settings.apns.credential == nil {
             logger.warning("No APNs credential is set: sends are kept until their time is up and reach no device")
         }
+        let manager = ServiceManager(environment: ProcessInfo.processInfo.environment)
+        let starting = ListenerCount(settings.listening.listenerCount)
         var options = NodeOptions()
-        options.onListening = { listener, port in report(listener, port, settings, logger, announce) }
+        options.onListening = { listener, port in
+            report(listener, port, settings, logger, announce)
+            if starting.isLast() { manager?.tell(.ready, logger) }
+        }
         let node = try await ServerNode.make(settings, options: options, logger: logger)
         if let path = node.developmentAuthorityPath {
             logger.notice(
@@ -28,8 +40,31 @@ public enum NodeService {
             announce("Clients of https trust \(path)")
         }
         try await ProcessServices.run(
-            [reloading(node), ClosureService { try await node.run() }] + metricsListener(settings, metrics, logger),
+            alive(manager, node.group, logger) + [reloading(node), ClosureService { try await node.run() }]
+                + metricsListener(settings, metrics, logger) + stopping(manager, logger),
             deadline: settings.shutdownDeadline, logger: logger)
+    }
+
+    /// The first to begin and the last to end, so that the watchdog does not bite while the node stops.
+    private static func alive(
+        _ manager: ServiceManager?, _ group: any EventLoopGroup, _ logger: Logger
+    ) -> [any Service] {
+        guard let manager else { return [] }
+        return [
+            ClosureService {
+                await cancelWhenGracefulShutdown {
+                    await manager.watch(group, clock: .system, logger: logger)
+                }
+                // Without a watchdog there is nothing to do, but the group takes an early end for a failure.
+                try await gracefulShutdown()
+            }
+        ]
+    }
+
+    /// The last to begin, so the first that hears of the end.
+    private static func stopping(_ manager: ServiceManager?, _ logger: Logger) -> [any Service] {
+        guard let manager else { return [] }
+        return [ClosureService(onShutdown: { manager.tell(.stopping, logger) }) { try await gracefulShutdown() }]
     }
 
     /// SIGHUP reads the certificate again.
