@@ -4,7 +4,7 @@ import TagExpressions
 
 extension SQLSliceQueue {
     public func page(_ request: PageRequest) async throws -> SlicePage? {
-        try await database.reading { connection in
+        try await database.reading { connection -> SlicePage? in
             guard let row = try connection.row(Self.selectSend, Self.key(request.lease)) else { return nil }
             let send = try Send(row)
             var page = SlicePage(
