@@ -82,8 +82,9 @@ struct APNsBatchGroups {
 extension APNsPush.Headers {
     /// The header set of the hub in the words of the client.
     init(_ headers: PushBatch.Headers, defaultTopic: String) {
+        let pushType = APNsPushType(rawValue: headers.pushType)
         self.init(
-            topic: headers.topic ?? defaultTopic, pushType: APNsPushType(rawValue: headers.pushType),
+            topic: pushType.topic(of: headers.topic ?? defaultTopic), pushType: pushType,
             priority: headers.priority, expiration: headers.expiration, collapseID: headers.collapseID)
     }
 }

@@ -45,6 +45,38 @@ struct MessageCheckTests {
     }
 
     @Test(
+        "a topic that cannot be meant by its push type is refused at once",
+        arguments: [
+            ("mdm", nil), ("alert", "com.example.app.push-type.liveactivity"), ("voip", "com.example.app.voip-ptt"),
+            ("widgets", "com.example.app.push-type.controls"), ("background", "com.example.app.location-query"),
+            (nil, "com.example.app.pushkit.fileprovider"),
+        ] as [(String?, String?)])
+    func topics(_ type: String?, _ topic: String?) throws {
+        var refused = message(#"{"aps":{}}"#)
+        (refused.pushType, refused.priority, refused.topic) = (type, 5, topic)
+        #expect(code(refused) == .invalidField)
+        var properties = message(#"{"text":"a"}"#)
+        (properties.pushType, properties.topic) = (type, topic)
+        guard type != nil else { return }
+        #expect(throws: ServiceError.self) {
+            try MessageCheck(now: now, dueAt: now, fillsCollapseID: true).accepted(properties, as: .template, id: id)
+        }
+    }
+
+    @Test(
+        "a topic with the suffix of its type, without one, or of an app that is called so, is taken",
+        arguments: [
+            ("liveactivity", "com.example.app.push-type.liveactivity"), ("liveactivity", "com.example.app"), ("voip", nil),
+            ("voip", "com.example.app.voip"), ("alert", "com.example.voip"), ("complication", "com.example.voip"),
+            ("mdm", "com.apple.mgmt.External.1234"),
+        ] as [(String, String?)])
+    func fittingTopics(_ type: String, _ topic: String?) throws {
+        var taken = message(#"{"aps":{}}"#)
+        (taken.pushType, taken.topic) = (type, topic)
+        #expect(code(taken) == nil)
+    }
+
+    @Test(
         "a body that is not one JSON object is refused",
         arguments: [
             #"{"aps":[1]}"#, #"{"aps":1}"#, #"{"aps":null}"#, #"{"aps":{},"aps":{}}"#, #"{"aps":{},"\u0061ps":{}}"#,

@@ -31,7 +31,7 @@ struct MessageCheck {
         try checkSize(message)
         let pushType = try pushType(of: message)
         try checkExpiry(message)
-        if let topic = message.topic { try HeaderText.checkTopic(topic) }
+        try Self.check(topic: message.topic, ofType: pushType)
         if let collapseID = message.collapseID { try HeaderText.checkCollapseID(collapseID) }
         return AcceptedMessage(
             body: message.body, pushType: pushType, priority: try priority(of: message, pushType),
@@ -62,7 +62,10 @@ struct MessageCheck {
         try checkExpiry(message)
         if let topic = message.topic { try HeaderText.checkTopic(topic) }
         if let collapseID = message.collapseID { try HeaderText.checkCollapseID(collapseID) }
-        if let pushType = message.pushType { try Self.check(pushType: pushType) }
+        if let pushType = message.pushType {
+            try Self.check(pushType: pushType)
+            try Self.check(topic: message.topic, ofType: pushType)
+        }
         if let priority = message.priority { try Self.check(priority: priority) }
         return AcceptedMessage(
             body: message.body, pushType: message.pushType ?? "", priority: message.priority ?? 0, format: .template,
@@ -107,6 +110,28 @@ struct MessageCheck {
     private static func check(pushType: String) throws(ServiceError) {
         guard pushTypes.contains(pushType) else {
             throw ServiceError(.invalidField, "the push type is not one that APNs knows")
+        }
+    }
+
+    /// Ends of topics that mean one push type alone (APNs reference 3.3). Not among them are `.voip` and `.complication`, with which the
+    /// bundle id of an app may end as well.
+    static let distinctSuffixes = [
+        "location": ".location-query", "fileprovider": ".pushkit.fileprovider", "liveactivity": ".push-type.liveactivity",
+        "pushtotalk": ".voip-ptt", "widgets": ".push-type.widgets", "controls": ".push-type.controls",
+    ]
+
+    /// Refuses what no app can receive. A topic without the suffix of its type gets it on the way to APNs.
+    private static func check(topic: String?, ofType pushType: String) throws {
+        guard let topic else {
+            guard pushType != "mdm" else {
+                throw ServiceError(
+                    .invalidField, "a push of type mdm needs a topic: the UID in the subject of the MDM certificate")
+            }
+            return
+        }
+        try HeaderText.checkTopic(topic)
+        if let other = distinctSuffixes.first(where: { topic.hasSuffix($0.value) })?.key, other != pushType {
+            throw ServiceError(.invalidField, "a topic with this ending is for pushes of type \(other), not of type \(pushType)")
         }
     }
 
