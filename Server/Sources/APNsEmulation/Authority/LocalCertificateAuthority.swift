@@ -22,14 +22,15 @@ public struct LocalCertificateAuthority: Sendable {
     let certificate: Certificate
     let key: P256.Signing.PrivateKey
 
-    /// Makes an authority that is valid for ten years.
+    /// Makes an authority that is valid for ten years. The start of its key's digest ends its name: trust stores find an authority by its
+    /// subject, and two with one subject hide each other (RFC 5280, 4.1.2.6).
     public static func create(
         named name: String = "Clarion local APNs authority", now: Timestamp = SystemClock().now
     ) throws -> LocalCertificateAuthority {
         let key = P256.Signing.PrivateKey()
         let name = try DistinguishedName {
             OrganizationName("Clarion")
-            CommonName(name)
+            CommonName("\(name) \(Self.mark(of: key))")
         }
         let certificate = try Certificate(
             version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: .init(key.publicKey),
@@ -43,6 +44,12 @@ public struct LocalCertificateAuthority: Sendable {
             },
             issuerPrivateKey: .init(key))
         return try LocalCertificateAuthority(certificate: certificate, key: key)
+    }
+
+    /// Eight hexadecimal digits that tell one authority from another.
+    private static func mark(of key: P256.Signing.PrivateKey) -> String {
+        SHA256.hash(data: key.publicKey.rawRepresentation).prefix(4)
+            .map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined()
     }
 
     /// Reads an authority that was kept. Throws `LocalAPNsError.badAuthority`.

@@ -31,6 +31,20 @@ struct DevelopmentAuthorityTests {
         }
     }
 
+    @Test("two authorities have two subjects, and each certificate names that of its own")
+    func subjects() throws {
+        let authorities = try (0..<2).map { _ in
+            try LocalCertificateAuthority.create(named: "Clarion development authority", now: now)
+        }
+        let roots = try authorities.map { try Certificate(pemEncoded: $0.certificatePEM) }
+        #expect(roots[0].subject != roots[1].subject)
+        for (authority, root) in zip(authorities, roots) {
+            #expect(root.issuer == root.subject && "\(root.subject)".contains("Clarion development authority "))
+            let issued = try authority.issueServerCertificate(names: ["localhost"], subject: "Clarion", now: now)
+            #expect(try Certificate(pemEncoded: issued.certificatePEM).issuer == root.subject)
+        }
+    }
+
     @Test("half of it, or another's key, stops the start with what to do")
     func damaged() throws {
         try withFolder { folder in
