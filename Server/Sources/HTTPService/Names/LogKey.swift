@@ -31,6 +31,8 @@ public enum LogKey: String, Sendable, CaseIterable {
     case rule
     case audience
     case targets
+    case hubs
+    case platform
     case slice
     case state
     case job
@@ -80,6 +82,8 @@ public enum LogKey: String, Sendable, CaseIterable {
         case .by: "What caused a change, for example the record that replaced another."
         case .token: "At most six characters of a device token."
         case .hub: "The hub, by name or number."
+        case .hubs: "Hubs, by name or number."
+        case .platform: "The platform of devices, such as `apns` or `gcm`."
         case .rule: "The name of the access rule whose key signed a request."
         case .audience: "To whom a send goes: `everyone`, `own devices`, `handles`, or a tag expression."
         case .targets: "How many device handles a direct send names."

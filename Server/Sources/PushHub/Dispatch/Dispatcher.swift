@@ -34,6 +34,7 @@ public final class Dispatcher: Sendable {
     private let state: Mutex<State>
     private let stop = DispatchSignal()
     private let pacing = PushPacing()
+    private let unreached = UnreachedPlatforms()
     private let transport: any PushTransport
     private let observer: (any HubObserver)?
 
@@ -181,8 +182,8 @@ public final class Dispatcher: Sendable {
         observer?.leased(lease.weight)
         queue.enter(lease.weight)
         let end = await SliceWorker(
-            queue: queue, transport: transport, clock: clock, settings: settings, pacing: pacing, observer: observer,
-            logger: logger,
+            queue: queue, transport: transport, clock: clock, settings: settings, pacing: pacing, unreached: unreached,
+            observer: observer, logger: logger,
             isStopping: { self.isStopping }
         ).work(lease, term: term)
         queue.leave(lease.weight)

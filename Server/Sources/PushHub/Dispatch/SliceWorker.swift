@@ -9,6 +9,7 @@ struct SliceWorker: Sendable {
     let clock: any ServiceClock
     let settings: DispatchSettings
     let pacing: PushPacing
+    let unreached: UnreachedPlatforms
     let observer: (any HubObserver)?
     let logger: Logger
     let isStopping: @Sendable () -> Bool
@@ -72,6 +73,7 @@ struct SliceWorker: Sendable {
             page, lease: hold.lease, now: clock.now, horizon: settings.retryHorizon, isOutOfReach: hold.isOutOfReach,
             templates: hold.templates.fill(page, of: hold.lease.id.notification))
         let plan = paced(whole, page, hold)
+        unreached.note(plan, of: hold.lease.id.hub, logger)
         var outcomes: PushOutcomes = []
         if !plan.sends.isEmpty {
             var batch = plan.batch(page.message, of: hold.lease.id)
