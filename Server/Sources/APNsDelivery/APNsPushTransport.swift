@@ -84,7 +84,7 @@ public struct APNsPushTransport: PushTransport {
                     answer.outcomes?[position], isOrdinary: groups.isOrdinary(target, in: batch, defaultTopic))
             }
         }
-        report(outcomes)
+        report(outcomes, of: batch.hub)
         return PushOutcomes(outcomes.map { $0 ?? .unknown(reason: APNsFailure.cancelled.rawValue) })
     }
 
@@ -113,17 +113,17 @@ public struct APNsPushTransport: PushTransport {
         return PushOutcome(outcome, advice: advice)
     }
 
-    /// Says what an operator must mend: once per batch, and of device tokens once a minute.
-    private func report(_ outcomes: [PushOutcome?]) {
-        if let count = notices.note(outcomes.count { $0 == .badToken }) {
+    /// Says what an operator must mend: once per batch, and of device tokens once a minute for each hub.
+    private func report(_ outcomes: [PushOutcome?], of hub: HubID) {
+        if let count = notices.note(outcomes.count { $0 == .badToken }, of: hub) {
             logger.warning(
                 """
-                APNs says that device tokens belong to another environment or app: check apns-environment and apns-topic. \
-                Their devices get no more pushes until they register again
-                """, metadata: ["count": "\(count)"])
+                APNs says that device tokens belong to another environment or app: check environment and topic of the hub's credential, \
+                or apns-environment and apns-topic if it has none. Their devices get no more pushes until they register again
+                """, metadata: ["count": "\(count)", "hub": "\(hub.number)"])
         }
         for case .misconfigured(let reason)? in outcomes {
-            logger.error("APNs refuses this configuration", metadata: ["apns.reason": "\(reason)"])
+            logger.error("APNs refuses this configuration", metadata: ["apns.reason": "\(reason)", "hub": "\(hub.number)"])
             return
         }
     }
@@ -131,9 +131,16 @@ public struct APNsPushTransport: PushTransport {
 
 /// The notice that all copies of a transport share.
 private final class RefusalNotices: Sendable {
-    private let state = Mutex(RefusalNotice())
+    /// So many hubs at most; a new one then begins anew with the others.
+    private static let capacity = 1_000
 
-    func note(_ count: Int) -> Int? {
-        state.withLock { $0.note(count, at: SystemClock().uptime) }
+    private let state = Mutex<[HubID: RefusalNotice]>([:])
+
+    func note(_ count: Int, of hub: HubID) -> Int? {
+        state.withLock { notices in
+            guard count > 0 || notices[hub] != nil else { return nil }
+            if notices[hub] == nil, notices.count >= Self.capacity { notices = [:] }
+            return notices[hub, default: RefusalNotice()].note(count, at: SystemClock().uptime)
+        }
     }
 }

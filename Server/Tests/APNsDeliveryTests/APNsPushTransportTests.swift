@@ -3,11 +3,11 @@ import APNsProtocol
 import Foundation
 import Logging
 import NIOConcurrencyHelpers
-import PushHub
 import RichPushModel
 import Testing
 
 @testable import APNsDelivery
+@testable import PushHub
 
 /// Answers each push by its device token, and notes the lanes if asked to.
 private struct ScriptedClient: APNsPushSending {
@@ -128,6 +128,37 @@ struct APNsPushTransportTests {
         let transport = APNsPushTransport(
             clients: [.sandbox: client], defaultEnvironment: .sandbox, defaultTopic: "com.example.app", logger: logger)
         #expect(await transport.send(batch([try target("AA"), second])) == [.accepted, .accepted])
+    }
+
+    @Test(
+        "the topic gets the suffix of the push type, whether it is the node's or the sender's, and gets it once",
+        arguments: [
+            ("voip", nil, "com.example.app.voip"), ("voip", "com.example.app.voip", "com.example.app.voip"),
+            ("liveactivity", "com.example.other", "com.example.other.push-type.liveactivity"),
+            ("complication", nil, "com.example.app.complication"), ("location", nil, "com.example.app.location-query"),
+            ("fileprovider", nil, "com.example.app.pushkit.fileprovider"), ("pushtotalk", nil, "com.example.app.voip-ptt"),
+            ("widgets", nil, "com.example.app.push-type.widgets"), ("controls", nil, "com.example.app.push-type.controls"),
+            ("alert", "com.example.voip", "com.example.voip"), ("mdm", "com.apple.mgmt.1", "com.apple.mgmt.1"),
+        ] as [(String, String?, String)])
+    func suffixes(_ type: String, _ topic: String?, _ expected: String) async throws {
+        let client = ScriptedClient { push in
+            push.headers.topic == expected ? .accepted(apnsID: nil, uniqueID: nil) : .unknown(.deadline)
+        }
+        let transport = APNsPushTransport(
+            clients: [.sandbox: client], defaultEnvironment: .sandbox, defaultTopic: "com.example.app", logger: logger)
+        var batch = batch([try target("AA")])
+        batch.headers = [PushBatch.Headers(pushType: type, priority: 10, topic: topic)]
+        #expect(await transport.send(batch) == [.accepted])
+    }
+
+    @Test("the hub's table of topics agrees with that of the protocol")
+    func tables() {
+        #expect(MessageCheck.pushTypes == Set(APNsPushType.documented.map(\.rawValue)))
+        for (type, suffix) in MessageCheck.distinctSuffixes {
+            #expect(APNsPushType(rawValue: type).topicSuffix == suffix)
+        }
+        let others = APNsPushType.documented.filter { !($0.topicSuffix ?? "").isEmpty }.map(\.rawValue)
+        #expect(Set(others).subtracting(MessageCheck.distinctSuffixes.keys) == ["voip", "complication"])
     }
 
     @Test("a target that points at nothing is refused, and an empty batch has no outcomes")

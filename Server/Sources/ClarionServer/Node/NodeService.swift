@@ -23,9 +23,6 @@ public enum NodeService {
     public static func run(_ settings: Settings, announce: @escaping @Sendable (String) -> Void = { _ in }) async throws {
         let logger = Observability.start(settings.logging)
         let metrics = Observability.startMetrics()
-        if settings.apns.credential == nil {
-            logger.warning("No APNs credential is set: sends are kept until their time is up and reach no device")
-        }
         let manager = ServiceManager(environment: ProcessInfo.processInfo.environment)
         let starting = ListenerCount(settings.listening.listenerCount)
         var options = NodeOptions()
@@ -34,6 +31,7 @@ public enum NodeService {
             if starting.isLast() { manager?.tell(.ready, logger) }
         }
         let node = try await ServerNode.make(settings, options: options, logger: logger)
+        await node.warnOfHubsWithoutCredential()
         if let path = node.developmentAuthorityPath {
             logger.notice(
                 "The HTTPS interface has a certificate of a local authority, for development", metadata: ["path": "\(path)"])

@@ -34,6 +34,17 @@ extension ServerNode {
         }
     }
 
+    /// Names the hubs whose sends reach no device of Apple's, at most 10, because neither they nor the node have a credential.
+    func warnOfHubsWithoutCredential() async {
+        guard settings.apns.credential == nil, settings.role.dispatches else { return }
+        let hubs = (try? await storage.hubs.hubs()) ?? []
+        let names = hubs.filter { $0.sealedAPNs == nil }.map(\.name.text)
+        guard !names.isEmpty else { return }
+        logger.warning(
+            "No APNs credential is set for the node, nor for these hubs: their sends are kept until their time is up and reach no device",
+            metadata: ["hubs": "\(names.prefix(10).joined(separator: " "))", "count": "\(names.count)"])
+    }
+
     private func services(onListening: @escaping @Sendable (Int) async -> Void) -> [ServiceGroupConfiguration
         .ServiceConfiguration]
     {
