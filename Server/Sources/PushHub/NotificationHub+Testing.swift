@@ -13,7 +13,11 @@ extension NotificationHub {
     public func test(_ command: SendCommand, through transport: any PushTransport) async throws -> TestSendReport {
         let id = NotificationID()
         let prepared = try await prepared(command, id)
-        guard let text = command.idempotencyKey else { return await run(prepared, id, through: transport) }
+        guard let text = command.idempotencyKey else {
+            let report = await run(prepared, id, through: transport)
+            await note(report, prepared)
+            return report
+        }
         try Self.check(idempotencyKey: text)
         let key = TestSendKey(text, id: id)
         let start = clock.uptime
@@ -26,6 +30,7 @@ extension NotificationHub {
                 let mine = first == id ? prepared : try await self.prepared(command, first)
                 let report = await run(mine, first, through: transport)
                 await keep(report, TestSendKey(text, id: first))
+                await note(report, mine)
                 return report
             case .taken(let id, let answer?):
                 return try await report(TestSendRecord(bytes: answer), id, command.recipients)
@@ -49,6 +54,8 @@ extension NotificationHub {
         var message: AcceptedMessage
         var plan: PagePlan
         var slice: SliceID
+        var recipients: SendRecipients
+        var startedAt: Timestamp
     }
 
     private func prepared(_ command: SendCommand, _ notification: NotificationID) async throws -> PreparedTest {
@@ -65,7 +72,7 @@ extension NotificationHub {
         let lease = SliceLease(id: slice, cursor: .beforeAll, last: .last, weight: .single, epoch: 0)
         var filling = TemplateFilling()
         let plan = PagePlan(page, lease: lease, now: now, horizon: .zero, templates: filling.fill(page, of: notification))
-        return PreparedTest(message: message, plan: plan, slice: slice)
+        return PreparedTest(message: message, plan: plan, slice: slice, recipients: recipients, startedAt: now)
     }
 
     private func run(
@@ -81,6 +88,20 @@ extension NotificationHub {
             try await stores.intake.keep(try TestSendRecord(report).bytes, for: key, in: id)
         } catch {
             logger.warning("The outcome of a test send could not be kept", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Makes the send known to telemetry under the id that its caller is told.
+    private func note(_ report: TestSendReport, _ test: PreparedTest) async {
+        let send = AcceptedSend(
+            hub: id, id: report.id, message: test.message, recipients: test.recipients, enqueuedAt: test.startedAt,
+            dueAt: test.startedAt, slices: SlicePlan(handles: report.results.count))
+        var outcomes: [Platform: [TargetOutcome: Int]] = [:]
+        for result in report.results { outcomes[result.platform, default: [:]][result.outcome, default: 0] += 1 }
+        do {
+            try await stores.intake.note(EndedTestSend(send, endedAt: clock.now, outcomes: outcomes))
+        } catch {
+            logger.warning("A test send could not be noted for telemetry", metadata: ["error": "\(error)"])
         }
     }
 

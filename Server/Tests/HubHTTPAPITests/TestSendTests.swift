@@ -34,6 +34,25 @@ struct TestSendTests {
         #expect(hub.transport.sent.count == 1)
     }
 
+    @Test(
+        "the Location of a test send tells of it, repeated or not, to a tag and to a handle", arguments: [nil, token],
+        ["r-1", nil])
+    func readable(handle: String?, name: String?) async throws {
+        let hub = try await HubUnderTest()
+        _ = try await register(on: hub)
+        let answer = try await hub.call(client, request(name, handle: handle))
+        let id = try answer.id(as: client, asked: client.messages())
+        let details = try await hub.call(client, ClientRequest("GET", "/demo/messages/\(id)?api-version=2020-06"))
+        #expect(details.status == 200, "\(details.body)")
+        for words in [
+            "<State>Completed</State>", "<NotificationId>\(id)</NotificationId>", "<TargetPlatforms>apple</TargetPlatforms>",
+            "<ApnsOutcomeCounts><Outcome><Name>Success</Name><Count>1</Count></Outcome></ApnsOutcomeCounts>", "<EndTime>",
+        ] { #expect(details.body.contains(words), "\(words): \(details.body)") }
+        #expect(details.body.contains("<Tags>red</Tags>") == (handle == nil))
+        await hub.dispatch()
+        #expect(hub.transport.sent.count == 1, "what was noted is not sent again")
+    }
+
     @Test("another name, another content, no name at all, or the send itself are others")
     func others() async throws {
         let hub = try await HubUnderTest()

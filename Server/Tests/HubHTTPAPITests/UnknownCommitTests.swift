@@ -41,6 +41,8 @@ private struct BrokenCommitStore: IntakeStore {
         try await base.keep(answer, for: key, in: hub)
     }
 
+    func note(_ send: EndedTestSend) async throws { try await base.note(send) }
+
     func notification(key: String, in hub: HubID) async throws -> NotificationID? {
         try await base.notification(key: key, in: hub)
     }

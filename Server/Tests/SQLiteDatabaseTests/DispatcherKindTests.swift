@@ -1,7 +1,9 @@
 import ClarionTesting
+import Logging
 import RichPushModel
 import ServiceErrors
 import StorageConformance
+import Synchronization
 import TagExpressions
 import Testing
 
@@ -165,7 +167,7 @@ struct DispatcherKindTests {
         #expect(native.outcomes == [.accepted: 1])
     }
 
-    @Test("a test send says of each device what became of it, and stores nothing")
+    @Test("a test send says of each device what became of it, is known to telemetry, and dispatches nothing")
     func testSend() async throws {
         let bench = try await HubBench { target, _ in
             HubBench.number(target.handle) == 3 ? .rejected(reason: "TopicDisallowed") : .accepted
@@ -181,6 +183,61 @@ struct DispatcherKindTests {
             SendCommand(message: PushMessage(body: Array(#"{"aps":{"alert":"a"}}"#.utf8)), audience: nil),
             through: bench.transport)
         #expect(all.results.count == 10)
-        #expect(try await bench.hub.telemetry(of: report.id) == nil)
+        let told = try #require(try await bench.hub.telemetry(of: report.id))
+        #expect(told.state == .completed && told.outcomes == [.accepted: 3, .rejected: 1] && told.format == .template)
+        #expect(told.platformOutcomes == [.apns: told.outcomes] && told.body == message.body && told.endedAt != nil)
+        #expect(await bench.dispatcher().pass() == 0)
+        #expect(try await bench.hub.feedback().isEmpty)
+    }
+
+    @Test("a send that met only platforms without a transport is told once for each hub and platform")
+    func unreached() async throws {
+        let lines = WarningLines()
+        let bench = try await HubBench()
+        for (number, platform) in [Platform.gcm, .gcm, .wns].enumerated() {
+            let id = try #require(RecordID("other-\(number)"))
+            let handle = try #require(DeviceHandle("https://push.example.test/\(number)", platform: platform))
+            try await bench.hub.put(InstallationUpsert(id: id, platform: platform, handle: handle))
+        }
+        let dispatcher = Dispatcher(
+            queue: bench.store.hub.queue, transport: bench.transport, clock: bench.clock, logger: lines.logger)
+        for format in [SendFormat.native(.gcm), .native(.gcm), .native(.wns)] {
+            let command = SendCommand(
+                message: PushMessage(body: Array(#"{"data":{}}"#.utf8)), format: format, recipients: .everyone)
+            _ = try await bench.settle(try await bench.hub.send(command), dispatcher)
+        }
+        let hub = bench.hubID.number
+        #expect(lines.all == ["hub=\(hub) platform=gcm", "hub=\(hub) platform=wns"])
+        // One that reaches somebody says nothing.
+        try await bench.register(1..<2)
+        _ = try await bench.settle(
+            try await bench.hub.send(
+                SendCommand(message: PushMessage(body: Array(#"{"aps":{"alert":"a"}}"#.utf8)), audience: nil)),
+            dispatcher)
+        #expect(lines.all.count == 2)
+    }
+}
+
+/// The warnings of a log about platforms, by their metadata.
+private final class WarningLines: Sendable {
+    private let lines = Mutex<[String]>([])
+
+    var all: [String] { lines.withLock { $0 } }
+    var logger: Logger { Logger(label: "test") { _ in Handler(lines: self) } }
+
+    private struct Handler: LogHandler {
+        let lines: WarningLines
+        var logLevel = Logger.Level.trace
+        var metadata: Logger.Metadata = [:]
+        subscript(metadataKey key: String) -> Logger.MetadataValue? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+        func log(event: LogEvent) {
+            guard event.level == .warning, let platform = event.metadata?["platform"], let hub = event.metadata?["hub"] else {
+                return
+            }
+            lines.lines.withLock { $0.append("hub=\(hub) platform=\(platform)") }
+        }
     }
 }

@@ -32,6 +32,25 @@ public protocol IntakeStore: Sendable {
 
     /// Keeps the answer of the test send that has the key; the first one stays.
     func keep(_ answer: [UInt8], for key: TestSendKey, in hub: HubID) async throws
+
+    /// Stores a test send that is over, with the counts of its outcomes, so that telemetry tells of it. Nothing is dispatched.
+    func note(_ send: EndedTestSend) async throws
+}
+
+/// A test send after its answer.
+public struct EndedTestSend: Hashable, Sendable {
+    /// The send, with slices that nobody works on.
+    public var send: AcceptedSend
+    public var endedAt: Timestamp
+    /// The counts by platform.
+    public var outcomes: [Platform: [TargetOutcome: Int]]
+
+    /// Creates a value.
+    public init(_ send: AcceptedSend, endedAt: Timestamp, outcomes: [Platform: [TargetOutcome: Int]]) {
+        self.send = send
+        self.endedAt = endedAt
+        self.outcomes = outcomes
+    }
 }
 
 /// What storage says to a send.

@@ -87,6 +87,24 @@ public struct SQLIntakeStore: IntakeStore {
         }
     }
 
+    public func note(_ ended: EndedTestSend) async throws {
+        let send = ended.send
+        let key: [SQLValue] = [.integer(send.hub.number), .text(send.id.text)]
+        try await database.writing { connection in
+            guard try connection.row(Self.selectRemoved, [.integer(send.hub.number)]) == nil else { return }
+            try connection.run(Self.insert, Self.values(send))
+            try connection.run(
+                Self.markEnded, key + [.integer(send.enqueuedAt.milliseconds), .integer(ended.endedAt.milliseconds)])
+            for (platform, outcomes) in ended.outcomes {
+                for (outcome, count) in outcomes {
+                    try connection.run(
+                        Self.insertTally,
+                        key + [.text(platform.rawValue), .text(outcome.rawValue), .integer(Int64(count))])
+                }
+            }
+        }
+    }
+
     /// The digest under the key of a test send, whose key stands for its content.
     private static let testKey: [UInt8] = [1]
 
@@ -151,9 +169,7 @@ extension SQLIntakeStore {
     static let all =
         [
             insert, insertSlice, insertKey, selectKey, markCancelled, setEnd, deleteFreeSlices, closeSlices, deletePending,
-            takeAnew,
-            selectAnswer, keepAnswer,
-            selectRemoved,
+            takeAnew, selectAnswer, keepAnswer, selectRemoved, markEnded, insertTally,
         ]
         + AudienceIndex.all
 
@@ -190,6 +206,15 @@ extension SQLIntakeStore {
         """
         UPDATE idempotency_keys SET answer = $4
         WHERE hub_id = $1 AND idempotency_key = $2 AND notification_id = $3 AND answer IS NULL
+        """)
+    private static let markEnded = SQLStatement(
+        """
+        UPDATE notifications SET state = 'completed', open_slices = 0, started_at = $3, ended_at = $4
+        WHERE hub_id = $1 AND notification_id = $2
+        """)
+    private static let insertTally = SQLStatement(
+        """
+        INSERT INTO tallies (hub_id, notification_id, slice, platform, outcome, targets) VALUES ($1, $2, 0, $3, $4, $5)
         """)
     private static let markCancelled = SQLStatement(
         """
