@@ -7,9 +7,12 @@ import TagExpressions
 enum WireTags {
     /// Reads the tags of a client; the hub counts them. Throws `invalid-field` with the place. The two special forms are told to clients, so they come
     /// back when a client stores what it read; they mean nothing, because the server alone gives them.
-    static func read(_ texts: [String]) throws(ServiceError) -> [Tag] {
+    static func read(_ texts: [String]) throws(ServiceError) -> [Tag] { try parsed(texts).tags }
+
+    /// The same with the two special forms apart.
+    static func parsed(_ texts: [String]) throws(ServiceError) -> RegistrationTags {
         do throws(RegistrationTagsError) {
-            return try RegistrationTags(texts, limit: .max).tags
+            return try RegistrationTags(texts, limit: .max)
         } catch {
             throw ServiceError(.invalidField, error.description)
         }

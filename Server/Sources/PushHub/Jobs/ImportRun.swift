@@ -67,8 +67,11 @@ struct ImportRun {
     }
 
     private func checked(_ change: RegistrationChange) throws -> RegistrationChange {
-        guard case .put(let request) = change else { return change }
-        return .put(try hub.accepted(request))
+        switch change {
+        case .put(let request): .put(try hub.accepted(request))
+        case .merge(let part): .merge(try hub.accepted(part))
+        case .remove: change
+        }
     }
 
     private func apply(_ batch: inout ImportBatch, _ progress: inout JobProgress, _ files: JobFiles) async throws -> Bool {

@@ -6,4 +6,13 @@ extension NotificationHub {
         if request.expiresByDefault { checked.expiresAt = request.expiresAt ?? defaultExpiry(at: now) }
         return checked
     }
+
+    /// The same for a part of an installation.
+    func accepted(_ part: InstallationPart) throws -> InstallationPart {
+        var accepted = part
+        accepted.limits = settings.limits
+        accepted.content.expiresAt = part.content.expiresAt ?? defaultExpiry(at: clock.now)
+        _ = try part.content.checked(limits: settings.limits)
+        return accepted
+    }
 }

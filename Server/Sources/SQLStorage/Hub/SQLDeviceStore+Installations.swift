@@ -29,6 +29,19 @@ extension SQLDeviceStore {
         }
     }
 
+    /// Adds a part to its installation; the record that the part stands for, as it is stored then.
+    static func merge(
+        _ part: InstallationPart, in hub: HubID, at now: Timestamp, _ connection: any SQLConnection
+    ) throws -> DeviceRecord? {
+        let id = part.content.id
+        let merged = try part.merged(into: try read(id, hub, connection)?.content)
+        let installation = try store(merged, hub, now, connection)
+        guard let name = part.content.templates.keys.first else { return try DeviceRows.find(id, in: hub, connection)?.record }
+        let derived = RecordID.derived(from: installation.id, tile: nil, template: name)
+        guard let row = try DeviceRows.find(derived, in: hub, connection) else { return nil }
+        return try TemplateRows.filled([row], in: hub, connection).first
+    }
+
     private static func read(_ id: RecordID, _ hub: HubID, _ connection: any SQLConnection) throws -> DeviceInstallation? {
         guard let native = try DeviceRows.find(id, in: hub, connection), native.isInstallation else { return nil }
         let derived = try DeviceRows.derived(from: id, in: hub, connection)

@@ -117,6 +117,8 @@ extension SQLJobStore {
             switch change {
             case .put(let request):
                 return .success(try SQLDeviceStore.upsert(request, in: hub, at: now, connection).record)
+            case .merge(let part):
+                return .success(try SQLDeviceStore.merge(part, in: hub, at: now, connection))
             case .remove(let id, let precondition):
                 _ = try SQLDeviceStore.remove(id, expecting: precondition, in: hub, connection)
                 return .success(nil)

@@ -3,6 +3,7 @@ import HTTPTypes
 import HubProtocol
 import PushHub
 import RichPushModel
+import TagExpressions
 import Testing
 
 @Suite("Import and export through the hub protocol")
@@ -58,6 +59,86 @@ struct JobRequestTests {
         #expect(await !bench.jobs.runNext())
     }
 
+    /// The lines of an installation as an export of Azure's service has them: the native registration and one for each template.
+    private static func lines(ofInstallation id: String) -> [String] {
+        let address = "$InstallationId:{\(id)},$UserId:{Ann}"
+        let handle = String(repeating: "AB", count: 32)
+        let native = RegistrationDescription(
+            .apple, handle: handle, registrationID: "1-2-1", etag: "4", tags: [address, "red", "vip"])
+        var template = RegistrationDescription(
+            .apple, handle: handle, registrationID: "1-2-2", etag: "4", tags: [address, "red", "vip", "short", "own"])
+        template.template = RegistrationTemplate(body: #"{"aps":{"alert":"$(text)"}}"#, name: "short")
+        return [native, template].map(RegistrationLines.line)
+    }
+
+    private func importing(
+        _ lines: [String], _ type: HubJobDocument.JobType = .importCreateRegistrations, _ bench: JobBench
+    ) async throws -> (output: String, failed: String) {
+        let container = try await bench.makeContainer()
+        _ = try await bench.call(.put, JobBench.target(container, "in.txt"), lines.joined(), as: .nobody)
+        let job = try await bench.submit(type, output: container, file: JobBench.link(container, file: "in.txt"))
+        #expect(await bench.jobs.runNext())
+        let done = try await bench.job(job.id)
+        return (try await bench.file(done, "OutputFilePath"), try await bench.file(done, "FailedFilePath"))
+    }
+
+    @Test("the lines of an installation become that installation, in either order and again", arguments: [false, true])
+    func installations(isReversed: Bool) async throws {
+        let bench = try await JobBench()
+        let lines = Self.lines(ofInstallation: "phone-1")
+        for type in [HubJobDocument.JobType.importCreateRegistrations, .importUpsertRegistrations] {
+            let (output, failed) = try await importing(isReversed ? lines.reversed() : lines, type, bench)
+            #expect(failed.isEmpty && output.split(separator: "\n").count == 2)
+            let id = try #require(RecordID("phone-1"))
+            let content = try #require(try await bench.hub.installation(id)).content
+            #expect(content.handle?.text == String(repeating: "AB", count: 32) && content.platform == .apns)
+            #expect(content.userID == "Ann")
+            #expect(content.tags.map(\.text) == ["red", "vip"])
+            #expect(content.templates.keys.sorted() == ["short"])
+            #expect(content.templates["short"]?.tags.map(\.text) == ["own"])
+            #expect(content.templates["short"]?.template.body == #"{"aps":{"alert":"$(text)"}}"#)
+        }
+        #expect(try await bench.deviceStore.count(in: bench.hub.id) == 2)
+        for audience in ["$InstallationId:{phone-1}", "$UserId:{Ann} && vip"] {
+            let found = try await bench.hub.sample(try TagExpression(parsing: audience), format: .native(.apns))
+            #expect(found.map(\.id.text) == ["phone-1"])
+        }
+        #expect(try await bench.hub.sample(try TagExpression(parsing: "own && red"), format: .template).count == 1)
+    }
+
+    @Test("what an app has registered itself is newer than an export, and stays")
+    func newerInstallations() async throws {
+        let bench = try await JobBench()
+        let lines = Self.lines(ofInstallation: "phone-1")
+        _ = try await importing(lines, bench)
+        let body = #"{"installationId":"phone-1","platform":"apns","pushChannel":"\#(String(repeating: "CD", count: 32))"}"#
+        #expect(try await bench.call(.put, "/demo/installations/phone-1?api-version=2020-06", body).status == .ok)
+        let (output, failed) = try await importing(lines, .importUpsertRegistrations, bench)
+        #expect(output.isEmpty)
+        #expect(failed.split(separator: "\n").allSatisfy { $0.contains("the app has registered this installation here already") })
+        let content = try #require(try await bench.hub.installation(try #require(RecordID("phone-1")))).content
+        #expect(content.handle?.text == String(repeating: "CD", count: 32))
+        #expect(content.templates.isEmpty && content.tags.isEmpty)
+    }
+
+    @Test("a line of an installation that cannot be one fails with its reason")
+    func brokenInstallations() async throws {
+        let bench = try await JobBench()
+        let lines = Self.lines(ofInstallation: "phone-1")
+        let broken = [
+            lines[0].replacing("$InstallationId:{phone-1},", with: ""),
+            lines[1].replacing("<TemplateName>short</TemplateName>", with: ""),
+        ]
+        let failed = try await importing(broken, bench).failed.split(separator: "\n")
+        #expect(failed.count == 2)
+        for (line, word) in zip(failed, ["the line names none", "has no TemplateName"]) {
+            #expect(line.contains(word), "\(line)")
+        }
+        let missing = try await importing([lines[0]], .importUpdateRegistrations, bench).failed
+        #expect(missing.contains("there is no such installation"))
+        #expect(try await bench.deviceStore.count(in: bench.hub.id) == 0)
+    }
+
     @Test("lines that fail are in their file with line and reason, and can be imported again")
     func failures() async throws {
         let bench = try await JobBench()
@@ -65,7 +146,7 @@ struct JobRequestTests {
         let good = Self.line(1)
         let lines = [
             good, "\n", "<broken\n", good, Self.line(2).replacing("<DeviceToken>", with: "<DeviceToken>XYZ"),
-            Self.line(3).replacing("<Tags>", with: "<Tags>$InstallationId:{x},"), "<!-- only a remark -->\n",
+            Self.line(3).replacing("<Tags>", with: "<Tags>$InstallationId:{},"), "<!-- only a remark -->\n",
             Self.line(4).replacing("DeviceToken>", with: "Devicetoken>"), String(repeating: "x", count: 300_000) + "\n",
         ]
         _ = try await bench.call(.put, JobBench.target(container, "in.txt"), lines.joined(), as: .nobody)
@@ -78,7 +159,7 @@ struct JobRequestTests {
         let failed = try await bench.file(done, "FailedFilePath")
         let words = [
             "line 3: The XML cannot be read", "line 4: there is such a device already", "line 5: DeviceToken is not a handle",
-            "line 6: the registration is part of an installation", "line 8: ", "line 9: the line has more than 262144 bytes",
+            "line 6: tag 1 of the list: only $InstallationId:{…}", "line 8: ", "line 9: the line has more than 262144 bytes",
         ]
         let found = failed.split(separator: "\n")
         #expect(found.count == words.count)
