@@ -10,7 +10,7 @@ public struct HubHTTPOptions: Sendable {
     public var limits: HubLimits
     /// Names of this server besides those in `Host`, for tokens made for the name in front of a proxy; with or without port.
     public var publicHosts: [String]
-    /// How links that are no `Location` begin; those are always https, which clients insist on.
+    /// How links begin, and which scheme a `Location` has.
     public var origin: LinkOrigin
     /// Prefixes of tags that a key with nothing but the right Listen cannot set, in lower case.
     public var protectedTagPrefixes: [String]

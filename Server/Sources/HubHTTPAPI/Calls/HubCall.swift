@@ -54,10 +54,19 @@ final class HubCall: Sendable {
     }
 
     /// Builds the URLs of the answer (Azure reference 0, point 7).
-    var location: LocationHeader {
+    var location: LocationHeader { location(of: route) }
+
+    /// The same for another route of this hub.
+    func location(of route: HubRoute) -> LocationHeader {
         LocationHeader(
-            authority: request.head.authority, fallback: options.publicHosts.first ?? "localhost", route: route,
+            authority: request.head.authority, fallback: options.publicHosts.first ?? "localhost", scheme: scheme, route: route,
             apiVersion: query.apiVersion)
+    }
+
+    /// The scheme that the client used. The JavaScript client takes the id out of an https address only, also when the application
+    /// lets it speak plain HTTP (Azure reference 1.1).
+    private var scheme: String {
+        isCalled("azsdk-js") ? "https" : options.origin.scheme(isSecure: request.cameOverTLS)
     }
 
     var authority: String { request.head.authority ?? options.publicHosts.first ?? "localhost" }
@@ -96,10 +105,22 @@ final class HubCall: Sendable {
 
     func body(limit: Int) async throws -> [UInt8] { try await request.readBody(limit: limit) }
 
+    /// Refuses to replace or remove what carries a tag with a protected prefix to a key that stands in apps: only who may give such a
+    /// tag may take it. A registration that belongs to an installation stands for all of it.
+    func checkKept(_ id: RecordID, _ hub: NotificationHub) async throws {
+        guard isOfADevice else { return }
+        let record = try await hub.device(id)
+        if let record { try checkTags(record.tags) }
+        if let installation = try await hub.installation(record?.parent ?? id) { try checkTags(installation.content.allTags) }
+    }
+
+    /// Whether the key is one that stands in apps, of a hub that does not trust those with every tag.
+    private var isOfADevice: Bool { !grant.allows(anyOf: [.manage]) && served?.trustsDeviceKeys != true }
+
     /// Refuses tags with a protected prefix to a key that stands in apps: who could set them would receive what is meant for
     /// another person.
     func checkTags(_ tags: some Sequence<Tag>) throws(ServiceError) {
-        guard !grant.allows(anyOf: [.manage]), served?.trustsDeviceKeys != true else { return }
+        guard isOfADevice else { return }
         for tag in tags {
             if let prefix = options.protectedTagPrefixes.first(where: { tag.folded.hasPrefix($0) }) {
                 throw ServiceError(.forbidden, "Manage claim is required for tags that begin with \(prefix)")

@@ -16,6 +16,11 @@ public struct LinkOrigin: Sendable, Hashable {
         self.isBehindTLSProxy = isBehindTLSProxy
     }
 
+    /// The scheme with which the sender of a request came, as far as this process and the settings know.
+    func scheme(isSecure: Bool) -> String {
+        isSecure || isBehindTLSProxy || publicURL?.lowercased().hasPrefix("https:") == true ? "https" : "http"
+    }
+
     /// The beginning of links in the answer to a request for that authority.
     func base(for authority: String, isSecure: Bool) -> String {
         if isSecure { return "https://\(authority)" }

@@ -31,7 +31,8 @@ extension HubRoutes {
         let page = try await hub.devices(DeviceListRequest(selection, after: after, limit: query.top))
         let details = query.filter?.details ?? []
         let records = page.records.filter { record in
-            details.allSatisfy { record.details[$0.property.rawValue].map($0.values.contains) ?? false }
+            let told = RegistrationDescription(record).details
+            return details.allSatisfy { told[$0.property.rawValue].map($0.values.contains) ?? false }
         }
         return Self.feed(records, next: page.next, call)
     }
@@ -46,7 +47,13 @@ extension HubRoutes {
         guard let filter else { return .all }
         let platforms = filter.handle.property.platforms
         var handles: [DeviceHandle] = []
-        for value in filter.handle.values {
+        var values = filter.handle.values
+        if filter.handle.property == .baiduUserID {
+            // An installation's handle has both ids in it.
+            let channels = filter.details.filter { $0.property == .baiduChannelID }.flatMap(\.values)
+            values += values.flatMap { user in channels.map { "\(user)-\($0)" } }
+        }
+        for value in values {
             // Any platform may be meant: Apple's spelling of the text and the text as it is.
             for platform in platforms ?? [.apns, .wns] {
                 if let handle = DeviceHandle(value, platform: platform), !handles.contains(handle) { handles.append(handle) }
@@ -77,9 +84,7 @@ extension HubRoutes {
         // Entries lie where registrations lie, also those of a list by tag.
         var route = call.route
         if route.operation == .registrationsByTag { route.collectionSpelling = "registrations" }
-        let location = LocationHeader(
-            authority: call.request.head.authority, fallback: call.options.publicHosts.first ?? "localhost", route: route,
-            apiVersion: call.query.apiVersion)
+        let location = call.location(of: route)
         let feed = RegistrationEntry.feed(
             records.map { RegistrationEntry($0, for: call) }, at: location, updated: call.now,
             omitsSingleHeader: call.omitsSingleHeader)

@@ -1,4 +1,4 @@
-/// The URLs of an answer: absolute, `https`, built from the request's own authority, spelling and version.
+/// The URLs of an answer: absolute, built from the request's own authority, spelling and version.
 ///
 /// Clients take ids out of them by position, by literal text and byte for byte (Azure reference 0, point 7): a relative URL, a
 /// prefix before the hub, another letter case or a missing version breaks one of them.
@@ -10,10 +10,10 @@ public struct LocationHeader: Hashable, Sendable {
     private let version: String
 
     /// Creates the builder for a request. `authority` is its `Host` or `:authority`; the fallback is used when that is not a
-    /// plain host with an optional port.
-    public init(authority: String?, fallback: String, route: HubRoute, apiVersion: String) {
+    /// plain host with an optional port. `scheme` is the one that the client used, `https` or `http`.
+    public init(authority: String?, fallback: String, scheme: String = "https", route: HubRoute, apiVersion: String) {
         let authority = authority.flatMap { Self.isAuthority($0) ? $0 : nil } ?? fallback
-        var base = "https:/"
+        var base = "\(scheme):/"
         for part in [authority, route.hubSpelling, route.collectionSpelling] where !part.isEmpty {
             base += "/"
             base += part

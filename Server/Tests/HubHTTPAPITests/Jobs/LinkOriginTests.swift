@@ -31,6 +31,25 @@ struct LinkOriginTests {
         #expect(unnamed.base(for: "push.example.test", isSecure: false) == "https://push.example.test")
     }
 
+    @Test("the scheme of a Location is https where TLS ends here or in front, and http where there is none")
+    func schemes() {
+        #expect(LinkOrigin(isBehindTLSProxy: false).scheme(isSecure: true) == "https")
+        #expect(LinkOrigin(isBehindTLSProxy: true).scheme(isSecure: false) == "https")
+        #expect(LinkOrigin(publicURL: "https://push.example.test", isBehindTLSProxy: false).scheme(isSecure: false) == "https")
+        #expect(LinkOrigin(publicURL: "http://push.example.test", isBehindTLSProxy: false).scheme(isSecure: false) == "http")
+        #expect(LinkOrigin(isBehindTLSProxy: false).scheme(isSecure: false) == "http")
+    }
+
+    @Test("a Location has the scheme that was used, but for the JavaScript client, which reads no other than https")
+    func locations() async throws {
+        let hub = try await HubUnderTest(options: { $0.origin = LinkOrigin(isBehindTLSProxy: false) })
+        let request = ClientRequest("POST", "/demo/registrationids?api-version=2020-06")
+        let plain = try await hub.call(.go, request).location()
+        #expect(plain.hasPrefix("http://\(HubUnderTest.authority)/demo/registrationids/"), "\(plain)")
+        let own = try await hub.call(.javaScript, request).location()
+        #expect(own.hasPrefix("https://\(HubUnderTest.authority)/demo/registrationids/"), "\(own)")
+    }
+
     @Test("a closed network without TLS gets what it was asked by")
     func insecure() {
         #expect(
