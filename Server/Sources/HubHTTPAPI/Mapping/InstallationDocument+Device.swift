@@ -27,6 +27,9 @@ extension InstallationDocument {
         guard let handle = DeviceHandle(text, platform: platform) else {
             throw ServiceError(.invalidField, "\(member) is not a handle of platform \(platform.rawValue)")
         }
+        if platform == .baidu, BaiduChannel(text) == nil {
+            throw ServiceError(.invalidField, "\(member): a Baidu channel is the user id, a hyphen and the channel id")
+        }
         return handle
     }
 

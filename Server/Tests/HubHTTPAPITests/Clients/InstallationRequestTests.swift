@@ -87,12 +87,49 @@ struct InstallationRequestTests {
         let hub = try await HubUnderTest()
         let channel =
             told == "apns"
-            ? Self.token : told == "wns" || told == "mpns" ? "https://channel.example.test/?token=a%2fb" : "handle-1"
+            ? Self.token
+            : told == "baidu"
+                ? "user-123" : told == "wns" || told == "mpns" ? "https://channel.example.test/?token=a%2fb" : "handle-1"
         let document = #"{"installationId":"p","platform":"\#(given)","pushChannel":"\#(channel)"}"#
         let put = try await hub.call(.dotNet, ClientRequest("PUT", HubClient.dotNet.installation("p"), [], body: document))
         #expect(put.status == 200, "\(put.body)")
         let stored = try await read(.dotNet, "p", on: hub)
         #expect(stored.platform == told && stored.pushChannel == channel)
+    }
+
+    @Test("a Baidu installation stands in lists with its user id and its channel id, and is found by both")
+    func baidu() async throws {
+        let (hub, client) = (try await HubUnderTest(), HubClient.javaScript)
+        let document = #"{"installationId":"b","platform":"baidu","pushChannel":"user-123-4"}"#
+        #expect(try await hub.call(client, ClientRequest("PUT", client.installation("b"), [], body: document)).status == 200)
+        #expect(try await read(client, "b", on: hub).pushChannel == "user-123-4")
+        let filter = "BaiduChannelId%20eq%20123-4'%20and%20BaiduUserId%20eq%20'user'"
+        for query in ["", "&%24filter=\(filter)"] {
+            let list = try await hub.call(client, ClientRequest("GET", "/demo/registrations?api-version=2020-06\(query)"))
+            #expect(
+                list.body.contains("<BaiduUserId>user</BaiduUserId><BaiduChannelId>123-4</BaiduChannelId>"), "\(list.body)")
+        }
+    }
+
+    @Test("a Baidu channel without both parts is refused", arguments: ["user123", "-1", "user-", "-"])
+    func baiduParts(_ channel: String) async throws {
+        let (hub, client) = (try await HubUnderTest(), HubClient.dotNet)
+        let document = #"{"installationId":"b","platform":"baidu","pushChannel":"\#(channel)"}"#
+        let answer = try await hub.call(client, ClientRequest("PUT", client.installation("b"), [], body: document))
+        #expect(answer.status == 400 && answer.body.contains("a Baidu channel is"), "\(answer.body)")
+    }
+
+    @Test(
+        "a registration without what its client needs to read it is refused, by name",
+        arguments: [
+            ("BaiduRegistrationDescription", [("BaiduUserId", "u")], "BaiduChannelId"),
+            ("BrowserRegistrationDescription", [("Endpoint", "https://push.example.test/"), ("Auth", "a")], "P256DH"),
+        ])
+    func missingDetails(_ type: String, _ elements: [(String, String)], _ missing: String) async throws {
+        let (hub, client) = (try await HubUnderTest(), HubClient.javaScript)
+        let entry = client.entry(type, tags: nil, elements.map { (name: $0.0, value: $0.1) })
+        let answer = try await hub.call(client, ClientRequest("POST", client.registrations(), body: entry))
+        #expect(answer.status == 400 && answer.body.contains("\(missing) is missing"), "\(answer.body)")
     }
 
     @Test(
