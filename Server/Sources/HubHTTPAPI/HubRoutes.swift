@@ -14,6 +14,8 @@ public struct HubRoutes: Sendable {
     let sends: RequestThrottle<HubID>
     let writes: RequestThrottle<HubID>
     let verifier = SharedAccessVerifier()
+    /// How often the keys of all hubs are tried for a token that fits none of the hub that it asks for.
+    let hubSearches: RequestThrottle<Bool>
 
     /// Creates the routes of all hubs of a directory.
     public init(directory: HubDirectory, options: HubHTTPOptions) {
@@ -21,6 +23,7 @@ public struct HubRoutes: Sendable {
         self.options = options
         sends = RequestThrottle(perSecond: options.sendsPerSecond, clock: options.clock)
         writes = RequestThrottle(perSecond: options.writesPerSecond, clock: options.clock)
+        hubSearches = RequestThrottle(perSecond: 5, clock: options.clock)
     }
 }
 

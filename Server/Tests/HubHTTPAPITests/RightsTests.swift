@@ -104,4 +104,31 @@ struct RightsTests {
             }
         }
     }
+
+    @Test("a hub's key is told which key manages another hub, a new one and the list, and a stranger's is told nothing")
+    func otherHubs() async throws {
+        let hub = try await HubUnderTest(hubs: ["demo", "other"])
+        let rule = try #require(try await rules(hub, of: HubName("demo")).first { $0.right == .manage }?.rule)
+        let targets = [("PUT", "/new"), ("DELETE", "/other"), ("GET", "/other"), ("GET", "/new"), ("GET", "/")]
+        for (method, target) in targets {
+            hub.clock.advance(by: .seconds(1))
+            let request = ClientRequest(method, target)
+            let answer = try await call(hub, request, rule, rule.secondary)
+            let words: Comment = "\(method) \(target): \(answer.status) \(answer.body)"
+            #expect(answer.status == 403 && answer.body.contains("A key of all hubs is required"), words)
+            #expect(try await call(hub, request, rule, .random()).status == 401)
+        }
+        // Not a matter of managing hubs: as at Azure's service, the key is a stranger's there.
+        #expect(try await call(hub, ClientRequest("POST", "/other/messages"), rule, rule.primary).status == 401)
+    }
+
+    @Test("a flood of bad tokens does not have the keys of all hubs tried each time")
+    func boundedSearch() async throws {
+        let hub = try await HubUnderTest()
+        let rule = try #require(try await rules(hub, of: HubName("demo")).first?.rule)
+        for _ in 0..<5 { #expect(try await call(hub, ClientRequest("DELETE", "/new"), rule, .random()).status == 401) }
+        #expect(try await call(hub, ClientRequest("DELETE", "/new"), rule, rule.primary).status == 401)
+        hub.clock.advance(by: .seconds(1))
+        #expect(try await call(hub, ClientRequest("DELETE", "/new"), rule, rule.primary).status == 403)
+    }
 }
