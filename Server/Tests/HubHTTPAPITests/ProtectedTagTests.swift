@@ -73,6 +73,50 @@ struct ProtectedTagTests {
         #expect(answer.status == 403, "\(answer.body)")
     }
 
+    @Test("a key without Manage neither replaces nor removes an installation that has a protected tag")
+    func kept() async throws {
+        let hub = try await HubUnderTest()
+        let template = #","templates":{"t":\#(Self.text(Self.template, tags: #","tags":["username:ann"]"#))}"#
+        for members in [#","tags":["username:ann"]"#, template] {
+            #expect(try await hub.call(.dotNet, Self.installation(members)).status == 200)
+            let list = try await hub.call(.dotNet, ClientRequest("GET", HubClient.dotNet.registrations()))
+            let records = try RegistrationReading.feed(list).map(\.id)
+            let removals = ["/demo/installations/x"] + records.map { "/demo/registrations/\($0)" }
+            let requests =
+                [Self.installation(""), Self.patch("/tags", #""red""#)]
+                + removals.map { ClientRequest("DELETE", "\($0)?api-version=2020-06", [("If-Match", "*")]) }
+            for request in requests {
+                let answer = try await hub.call(.dotNet, request, listens: true)
+                let words: Comment = "\(request.method) \(request.target): \(answer.status) \(answer.body)"
+                #expect(answer.status == 403 && answer.body.contains("username:"), words)
+            }
+        }
+        let left = try await hub.call(.dotNet, ClientRequest("GET", "/demo/installations/x?api-version=2020-06"))
+        #expect(left.status == 200 && left.body.contains("username:ann"), "\(left.body)")
+        #expect(try await hub.call(.dotNet, Self.installation("")).status == 200, "a key with Manage may")
+        let free = ClientRequest("DELETE", "/demo/installations/x?api-version=2020-06")
+        #expect(try await hub.call(.dotNet, free, listens: true).status == 204)
+    }
+
+    @Test("a key without Manage neither replaces nor removes a registration that has a protected tag")
+    func keptRegistration() async throws {
+        let (hub, client) = (try await HubUnderTest(), HubClient.dotNet)
+        func put(_ tag: String) -> ClientRequest {
+            ClientRequest(
+                "PUT", client.registration("1-2-3"), [client.entryType],
+                body: client.entry("AppleRegistrationDescription", tags: tag, [("DeviceToken", Self.token)]))
+        }
+        let delete = ClientRequest("DELETE", client.registration("1-2-3"), [("If-Match", "*")])
+        #expect(try await hub.call(client, put("username:ann")).status == 200)
+        for request in [put("red"), delete] {
+            #expect(try await hub.call(client, request, listens: true).status == 403, "\(request.method)")
+        }
+        #expect(try await hub.call(client, put("red")).status == 200)
+        for request in [put("blue"), delete] {
+            #expect(try await hub.call(client, request, listens: true).status == 200, "\(request.method)")
+        }
+    }
+
     @Test("a hub that trusts the keys of devices takes them")
     func trusted() async throws {
         let hub = try await HubUnderTest(hubs: [])

@@ -19,6 +19,7 @@ extension HubRoutes {
         case .deleteInstallation:
             try writes.admit(hub.id)
             // 204 for an unknown one too: every client takes 404 for a failure (Azure reference 0, point 18).
+            try await call.checkKept(id, hub)
             _ = try await hub.removeInstallation(id)
             return HubAnswer.empty(.deleteInstallation)
         default:
@@ -34,6 +35,7 @@ extension HubRoutes {
         let body = try await call.body(limit: call.limits.installationBytes)
         let request = try InstallationDocument(parsing: body, pathID: call.route.id, limits: call.limits).upsert()
         try call.checkTags(request.allTags)
+        try await call.checkKept(request.id, hub)
         try await hub.put(request)
     }
 
@@ -43,6 +45,8 @@ extension HubRoutes {
         let patch = try InstallationPatch(parsing: body, limits: call.limits)
         do {
             _ = try await hub.update(installation: id) { content in
+                // Also the handle of an installation that carries a person's tag: who moves it receives for that person.
+                try call.checkTags(content.allTags)
                 let before = DeviceInstallation(content: content, createdAt: call.now, registeredAt: call.now)
                 let after = try patch.applied(to: InstallationDocument(before), limits: call.limits)
                 var changed = try after.upsert()
@@ -50,7 +54,6 @@ extension HubRoutes {
                 changed.environment = content.environment
                 changed.topic = content.topic
                 changed.confirmsHandle = patch.setsChannel
-                // Also the handle of an installation that carries a person's tag: who moves it receives for that person.
                 try call.checkTags(changed.allTags)
                 content = changed
             }
