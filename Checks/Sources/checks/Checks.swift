@@ -2,23 +2,25 @@ import Foundation
 import RepositoryChecks
 
 /// `checks floors ROOT-MANIFEST SERVER-MANIFEST`, `checks size`, `checks text`, with the paths of the tracked files on standard input,
-/// and `checks complaints …`; run from the root of the repository. Ends with 1 when there is a finding.
+/// `checks complaints …`, and what `Checks+Packages.swift` says; run from the root of the repository. Ends with 1 when there is a finding.
 @main
 enum Checks {
     static func main() throws {
         let arguments = CommandLine.arguments.dropFirst()
-        let paths = arguments.first == "complaints" ? [] : readPaths()
+        let readsPaths = ["floors", "size", "text"].contains(arguments.first)
+        let paths = readsPaths ? readPaths() : []
         let findings: [Finding]
         switch arguments.first {
         case "floors": findings = try floors(manifests: Array(arguments.dropFirst()), paths: paths)
         case "size": findings = sizes(paths)
         case "complaints": findings = try complaints(Array(arguments.dropFirst()))
         case "text": findings = texts(paths)
+        case "packages", "notices", "bill": findings = try packages(Array(arguments))
         default:
             print("usage: checks floors MANIFEST… | size | text, with paths on standard input, or complaints …")
             exit(64)
         }
-        for finding in findings { print(finding) }
+        for finding in findings { FileHandle.standardError.write(Data("\(finding)\n".utf8)) }
         if !findings.isEmpty { exit(1) }
     }
 

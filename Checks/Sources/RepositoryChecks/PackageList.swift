@@ -1,0 +1,126 @@
+import Foundation
+
+/// The packages that a build of the server holds: a list in the repository, because commit ids differ between mirrors and
+/// `Package.resolved` therefore stays out of it.
+public struct PackageList: Sendable {
+    /// One package.
+    public struct Entry: Hashable, Sendable {
+        /// The name as SwiftPM's identity, in lower case.
+        public var name: String
+        public var version: String
+        /// An SPDX expression.
+        public var licence: String
+        public var address: String
+    }
+
+    /// The version of what comes with the toolchain and is not resolved.
+    public static let toolchain = "toolchain"
+
+    public let entries: [Entry]
+
+    /// Reads lines of four fields between tabs; lines that begin with `#` are comments. Throws a `Mistake` that names the line.
+    public init(text: String) throws {
+        entries = try text.split(separator: "\n").enumerated().filter { !$0.element.hasPrefix("#") }.map { number, line in
+            let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+            guard fields.count == 4, !fields.contains("") else { throw Mistake(line: number + 1) }
+            return Entry(name: fields[0], version: fields[1], licence: fields[2], address: fields[3])
+        }
+    }
+
+    /// A line that has not four fields.
+    public struct Mistake: Error, CustomStringConvertible {
+        var line: Int
+        public var description: String { "line \(line) of the list of packages has not four fields between tabs" }
+    }
+
+    /// What SwiftPM has resolved, as far as it is read here.
+    private struct Resolved: Decodable {
+        struct Pin: Decodable {
+            struct State: Decodable { var version: String? }
+            var identity: String
+            var state: State
+        }
+        var pins: [Pin]
+    }
+
+    /// Where the list and a `Package.resolved` differ.
+    public func findings(resolved: Data) throws -> [Finding] {
+        let pins = try JSONDecoder().decode(Resolved.self, from: resolved).pins
+        let versions = Dictionary(pins.map { ($0.identity, $0.state.version ?? "no version") }) { first, _ in first }
+        let listed = entries.filter { $0.version != Self.toolchain }
+        let wrong = listed.compactMap { entry -> Finding? in
+            guard let version = versions[entry.name] else { return Finding(entry.name, "is in the list and was not resolved") }
+            return version == entry.version
+                ? nil : Finding(entry.name, "was resolved at \(version), the list says \(entry.version)")
+        }
+        let known = Set(listed.map(\.name))
+        return wrong
+            + versions.keys.filter { !known.contains($0) }.sorted().map { Finding($0, "was resolved and is not in the list") }
+    }
+
+    /// Packages that a manifest asks for without an exact version.
+    public func findings(manifest: String) -> [Finding] {
+        manifest.split(separator: "\n").filter { $0.contains(".package(url:") }.compactMap { line in
+            if line.firstMatch(of: /exact: "[0-9]+\.[0-9]+\.[0-9]+"/) != nil { return nil }
+            return Finding("Server/Package.swift", "asks for no exact version: \(line.trimmingCharacters(in: .whitespaces))")
+        }
+    }
+
+    /// The notices that the licences ask for: what each package says of itself, and each licence once. `texts` gives the files of a
+    /// package by name. Throws nothing; a package without a licence is a finding.
+    public func notices(texts: (Entry) -> [String: String]) -> (text: String, findings: [Finding]) {
+        var text = "Clarion holds the work of others. This is what they ask to be said, and under which licences they give it.\n"
+        var licences: [(text: String, of: [String])] = []
+        var findings: [Finding] = []
+        for entry in entries {
+            text += "\n\(entry.name) \(entry.version), \(entry.licence), \(entry.address)\n"
+            let files = texts(entry)
+            for (_, notice) in files.filter({ $0.key.hasPrefix("NOTICE") }).sorted(by: { $0.key < $1.key }) {
+                text +=
+                    "\n"
+                    + notice.split(separator: "\n", omittingEmptySubsequences: false).map { "    " + $0 }.joined(separator: "\n")
+            }
+            guard let licence = files.filter({ $0.key.hasPrefix("LICENSE") }).min(by: { $0.key < $1.key })?.value else {
+                if entry.version != Self.toolchain { findings.append(Finding(entry.name, "has no file with its licence")) }
+                continue
+            }
+            if let index = licences.firstIndex(where: { $0.text == licence }) {
+                licences[index].of.append(entry.name)
+            } else {
+                licences.append((licence, [entry.name]))
+            }
+        }
+        for licence in licences {
+            text +=
+                "\n\(String(repeating: "=", count: 80))\nThe licence of \(licence.of.joined(separator: ", ")):\n\n\(licence.text)\n"
+        }
+        return (text, findings)
+    }
+
+    /// The list as CycloneDX 1.5 (ECMA-424), for tools that look for known faults of packages.
+    public func bill(version: String) throws -> Data {
+        let components = entries.map { entry -> [String: Any] in
+            let licence: [String: Any] =
+                entry.licence.contains(" ") ? ["expression": entry.licence] : ["license": ["id": entry.licence]]
+            var component: [String: Any] = [
+                "type": "library", "name": entry.name, "licenses": [licence],
+                "externalReferences": [["type": "website", "url": entry.address]],
+            ]
+            guard entry.version != Self.toolchain else { return component }
+            component["version"] = entry.version
+            component["bom-ref"] = entry.name
+            component["purl"] = "pkg:swift/\(entry.address.replacing("https://", with: ""))@\(entry.version)"
+            return component
+        }
+        let program: [String: Any] = [
+            "type": "application", "name": "clarion", "version": version, "bom-ref": "clarion",
+            "licenses": [["license": ["id": "Apache-2.0"]]],
+        ]
+        let document: [String: Any] = [
+            "bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1, "metadata": ["component": program],
+            "components": components,
+        ]
+        return try JSONSerialization.data(
+            withJSONObject: document, options: [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])
+    }
+}
