@@ -17,11 +17,14 @@ struct ContainerDirectory: Sendable {
     /// Makes the directories, removes uploads that were cut off, and counts the bytes of all files by the
     /// number of their hub.
     func prepare() throws -> [Int64: Int64] {
-        for path in [root, incoming] { try make(path) }
-        for name in try names(in: incoming) { _ = unlink("\(incoming)/\(name)") }
+        for path in [root, incoming] { try DurableFolder.make(path) }
+        for path in [DurableFolder.parent(of: root), root] { try DurableFolder.keepEntries(of: path) }
+        for name in try DurableFolder.names(in: incoming) { _ = unlink("\(incoming)/\(name)") }
         var used: [Int64: Int64] = [:]
         for (hub, container) in try containers() {
-            for name in try names(in: container) { used[hub, default: 0] += try size(of: "\(container)/\(name)") ?? 0 }
+            for name in try DurableFolder.names(in: container) {
+                used[hub, default: 0] += try size(of: "\(container)/\(name)") ?? 0
+            }
         }
         return used
     }
@@ -38,9 +41,12 @@ struct ContainerDirectory: Sendable {
 
     /// Makes the folder of a container.
     func makeFolder(_ container: ContainerName, of hub: HubID) throws {
-        try make("\(root)/\(hub.number)")
-        try make(folder(container, of: hub))
+        try DurableFolder.make("\(root)/\(hub.number)")
+        try DurableFolder.make(folder(container, of: hub))
     }
+
+    /// Makes the name of a file that was just made outlast a loss of power.
+    func keepName(of blob: BlobReference) throws { try DurableFolder.keepEntries(of: folder(blob.container, of: blob.hub)) }
 
     /// The size of a file, `nil` when there is none.
     func size(of path: String) throws -> Int64? { try information(path).map { Int64($0.st_size) } }
@@ -48,7 +54,7 @@ struct ContainerDirectory: Sendable {
     /// The files of a container.
     func files(_ container: ContainerName, of hub: HubID) throws -> [BlobInformation] {
         let folder = folder(container, of: hub)
-        return try names(in: folder).compactMap { file in
+        return try DurableFolder.names(in: folder).compactMap { file in
             guard let name = BlobName(file.replacing("%2F", with: "/")), let found = try information("\(folder)/\(file)") else {
                 return nil
             }
@@ -71,7 +77,7 @@ struct ContainerDirectory: Sendable {
     func sweep(writtenBefore moment: Timestamp) throws -> (files: Int, bytes: [Int64: Int64]) {
         var swept = (files: 0, bytes: [Int64: Int64]())
         for (hub, container) in try containers() {
-            for name in try names(in: container) {
+            for name in try DurableFolder.names(in: container) {
                 let path = "\(container)/\(name)"
                 guard let found = try information(path), FileAge.written(found) < moment else { continue }
                 if let size = try remove(path) {
@@ -90,9 +96,9 @@ struct ContainerDirectory: Sendable {
     /// The folders of all containers with the numbers of their hubs.
     private func containers() throws -> [(hub: Int64, folder: String)] {
         var folders: [(hub: Int64, folder: String)] = []
-        for hub in try names(in: root) {
+        for hub in try DurableFolder.names(in: root) {
             guard let number = Int64(hub) else { continue }
-            for name in try names(in: "\(root)/\(hub)") where ContainerName(name) != nil {
+            for name in try DurableFolder.names(in: "\(root)/\(hub)") where ContainerName(name) != nil {
                 folders.append((number, "\(root)/\(hub)/\(name)"))
             }
         }
@@ -106,27 +112,6 @@ struct ContainerDirectory: Sendable {
             return nil
         }
         return information.st_mode & S_IFMT == S_IFREG ? information : nil
-    }
-
-    private func make(_ path: String) throws {
-        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw FileFault.last("mkdir") }
-    }
-
-    /// What lies in a folder, without the folder itself and its parent; nothing when there is no folder.
-    private func names(in path: String) throws -> [String] {
-        guard let directory = opendir(path) else {
-            guard errno == ENOENT else { throw FileFault.last("opendir") }
-            return []
-        }
-        defer { _ = closedir(directory) }
-        var names: [String] = []
-        while let entry = readdir(directory) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names
     }
 
     /// No name has a percent sign of its own.

@@ -29,18 +29,19 @@ final class ContentDirectory: Sendable {
 
     /// Makes the directories and, if told so, removes uploads that were cut off.
     func prepare(removingLeftovers: Bool) throws {
-        for path in ["", "/objects", "/incoming"] { try makeDirectory(root + path) }
+        for path in ["", "/objects", "/incoming"] { try DurableFolder.make(root + path) }
+        // A process that was ended between making a folder and keeping its name has left it to the next start.
+        for path in [DurableFolder.parent(of: root), root, root + "/objects"] { try DurableFolder.keepEntries(of: path) }
         if removingLeftovers { try clearIncoming() }
     }
 
     /// Moves a complete file to its place, over an equal one if there is one, so that its age counts from now. Durable on return.
     func arrive(_ path: String, as digest: ContentDigest) throws {
         try turn.withLock {
-            let isNewShelf = try makeDirectory(shelf(of: digest))
-            if isNewShelf { try synchronize(directory: "\(root)/objects") }
+            try DurableFolder.make(shelf(of: digest))
             guard rename(path, object(digest)) == 0 else { throw FileFault.last("rename") }
         }
-        try synchronize(directory: shelf(of: digest))
+        try DurableFolder.keepEntries(of: shelf(of: digest))
     }
 
     /// Removes a content that was stored before the moment; whether it is gone.
@@ -62,48 +63,24 @@ final class ContentDirectory: Sendable {
     func digests(after digest: ContentDigest?, limit: Int) throws -> [ContentDigest] {
         let begin = digest?.text ?? ""
         var found: [ContentDigest] = []
-        for shelf in try names(in: "\(root)/objects").sorted() where shelf.count == 2 && shelf >= begin.prefix(2) {
-            let stored = try names(in: "\(root)/objects/\(shelf)").filter { $0 > begin && $0.hasPrefix(shelf) }.sorted()
+        for shelf in try DurableFolder.names(in: "\(root)/objects").sorted() where shelf.count == 2 && shelf >= begin.prefix(2) {
+            let stored = try DurableFolder.names(in: "\(root)/objects/\(shelf)").filter { $0 > begin && $0.hasPrefix(shelf) }
+                .sorted()
             found += stored.compactMap { ContentDigest($0) }.prefix(limit - found.count)
             if found.count == limit { return found }
         }
         return found
     }
 
+    /// Proves that an upload could be written now. Throws what keeps it from that.
+    func tryWrite() throws { try DurableFolder.tryWrite(in: "\(root)/incoming") }
+
     /// Removes an upload that is not wanted.
     func discard(_ path: String) { _ = unlink(path) }
 
     private func shelf(of digest: ContentDigest) -> String { "\(root)/objects/\(digest.text.prefix(2))" }
 
-    @discardableResult
-    private func makeDirectory(_ path: String) throws -> Bool {
-        if mkdir(path, 0o700) == 0 { return true }
-        guard errno == EEXIST else { throw FileFault.last("mkdir") }
-        return false
-    }
-
-    private func synchronize(directory path: String) throws {
-        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw FileFault.last("open") }
-        defer { _ = close(descriptor) }
-        guard fsync(descriptor) == 0 else { throw FileFault.last("fsync") }
-    }
-
     private func clearIncoming() throws {
-        for name in try names(in: "\(root)/incoming") { discard("\(root)/incoming/\(name)") }
-    }
-
-    /// What lies in a folder, without the folder itself and its parent.
-    private func names(in path: String) throws -> [String] {
-        guard let directory = opendir(path) else { throw FileFault.last("opendir") }
-        defer { _ = closedir(directory) }
-        var names: [String] = []
-        while let entry = readdir(directory) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names
+        for name in try DurableFolder.names(in: "\(root)/incoming") { discard("\(root)/incoming/\(name)") }
     }
 }

@@ -65,15 +65,16 @@ final class DiskBlobUpload: BlobUpload {
         try state.withLockedValue { state in
             guard case .open(let file, _) = state else { throw Self.over }
             try file.synchronize()
-            try directory.makeFolder(blob.container, of: blob.hub)
             let target = directory.path(blob)
             let replaced = try space.alone {
+                try directory.makeFolder(blob.container, of: blob.hub)
                 let replaced = try directory.size(of: target) ?? 0
                 guard rename(path, target) == 0 else { throw FileFault.last("rename") }
                 return replaced
             }
             space.change(by: -replaced, of: blob.hub.number)
             state = .closed
+            try directory.keepName(of: blob)
         }
     }
 

@@ -21,7 +21,9 @@ public final class DiskContainerStore: ContainerStore {
     ) throws {
         directory = ContainerDirectory(root: root)
         self.threads = threads
-        space = ContainerSpace(limit: maximumBytes, used: try directory.prepare())
+        do {
+            space = ContainerSpace(limit: maximumBytes, used: try directory.prepare())
+        } catch let fault as FileFault { throw fault.serviceError }
         uploads = Slots(capacity: maximumUploads)
     }
 
@@ -39,8 +41,9 @@ public final class DiskContainerStore: ContainerStore {
     public func append(to blob: BlobReference, at offset: Int64) async throws -> any BlobAppending {
         let (directory, space, threads) = (directory, space, threads)
         return try await threads.storing {
-            try directory.makeFolder(blob.container, of: blob.hub)
+            try space.alone { try directory.makeFolder(blob.container, of: blob.hub) }
             let file = try OpenFile.writing(directory.path(blob), at: offset)
+            try directory.keepName(of: blob)
             return DiskBlobAppending(file: file, hub: blob.hub, space: space, threads: threads)
         }
     }

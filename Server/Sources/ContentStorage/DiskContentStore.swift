@@ -21,8 +21,13 @@ public final class DiskContentStore: ContentStore {
         directory = ContentDirectory(root: root)
         self.threads = threads
         uploads = Slots(capacity: maximumUploads)
-        try directory.prepare(removingLeftovers: removesLeftovers)
+        do { try directory.prepare(removingLeftovers: removesLeftovers) } catch let fault as FileFault {
+            throw fault.serviceError
+        }
     }
+
+    /// Proves that an upload could be kept now: writes a few bytes to the disk and removes them. Throws why not, in words.
+    public func check() async throws { try await run { [directory] in try directory.tryWrite() } }
 
     public func beginUpload(limit: Int64) async throws -> any ContentUpload {
         guard let slot = uploads.take() else {

@@ -19,8 +19,7 @@ struct FileFault: Error, Hashable {
     /// What a caller is told.
     var serviceError: ServiceError {
         let isFull = number == ENOSPC || number == EDQUOT
-        return ServiceError(
-            .storageUnavailable,
-            isFull ? "the content store is full" : "the content store failed (\(call), error \(number))", retryAfter: 5)
+        let sentence = isFull ? "the content store is full" : "the content store cannot be used"
+        return ServiceError(.storageUnavailable, "\(sentence): \(SystemErrorText.text(number))", retryAfter: 5)
     }
 }

@@ -11,6 +11,7 @@ extension SQLiteDatabase {
         do {
             try await copy(into: path)
             try PrivateFile.synchronize(path)
+            try PrivateFile.keepName(of: path)
         } catch {
             PrivateFile.remove(path)
             throw error

@@ -39,13 +39,43 @@ enum PrivateFile {
         return status.st_mode & 0o077 == 0
     }
 
-    private static func keepName(of path: String) throws(ServiceError) {
-        let slash = path.lastIndex(of: "/")
-        let directory = open(slash.map { String(path[...$0]) } ?? ".", O_RDONLY | O_CLOEXEC)
+    /// Creates a folder for its owner alone, with those that are missing on the way there. Their names outlast a loss of power.
+    static func makeFolder(_ path: String) throws(ServiceError) {
+        var (missing, next) = ([String](), path)
+        while access(next, F_OK) != 0, errno == ENOENT {
+            missing.append(next)
+            next = parent(of: next)
+        }
+        for folder in missing.reversed() {
+            guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw folderFault(path, errno) }
+            try keepName(of: folder)
+        }
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw folderFault(path, errno) }
+        guard status.st_mode & S_IFMT == S_IFDIR else { throw folderFault(path, ENOTDIR) }
+    }
+
+    private static func folderFault(_ path: String, _ number: Int32) -> ServiceError {
+        let reason = SystemErrorText.text(number)
+        return ServiceError(.storageUnavailable, "the directory \(path) cannot be created or is not a directory: \(reason)")
+    }
+
+    private static func parent(of path: String) -> String {
+        var path = path[...]
+        while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    /// Waits until the name of a file or folder is on the disk. A folder above that this user may not open is passed over.
+    static func keepName(of path: String) throws(ServiceError) {
+        let directory = open(parent(of: path), O_RDONLY | O_CLOEXEC)
         guard directory >= 0 else { return }
         defer { close(directory) }
         guard fsync(directory) == 0 else { throw fault(path) }
     }
 
-    private static func fault(_ path: String) -> ServiceError { ServiceError(.storageUnavailable, "\(path) cannot be written") }
+    private static func fault(_ path: String) -> ServiceError {
+        ServiceError(.storageUnavailable, "\(path) cannot be written: \(SystemErrorText.text(errno))")
+    }
 }

@@ -53,15 +53,18 @@ final class ServerProcess: Sendable {
             dataDirectory: options.dataDirectory, environment: options.environment, diskSize: options.diskSize)
     }
 
-    /// The same with settings of one's own, until it listens at so many addresses.
-    init(dataDirectory: String, environment: [String: String], listeners: Int = 1, diskSize: Int? = nil) async throws {
+    /// The same with settings of one's own, until it listens at so many addresses. `prefix` are the words of a program that starts it
+    /// in its own process, such as `strace -D`.
+    init(
+        dataDirectory: String, environment: [String: String], listeners: Int = 1, diskSize: Int? = nil, prefix: [String] = []
+    ) async throws {
         try FileManager.default.createDirectory(atPath: dataDirectory, withIntermediateDirectories: true)
         let output = dataDirectory + "/serve-\(UUID().uuidString).log"
         var command =
             if let diskSize {
                 SmallDisk.command([Self.program, "serve"], over: dataDirectory, mebibytes: diskSize, output: output)
             } else {
-                ChildProcess.Command(Self.program, ["serve"], output: output)
+                ChildProcess.Command("/usr/bin/env", prefix + [Self.program, "serve"], output: output)
             }
         let own = ["CLARION_DATA_DIRECTORY": dataDirectory, "CLARION_LISTEN_PORT": "0"]
         command.environment = environment.merging(own) { given, _ in given }
