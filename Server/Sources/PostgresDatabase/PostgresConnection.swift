@@ -19,7 +19,11 @@ struct PostgresConnection: SQLConnection {
     }
 
     @discardableResult
-    func run(_ statement: SQLStatement, _ values: [SQLValue]) throws -> Int { try execute(statement, values).changes }
+    func run(_ statement: SQLStatement, _ values: [SQLValue]) throws -> Int {
+        let changes = try execute(statement, values).changes
+        if changes > 0 { link.noteChange() }
+        return changes
+    }
 
     /// As long as it takes: a step of the schema may lay out a large table anew.
     func script(_ text: String) throws {

@@ -23,6 +23,7 @@ public final class PostgresDatabase: SQLDatabase {
     public var load: DatabaseLoad {
         DatabaseLoad(reads: reads.load(of: sizes.readers), writes: writes.load(of: sizes.writers), commits: health.commits)
     }
+    public var sinceLastKeptWrite: Duration? { health.sinceLastKept }
 
     /// Prepares the connections to a database. A pooler that is not told of is found out at the first statement it loses. Throws `SQLFault.misconfigured` on a machine without PostgreSQL's client library.
     public init(

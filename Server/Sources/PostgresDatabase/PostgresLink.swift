@@ -18,6 +18,10 @@ final class PostgresLink {
     let context: Context
     private let raw: LibPQ.Link
     private(set) var isBroken = false
+    /// Whether the transaction has changed a row.
+    private var hasChanged = false
+    /// How many transactions that changed rows were committed.
+    private(set) var keptCount = 0
     private let counter: WarningCounter
     /// How many warnings the server has sent on this connection.
     var warnings: Int { counter.number }
@@ -94,7 +98,7 @@ extension PostgresLink {
 
     func begin(_ text: String, within limit: Duration?) throws {
         try finishEnd()
-        failure = nil
+        (failure, hasChanged) = (nil, false)
         // A pooler may hand on what another program that it serves has asked to hear; nobody would ever take it away.
         _ = takeCalls()
         let end = endsFirst ? "ROLLBACK; " : ""
@@ -209,6 +213,12 @@ extension PostgresLink {
         }
         return isCalled
     }
+
+    /// The transaction has changed a row.
+    func noteChange() { hasChanged = true }
+
+    /// The transaction is committed.
+    func noteCommit() { if hasChanged { keptCount += 1 } }
 
     /// Undoes what came after the savepoint and goes on.
     func forgetFailure() { failure = nil }

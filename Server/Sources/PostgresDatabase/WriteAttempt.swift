@@ -119,6 +119,7 @@ struct WriteAttempt {
             }
             // With a warning the server reports a commit whose wait for the synchronous standbys was cancelled: a failover may lose it.
             guard link.warnings == warnings else { return .settled(Self.unknown(results)) }
+            link.noteCommit()
             return .settled(results)
         } catch let fault as PostgresFault {
             guard link.isBroken else { throw fault }

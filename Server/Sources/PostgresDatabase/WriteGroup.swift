@@ -79,6 +79,8 @@ struct WriteGroup {
         do {
             let link = try worker.link()
             let connection = PostgresConnection(link: link, unnamed: worker.sendsTexts)
+            let before = link.keptCount
+            defer { if link.keptCount > before { worker.context.health.kept() } }
             return WriteAttempt(
                 link: link, connection: connection, texts: worker.context.texts,
                 patience: patience, turn: turn

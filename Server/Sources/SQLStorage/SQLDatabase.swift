@@ -31,6 +31,8 @@ public protocol SQLDatabase: Sendable {
 
     /// How busy the connections are now, for metrics. Cheap: it asks the database nothing.
     var load: DatabaseLoad { get }
+    /// How long ago a change was kept last; `nil` when none was, or where that is not known.
+    var sinceLastKeptWrite: Duration? { get }
 
     /// The names of all tables, in no order.
     func tableNames() async throws -> [String]
@@ -79,6 +81,7 @@ extension SQLDatabase {
         DatabaseLoad(
             reads: .init(size: 0, inUse: 0, waiting: 0), writes: .init(size: 0, inUse: 0, waiting: 0), commits: 0)
     }
+    public var sinceLastKeptWrite: Duration? { nil }
 
     /// For an engine with one writer at a time.
     public func writeAlone<Result: Sendable>(

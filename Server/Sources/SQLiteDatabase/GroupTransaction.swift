@@ -94,6 +94,7 @@ struct GroupTransaction {
             health.failed(cause)
         } else if database.totalChangesCount > changesBefore {
             health.succeeded()
+            health.kept()
         }
     }
 

@@ -48,7 +48,7 @@ struct DoctorTests {
     func hopelessDirectory() async {
         let finding = await findings(SettingsFixture(arguments: ["--data-directory", "/proc/x"]), names: ["data directory"])
         #expect(finding["data directory"]?.verdict == .bad)
-        #expect(finding["data directory"]?.found == "/proc/x is missing, and nothing can be made in /proc")
+        #expect(finding["data directory"]?.found.hasPrefix("/proc/x is missing, and nothing can be made in /proc: ") == true)
     }
 
     @Test("looking leaves nothing behind")

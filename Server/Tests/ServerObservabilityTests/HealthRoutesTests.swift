@@ -31,6 +31,10 @@ struct HealthRoutesTests {
         #expect(try await call("/readyz", checks: [fine]) == (200, "ok storage\nready\n"))
         #expect(try await call("/readyz", checks: [fine, broken]) == (503, "ok storage\nfailed apns\nnot ready\n"))
         #expect(try await call("/readyz", checks: []) == (200, "ready\n"))
+        let full = ReadinessCheck(name: "storage") { throw ReadinessFault("the disk is full (SQLITE_FULL)") }
+        #expect(
+            try await call("/readyz", checks: [full, fine])
+                == (503, "failed storage: the disk is full (SQLITE_FULL)\nok storage\nnot ready\n"))
     }
 
     @Test("a check that hangs counts as failed after its time", .timeLimit(.minutes(5)))

@@ -1,3 +1,5 @@
+import ServiceErrors
+
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else
@@ -19,26 +21,26 @@ extension Doctor {
             var isDirectory = false
             guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
                 let parent = nearestExisting(path)
-                guard canWrite(in: parent) else {
+                if let reason = refusal(in: parent) {
                     return .bad(
-                        "\(path) is missing, and nothing can be made in \(parent)",
+                        "\(path) is missing, and nothing can be made in \(parent): \(reason)",
                         mend: "name another data-directory, or mkdir -p \(path) and chown it to the server's user")
                 }
                 return .good("\(path) will be made at the first start")
             }
             guard isDirectory else { return .bad("\(path) is a file", mend: "name a folder in data-directory") }
-            guard canWrite(in: path) else {
-                return .bad("\(path) may not be written by this user", mend: "chown it to the server's user")
+            if let reason = refusal(in: path) {
+                return .bad("\(path) cannot be written: \(reason)", mend: "chown it to the server's user, or mend the disk")
             }
             return .good(path)
         }
     }
 
     /// Tries it: permission bits say nothing of read-only disks, quotas, or folders that are none.
-    private static func canWrite(in directory: String) -> Bool {
+    private static func refusal(in directory: String) -> String? {
         let trial = directory + "/.clarion-doctor-" + UUID().uuidString
-        guard mkdir(trial, 0o700) == 0 else { return false }
-        return rmdir(trial) == 0
+        guard mkdir(trial, 0o700) == 0, rmdir(trial) == 0 else { return SystemErrorText.text(errno) }
+        return nil
     }
 
     /// A quarter of a million records and their telemetry fit into this; content comes on top.

@@ -4,6 +4,7 @@ import Metrics
 import PushHub
 import RichPushModel
 import SQLStorage
+import ServerObservability
 import ServiceErrors
 import SharedAccess
 
@@ -23,6 +24,7 @@ struct NodeStorage: Sendable {
     }
 
     let database: any SQLDatabase
+    private let settings: Settings
     let contents: NodeContents
     /// That of the database when nodes share it.
     let clock: any ServiceClock
@@ -70,6 +72,7 @@ struct NodeStorage: Sendable {
         let clock = try await Self.clock(database, settings, clock)
         self.clock = clock
         self.database = database
+        self.settings = settings
         box = SecretBox(master)
         signer = ContainerSigner(master)
         tickets = ContentTicketSigner(master)
@@ -169,24 +172,28 @@ struct NodeStorage: Sendable {
         }
     }
 
-    /// Creates the directory for its owner alone.
-    static func makeDirectory(_ path: String) throws {
-        do {
-            try FileManager.default.createDirectory(
-                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        } catch {
-            throw ServiceError(.storageUnavailable, "the directory \(path) cannot be created or is not a directory")
-        }
-    }
+    /// Creates the directory for its owner alone, and keeps its name and those of the folders on the way there.
+    static func makeDirectory(_ path: String) throws { try PrivateFile.makeFolder(path) }
 
-    /// Throws while the storage cannot be read, or cannot keep a write. After one that failed another is tried: a node that gets
-    /// no requests because it is not ready would never write again. What failed stands in the log.
+    /// How long a change that was kept proves that the next one will be.
+    private static let trust: Duration = .seconds(5)
+
+    /// Throws while the storage cannot be read or cannot keep a write, in words where they may be shown. Unless a change was kept within
+    /// the last seconds it writes a row as it is: a node that gets no requests because it is not ready would never write again.
     func check() async throws {
         _ = try await hubStore.record(of: hub)
-        guard database.lastWriteFault != nil else { return }
-        try await SQLHubStore(database).rewrite(hub)
+        if let loss = try await DatabaseSafety.findings(database, settings).first(where: {
+            DatabaseSafety.refusal(of: $0, settings) != nil
+        }) {
+            throw ReadinessFault(loss.sentence)
+        }
+        if database.lastWriteFault == nil, let kept = database.sinceLastKeptWrite, kept < Self.trust { return }
+        do { try await SQLHubStore(database).rewrite(hub) } catch {
+            // Others in its way say nothing of whether the database keeps writes.
+            guard database.lastWriteFault != nil else { return }
+        }
         guard let fault = database.lastWriteFault else { return }
-        throw ServiceError(.storageUnavailable, "the database cannot keep writes: \(fault)")
+        throw ReadinessFault(WriteHealth.text(fault))
     }
 
     /// The storage ports of the app backend.

@@ -134,7 +134,7 @@ extension ServerNode {
     /// All routes of the node on one router; of a worker those that tell whether it is well.
     func router() -> ServiceRouter {
         let router = ServiceRouter(options: serviceOptions())
-        HealthRoutes(checks: readinessChecks).addRoutes(to: router)
+        HealthRoutes(checks: readiness.checks).addRoutes(to: router)
         guard settings.role.answers else {
             router.add(WorkerRoutes())
             return router
@@ -149,12 +149,6 @@ extension ServerNode {
         options.addRoutes(router)
         router.add(HubRoutes(directory: hubs, options: hubOptions()))
         return router
-    }
-
-    private var readinessChecks: [ReadinessCheck] {
-        let database = ReadinessCheck(name: "storage") { try await storage.check() }
-        guard storage.contents.isShared else { return [database] }
-        return [database, ReadinessCheck(name: "content-store") { try await storage.contents.check() }]
     }
 
     private func hubOptions() -> HubHTTPOptions {

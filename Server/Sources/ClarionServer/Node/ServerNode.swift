@@ -33,6 +33,8 @@ public struct ServerNode: Sendable {
     let membership: NodeMembership?
     /// The default picture, when the content store was away at the start.
     let pictureToStore: DefaultPictureKeeper?
+    /// Whether the node can do its work.
+    let readiness: NodeReadiness
     let group: any EventLoopGroup
     let logger: Logger
 
@@ -73,6 +75,8 @@ public struct ServerNode: Sendable {
         self.logger = logger
         try await DatabaseSafety.require(storage.database, settings, logger: logger)
         try await storage.contents.prepare(logger: logger)
+        readiness = NodeReadiness(storage, clock: options.clock, logger: logger)
+        await readiness.lookAtStart(storage)
         let catalog = HubCatalog(store: storage.hubStore, box: storage.box, clock: options.clock)
         frontDoor = try settings.listening.tls.map { tls in
             try FrontDoorIdentity(settings, tls, clock: options.clock, logger: logger)

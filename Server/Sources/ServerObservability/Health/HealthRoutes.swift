@@ -22,24 +22,42 @@ public struct HealthRoutes: Sendable {
     }
 
     private func readiness() async -> Response {
-        let results = await withTaskGroup(of: (Int, Bool).self) { group in
-            for (index, check) in checks.enumerated() { group.addTask { (index, await passes(check)) } }
-            return await group.reduce(into: [Int: Bool]()) { $0[$1.0] = $1.1 }
+        let results = await withTaskGroup(of: (Int, Verdict).self) { group in
+            for (index, check) in checks.enumerated() { group.addTask { (index, await verdict(check)) } }
+            return await group.reduce(into: [Int: Verdict]()) { $0[$1.0] = $1.1 }
         }
-        let lines = checks.enumerated().map { "\(results[$0.offset] == true ? "ok" : "failed") \($0.element.name)\n" }
-        let isReady = results.values.allSatisfy { $0 }
+        let lines = checks.enumerated().map { index, check in "\(Self.line(check.name, results[index] ?? .failed(nil)))\n" }
+        let isReady = results.values.allSatisfy { $0 == .passed }
         return Self.answer(isReady ? .ok : .serviceUnavailable, lines.joined() + (isReady ? "ready\n" : "not ready\n"))
     }
 
-    private func passes(_ check: ReadinessCheck) async -> Bool {
-        await withTaskGroup(of: Bool.self) { group in
-            group.addTask { (try? await check.check()) != nil }
+    private enum Verdict: Hashable {
+        case passed
+        /// With the reason, when anybody may read it.
+        case failed(String?)
+    }
+
+    private static func line(_ name: String, _ verdict: Verdict) -> String {
+        switch verdict {
+        case .passed: "ok \(name)"
+        case .failed(let reason): "failed \(name)" + (reason.map { ": \($0)" } ?? "")
+        }
+    }
+
+    private func verdict(_ check: ReadinessCheck) async -> Verdict {
+        await withTaskGroup(of: Verdict.self) { group in
+            group.addTask {
+                do {
+                    try await check.check()
+                    return .passed
+                } catch { return .failed((error as? ReadinessFault)?.reason) }
+            }
             group.addTask {
                 try? await clock.sleep(for: timeout)
-                return false
+                return .failed(nil)
             }
             defer { group.cancelAll() }
-            return await group.next() ?? false
+            return await group.next() ?? .failed(nil)
         }
     }
 

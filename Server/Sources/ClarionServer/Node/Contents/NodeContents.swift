@@ -3,6 +3,7 @@ import ContentStorage
 import Logging
 import PushHub
 import RichPushModel
+import ServerObservability
 import ServiceErrors
 import Synchronization
 
@@ -21,6 +22,7 @@ final class NodeContents: Sendable {
 
     let store: any ContentStore
     private let bucket: S3ContentStore?
+    private let disk: DiskContentStore?
     /// Whose contents lie in the bucket; absent with one that nothing is removed from by name.
     private let ownership: ContentOwnership?
     /// Files of jobs that lay in the data directory before there was a bucket: nobody reads them any more, and they go by age.
@@ -37,6 +39,7 @@ final class NodeContents: Sendable {
         if let place = settings.contentStore {
             let bucket = try S3ContentStore(S3Options(place), clock: clock)
             self.bucket = bucket
+            disk = nil
             let owned = claimant.map { ContentOwnership($0, bucket, place) }
             ownership = owned
             if let owned {
@@ -52,7 +55,8 @@ final class NodeContents: Sendable {
             bucket = nil
             ownership = nil
             formerFiles = nil
-            store = try DiskContentStore(root: settings.dataDirectory + "/content", removesLeftovers: isAlone)
+            let disk = try DiskContentStore(root: settings.dataDirectory + "/content", removesLeftovers: isAlone)
+            (store, self.disk) = (disk, disk)
         }
     }
 
@@ -91,14 +95,21 @@ final class NodeContents: Sendable {
     /// Makes the contents of the bucket those of the database; whether they were not yet. `nil` without a bucket.
     func adopt() async throws -> Bool? { try await ownership?.adopt() }
 
-    /// Throws while the bucket cannot be read, or was away at the start and keeps the contents of another database. The data directory is looked at with the database.
+    /// Throws while the bucket cannot be read, or was away at the start and keeps the contents of another database. A folder has to take a file.
     func check() async throws {
-        guard let bucket else { return }
+        guard let bucket else { return try await checkDisk() }
         let now = clock.uptime
         if let last = lastAnswer.withLock({ $0 }), now - last < Self.trust { return }
         try await bucket.ping()
         try await requireOwn()
         lastAnswer.withLock { $0 = now }
+    }
+
+    private func checkDisk() async throws {
+        do { try await disk?.check() } catch let error as ServiceError {
+            // The sentence for a folder has no path.
+            throw ReadinessFault(error.detail ?? error.code.rawValue)
+        }
     }
 
     /// Removes what uploads to a bucket left behind that were cut off, and files of jobs that lie where files lay before there was one;

@@ -40,6 +40,7 @@ final class MeasuredDatabase: SQLDatabase {
 
     var dialect: SQLDialect { base.dialect }
     var lastWriteFault: String? { base.lastWriteFault }
+    var sinceLastKeptWrite: Duration? { base.sinceLastKeptWrite }
     var load: DatabaseLoad { base.load }
 
     func read<Result: Sendable>(
