@@ -67,8 +67,9 @@ extension ServerNode {
         if settings.role.dispatches { services += work() }
         if let pictureToStore { services.append(Self.ending { await cancelWhenGracefulShutdown { await pictureToStore.run() } }) }
         let metrics = MetricsUpkeep(
-            telemetry: storage.hubStores.telemetry, clients: { delivery.clients.numbers },
-            tokenAge: { delivery.tokens.oldestAgeInUse }, databaseLoad: { storage.database.load },
+            telemetry: storage.hubStores.telemetry, databaseLog: DatabaseLogWatch(storage.database, logger: logger),
+            clients: { delivery.clients.numbers }, tokenAge: { delivery.tokens.oldestAgeInUse },
+            databaseLoad: { storage.database.load },
             freeBytes: { [directory = settings.dataDirectory] in Doctor.freeSpace(at: directory) }, factory: options.metrics,
             clock: options.clock, logger: logger)
         services.append(ClosureService { await cancelWhenGracefulShutdown { await metrics.run() } })

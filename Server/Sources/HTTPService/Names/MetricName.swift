@@ -34,6 +34,8 @@ public enum MetricName: String, Sendable, CaseIterable {
     case slices = "clarion_slices"
     /// Nodes that share the database and are there, by `role`.
     case nodes = "clarion_nodes"
+    /// Bytes of the write-ahead log of a database file.
+    case databaseLogBytes = "clarion_database_wal_bytes"
 
     /// Clients of APNs that are open: the node's, and those of hubs with a credential of their own.
     case apnsClients = "clarion_apns_clients"
@@ -136,6 +138,7 @@ public enum MetricName: String, Sendable, CaseIterable {
             """
         case .dispatchLag: "Seconds that the slice which is due longest has waited for a node. 0 when none is due."
         case .nodes: "Nodes that share the database and were seen within twenty seconds. Only with PostgreSQL."
+        case .databaseLogBytes: "Bytes of the write-ahead log of a database file."
         case .apnsClients:
             """
             APNs clients that are open: one for the credential of the node, one for each hub that sends with its own. At \

@@ -14,7 +14,8 @@ final class MeasuredDatabase: SQLDatabase {
         case schema
     }
 
-    private let base: any SQLDatabase
+    /// The driver that is measured.
+    let base: any SQLDatabase
     private let clock: any ServiceClock
     private let factory: any MetricsFactory
     private let reads: Timer

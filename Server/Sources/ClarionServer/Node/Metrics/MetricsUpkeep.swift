@@ -10,6 +10,8 @@ struct MetricsUpkeep: Sendable {
     static let interval: Duration = .seconds(5)
 
     let telemetry: any TelemetryStore
+    /// Absent where there is no database file.
+    var databaseLog: DatabaseLogWatch?
     let clients: @Sendable () -> APNsClientLedger.Numbers?
     let tokenAge: @Sendable () -> Duration?
     var databaseLoad: @Sendable () -> DatabaseLoad? = { nil }
@@ -36,6 +38,7 @@ struct MetricsUpkeep: Sendable {
         if let load = databaseLoad() { gauges.write(load) }
         if let bytes = freeBytes() { gauges.write(freeBytes: bytes) }
         if let numbers = process() { gauges.write(numbers) }
+        if let databaseLog { gauges.write(databaseLog: databaseLog.look()) }
         do {
             let now = clock.now
             gauges.write(try await telemetry.backlog(at: now), at: now)

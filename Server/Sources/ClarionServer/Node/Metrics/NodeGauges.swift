@@ -85,6 +85,9 @@ struct NodeGauges {
 
     func write(tokenAge: Duration) { set(.apnsTokenAge, nil, Double(tokenAge.components.seconds)) }
 
+    /// The size of the write-ahead log of a database file, in bytes.
+    func write(databaseLog bytes: Int64) { set(.databaseLogBytes, nil, Double(bytes)) }
+
     private func set(_ name: MetricName, _ label: (MetricLabel, String)?, _ value: Double) {
         Gauge(label: name.rawValue, dimensions: label.map { [($0.0.rawValue, $0.1)] } ?? [], factory: factory).record(value)
     }
