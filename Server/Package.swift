@@ -229,7 +229,7 @@ let package = Package(
                 "PushHub",
                 .crypto, .logging, .richPushModel, .x509,
             ], beside: ["Fixtures"]),
-        target("SQLiteDatabase", ["SQLStorage", .grdb, .grdbSQLite, .logging, .nioCore]),
+        target("SQLiteDatabase", ["ServiceErrors", "SQLStorage", .grdb, .grdbSQLite, .logging, .nioCore]),
         tests(
             "SQLiteDatabaseTests",
             [
