@@ -55,26 +55,33 @@ public struct SendAnswer: Hashable, Sendable, Codable {
     public var trackingID: String
     /// Who may read the content, in words, because an audience over self-chosen tags admits whoever holds the tag in time.
     public var readableBy: String
+    /// True when content came with the request and its stored bytes differ from those that were sent, because metadata was removed.
+    public var metadataRemoved: Bool?
 
     /// Creates an answer.
-    public init(id: RichID, trackingID: String, readableBy: String) {
+    public init(id: RichID, trackingID: String, readableBy: String, metadataRemoved: Bool? = nil) {
         self.id = id
         self.trackingID = trackingID
         self.readableBy = readableBy
+        self.metadataRemoved = metadataRemoved
     }
 
-    private enum CodingKeys: String, CodingKey { case id, trackingID = "trackingId", readableBy }
+    private enum CodingKeys: String, CodingKey { case id, trackingID = "trackingId", readableBy, metadataRemoved }
 }
 
 /// The answer to `POST /api/v1/content`.
 public struct ContentAnswer: Hashable, Sendable, Codable {
     /// Name it in `contentId` or `thumbId` of a send; only the user who stored it may.
     public var id: String
+    /// Size and SHA-256 are those of the stored bytes.
     public var content: ContentDescriptor
+    /// True when the stored bytes differ from those that were sent, because metadata was removed; absent otherwise.
+    public var metadataRemoved: Bool?
 
     /// Creates an answer.
-    public init(id: String, content: ContentDescriptor) {
+    public init(id: String, content: ContentDescriptor, metadataRemoved: Bool? = nil) {
         self.id = id
         self.content = content
+        self.metadataRemoved = metadataRemoved
     }
 }

@@ -80,7 +80,7 @@ import Testing
     func declared() async throws {
         let test = try await TestBackend()
         let ann = try await test.user("ann")
-        let jpeg: [UInt8] = [0xFF, 0xD8, 0xFF, 0xE0, 0, 16]
+        let jpeg = Pictures.jpeg
         for type in [nil, "", "application/octet-stream", "image/jpeg", "Image/JPG; q=1"] {
             _ = try await test.store(jpeg, type: type, ann)
         }
@@ -88,7 +88,7 @@ import Testing
             #expect(await code { _ = try await test.store(jpeg, type: type, ann) } == .unsupportedContent, "\(type)")
         }
         let sound = try await test.backend.storeContent(
-            declaredType: "audio/mp4", fileName: nil, chunks: Chunks(Self.ftyp("isom")), for: ann)
+            declaredType: "audio/mp4", fileName: nil, chunks: Chunks(Pictures.video()), for: ann)
         #expect(sound.content.mediaType == "audio/mp4")
     }
 

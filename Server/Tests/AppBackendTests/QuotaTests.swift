@@ -31,7 +31,7 @@ import Testing
     func written() async throws {
         let test = try await TestBackend { $0.contentQuota = 30 }
         let ann = try await test.user("ann")
-        try await test.backend.setDefaultPicture(Sample.png(byteCount: 31), fileName: "a.png")
+        try await test.backend.setDefaultPicture(Sample.png(byteCount: 61), fileName: "a.png")
         #expect(await detail { _ = try await test.backend.sendDefaultPicture(for: ann) } != nil)
         let refusal = await detail { _ = try await test.send(ann) { $0.link = "https://example.org/a/long/path" } }
         #expect(refusal?.contains("has 33 bytes") == true)

@@ -4,11 +4,13 @@ import Synchronization
 
 /// Values that the tests use.
 enum Sample {
-    /// A picture of one pixel (the beginning of one: nothing here decodes it).
-    static let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13] + Array("IHDR".utf8) + [0, 0, 0, 1]
+    /// A picture of one pixel, the smallest that there is (nothing here decodes it).
+    static let png = png(byteCount: 57)
 
-    /// A picture of any size.
-    static func png(byteCount: Int) -> [UInt8] { png + (png.count..<byteCount).map { UInt8($0 % 251) } }
+    /// A picture of any size from 57 bytes on.
+    static func png(byteCount: Int) -> [UInt8] {
+        Pictures.png([Pictures.chunk("IDAT", (57..<byteCount).map { UInt8($0 % 251) })])
+    }
 
     /// A device token of 32 bytes.
     static func handle(_ number: Int) -> String {

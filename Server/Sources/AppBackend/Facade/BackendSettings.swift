@@ -4,6 +4,8 @@ import RichPushModel
 public struct BackendSettings: Sendable, Hashable {
     /// The most bytes of one content.
     public var contentLimit: Int64 = 50 * 1024 * 1024
+    /// The most pixels of a picture, width times height.
+    public var pixelLimit: Int64 = 100_000_000
     /// The most bytes of one user's contents together, those that wait to be sent and those that were.
     public var contentQuota: Int64 = 1_000_000_000
     /// How long a content may wait to be sent.

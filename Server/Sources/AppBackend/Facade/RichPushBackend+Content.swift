@@ -9,7 +9,8 @@ extension RichPushBackend {
     /// Stores content for a later send of the same user, who has 24 hours to use it. Never holds more than a few chunks.
     ///
     /// The media type is read from the bytes and must be on the allow-list and agree with `declaredType`, unless that is absent
-    /// or `application/octet-stream`. Throws `unsupported-content`, `content-too-large`, `quota-exceeded`, `forbidden`; an
+    /// or `application/octet-stream`. Metadata of pictures and videos is removed (`MetadataFilter`); digest and size are those of
+    /// what is stored. Throws `unsupported-content`, `content-too-large`, `quota-exceeded`, `forbidden`; an
     /// error of `chunks` is passed on and leaves nothing behind.
     public func storeContent<Chunks: AsyncSequence>(
         declaredType: String?, fileName: String?, chunks: Chunks, for principal: Principal
@@ -20,15 +21,20 @@ extension RichPushBackend {
         guard limit > 0 else { throw quota.exceeded(by: "has some too") }
         let upload = try await parts.contentStore.beginUpload(limit: limit)
         do {
-            var intake = ContentIntake(upload: upload, declaredType: declaredType)
+            var intake = ContentIntake(
+                upload: upload, declaredType: declaredType, limit: limit, pixelLimit: parts.settings.pixelLimit)
             for try await chunk in chunks { try await intake.take(chunk) }
             let format = try await intake.end()
             let stored = try await upload.finish()
             let record = try await stage(
                 stored, mediaType: format.rawValue, fileName: FileNameRule.clean(fileName, for: format), for: principal)
-            return ContentAnswer(id: record.id, content: record.descriptor)
-        } catch let error as ServiceError where error.code == .contentTooLarge && limit < parts.settings.contentLimit {
+            return ContentAnswer(
+                id: record.id, content: record.descriptor, metadataRemoved: intake.isChanged ? true : nil)
+        } catch is ContentIntake.TooManyBytes {
             await upload.abort()
+            guard limit < parts.settings.contentLimit else {
+                throw ServiceError(.contentTooLarge, "a content has at most \(limit) bytes")
+            }
             throw quota.exceeded(by: "has more than \(limit) bytes")
         } catch {
             await upload.abort()
@@ -41,6 +47,10 @@ extension RichPushBackend {
     public func setDefaultPicture(_ bytes: [UInt8], fileName: String) async throws {
         guard let format = MediaSniffer.format(of: Array(bytes.prefix(MediaSniffer.window))), format.kind == .image else {
             throw ServiceError(.unsupportedContent, "the default picture is not a picture of a known format")
+        }
+        var bytes = bytes
+        if var filter = MetadataFilter(format: format, pixelLimit: parts.settings.pixelLimit) {
+            bytes = try filter.take(bytes) + filter.end()
         }
         let uptime = parts.clock.uptime
         let stored = try await store(bytes)

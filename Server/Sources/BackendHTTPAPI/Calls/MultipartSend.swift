@@ -15,7 +15,7 @@ struct MultipartSend {
         routes.extendDeadline(of: call)
         let reader = try MultipartReader(call.request)
         var request: SendRequest?
-        var stored: [String: String] = [:]
+        var stored: [String: ContentAnswer] = [:]
         while let head = try await reader.nextPart() {
             switch head.name {
             case "notification":
@@ -27,16 +27,17 @@ struct MultipartSend {
                 guard stored[head.name] == nil else { throw twice(head.name) }
                 stored[head.name] = try await routes.backend.storeContent(
                     declaredType: head.mediaType, fileName: head.fileName.flatMap(FileName.cleaned), chunks: reader.chunks,
-                    for: call.principal
-                ).id
+                    for: call.principal)
             default:
                 throw ServiceError(.invalidField, "a part is not known: expected notification, content or thumb")
             }
         }
         guard var request else { throw ServiceError(.invalidField, "the part 'notification' is missing") }
-        try attach(stored["content"], to: &request.contentID, field: "contentId", part: "content")
-        try attach(stored["thumb"], to: &request.thumbID, field: "thumbId", part: "thumb")
-        return (try await routes.backend.send(request, idempotencyKey: key, for: call.principal), request.audience)
+        try attach(stored["content"]?.id, to: &request.contentID, field: "contentId", part: "content")
+        try attach(stored["thumb"]?.id, to: &request.thumbID, field: "thumbId", part: "thumb")
+        var answer = try await routes.backend.send(request, idempotencyKey: key, for: call.principal)
+        if stored.values.contains(where: { $0.metadataRemoved == true }) { answer.metadataRemoved = true }
+        return (answer, request.audience)
     }
 
     private func attach(_ stored: String?, to field: inout String?, field name: String, part: String) throws(ServiceError) {

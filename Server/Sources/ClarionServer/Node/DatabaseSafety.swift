@@ -25,7 +25,7 @@ enum DatabaseSafety {
 
     /// Nothing for a database file.
     static func findings(_ database: any SQLDatabase, _ settings: Settings) async throws -> [PostgresSettings.Finding] {
-        guard let server = database as? PostgresDatabase else { return [] }
+        guard let server = database.driver as? PostgresDatabase else { return [] }
         return try await NodeDatabase.explained(settings) { try await server.settings().findings }
     }
 }

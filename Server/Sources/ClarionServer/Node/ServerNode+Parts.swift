@@ -86,6 +86,7 @@ extension ServerNode {
     static func backendSettings(_ settings: Settings) -> BackendSettings {
         var backend = BackendSettings()
         backend.contentLimit = settings.contentLimit
+        backend.pixelLimit = settings.contentPixels
         backend.contentQuota = settings.contentQuota
         backend.retention = settings.retention
         backend.protectedTagPrefixes = settings.notifications.protectedTagPrefixes

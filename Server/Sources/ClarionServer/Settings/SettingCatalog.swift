@@ -35,6 +35,12 @@ enum SettingCatalog {
         "content-limit", .size(1...10_000_000_000), default: 25_000_000, in: .storage,
         "The largest picture, sound, video or file that is accepted. Uploads are streamed, so this bounds disk and not memory.")
 
+    static let contentPixels = Setting(
+        "content-pixels", .size(1_000_000...4_294_967_296), default: 100_000_000, in: .storage,
+        """
+        How many pixels a picture may have, width times height. A phone needs about four bytes of memory for each, however small the file \
+        is.
+        """)
     static let contentQuota = Setting(
         "content-quota", .size(1_000_000...1_000_000_000_000_000), default: 1_000_000_000, in: .storage,
         """
@@ -130,6 +136,13 @@ enum SettingCatalog {
         """
         How many connections may be open at once; more are answered 503. Where the system allows the process fewer open files \
         than twice this number, the limit is lower, and a line in the log says so.
+        """)
+
+    static let listenBacklog = Setting(
+        "listen-backlog", .optional(.integer(16...65_535)), default: nil, in: .listening,
+        """
+        How many connections may wait on each listener until the server accepts them; a client beyond that has to try again, which takes \
+        it a second. Without it as many as the system allows, at most 4096. The system caps it at net.core.somaxconn.
         """)
 
     static let requestLimit = Setting(
@@ -252,7 +265,7 @@ enum SettingCatalog {
         [
             dataDirectory.declaration, databaseURL.declaration, databaseConnections.declaration, databasePooler.declaration,
             databaseWithoutFsync.declaration,
-            contentLimit.declaration, contentQuota.declaration, masterKey.declaration,
+            contentLimit.declaration, contentPixels.declaration, contentQuota.declaration, masterKey.declaration,
         ] + contentStore + [
             role.declaration,
             retentionContent.declaration, retentionGrace.declaration, retentionAudit.declaration,
@@ -260,7 +273,7 @@ enum SettingCatalog {
             insecure.declaration,
             trustedProxies.declaration, tlsListenHost.declaration, tlsListenPort.declaration, tlsCertificatePath.declaration,
             tlsKeyPath.declaration, tlsNames.declaration, priorKnowledgePort.declaration, connectionLimit.declaration,
-            requestLimit.declaration,
+            listenBacklog.declaration, requestLimit.declaration,
             metricsHost.declaration, metricsPort.declaration, metricsOpen.declaration,
             logLevel.declaration, logFormat.declaration,
             apnsEnvironment.declaration, apnsTopic.declaration, apnsTeamID.declaration, apnsKeyID.declaration,

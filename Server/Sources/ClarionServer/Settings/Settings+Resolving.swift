@@ -16,6 +16,7 @@ extension Settings {
             resolver.complain(SettingCatalog.role, "is for nodes that share a database; set database-url as well")
         }
         contentLimit = resolver.value(SettingCatalog.contentLimit)
+        contentPixels = resolver.value(SettingCatalog.contentPixels)
         contentQuota = resolver.value(SettingCatalog.contentQuota)
         masterKey = resolver.value(SettingCatalog.masterKey)
         if contentQuota < contentLimit {
@@ -64,6 +65,7 @@ extension Settings.Listening {
         isBehindTLSProxy = resolver.value(SettingCatalog.behindTLSProxy)
         trustedProxies = resolver.value(SettingCatalog.trustedProxies)
         connectionLimit = resolver.value(SettingCatalog.connectionLimit)
+        backlog = resolver.value(SettingCatalog.listenBacklog)
         requestLimit = resolver.value(SettingCatalog.requestLimit)
         tls = Settings.TLS(from: &resolver)
         priorKnowledgePort = resolver.value(SettingCatalog.priorKnowledgePort)

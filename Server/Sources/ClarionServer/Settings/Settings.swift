@@ -17,6 +17,8 @@ public struct Settings: Hashable, Sendable {
     public var role: NodeRole = .all
     /// The largest content, in bytes.
     public var contentLimit: Int64
+    /// The most pixels of a picture, width times height.
+    public var contentPixels: Int64 = 100_000_000
     /// How many bytes the contents of one user may have together.
     public var contentQuota: Int64
     /// The key that seals the secrets of hubs, as Base64; absent means the one in the data directory.
@@ -78,6 +80,8 @@ public struct Settings: Hashable, Sendable {
         public var trustedProxies: [AddressRange]
         /// How many connections may be open at once.
         public var connectionLimit: Int
+        /// How many connections may wait to be accepted; absent means as many as the system allows, at most 4,096.
+        public var backlog: Int?
         /// How many requests of the app backend may be under way at once.
         public var requestLimit: Int
         /// The HTTPS interface; absent means that there is none.

@@ -15,8 +15,7 @@ final class DatabaseLogWatch: Sendable {
 
     /// `nil` for a database that is no file.
     convenience init?(_ database: any SQLDatabase, logger: Logger) {
-        let driver = (database as? MeasuredDatabase)?.base ?? database
-        guard let file = driver as? SQLiteDatabase else { return nil }
+        guard let file = database.driver as? SQLiteDatabase else { return nil }
         self.init(bytes: { file.logBytes }, logger: logger)
     }
 

@@ -14,8 +14,7 @@ final class MeasuredDatabase: SQLDatabase {
         case schema
     }
 
-    /// The driver that is measured.
-    let base: any SQLDatabase
+    fileprivate let base: any SQLDatabase
     private let clock: any ServiceClock
     private let factory: any MetricsFactory
     private let reads: Timer
@@ -79,6 +78,11 @@ final class MeasuredDatabase: SQLDatabase {
         Counter(
             label: MetricName.databaseFaults.rawValue, dimensions: [(MetricLabel.reason.rawValue, reason)], factory: factory)
     }
+}
+
+extension SQLDatabase {
+    /// The database of the engine itself, whether it is measured or not.
+    var driver: any SQLDatabase { (self as? MeasuredDatabase)?.base ?? self }
 }
 
 extension SQLFault {
