@@ -95,6 +95,15 @@ struct MalformedRequestTests {
         }
     }
 
+    @Test("a host that differs from the authority resets its stream alone", arguments: ["other", "127.0.0.1:1", "u@127.0.0.1"])
+    func otherHost(_ host: String) async throws {
+        try await listening { port in
+            let events = try await events(
+                port, [Self.request, Self.request + [("host", host)], Self.request + [("host", "127.0.0.1")]])
+            #expect(events == [.answer(1, "200"), .reset(3, .protocolError), .answer(5, "200"), .answer(7, "200")])
+        }
+    }
+
     @Test("a request without a path or a method resets its stream alone", arguments: [":path", ":method", ":scheme"])
     func missing(_ name: String) async throws {
         try await listening { port in

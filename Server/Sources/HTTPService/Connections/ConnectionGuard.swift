@@ -99,6 +99,9 @@ extension ConnectionGuard {
 
     func receivedBody(_ count: Int) { note { $0.receivedBody(count, at: $1) } }
 
+    /// The head of a request was refused: no more is expected of the client.
+    func requestRefused() { note { progress, _ in progress.inputClosed() } }
+
     func requestEnded() { note { progress, _ in progress.requestEnded() } }
 
     func answerBegan() { note { $0.answerBegan(at: $1) } }

@@ -17,6 +17,7 @@ final class HTTP2StreamGuard: ChannelDuplexHandler {
     private var progress: ConnectionProgress
     private var connection: HTTP2ConnectionGuard?
     private var hasHead = false
+    private var isRefused = false
     /// Bytes of the answer that were handed over and have not gone to the socket, and those that have.
     private var pending = 0
     private var gone: UInt64 = 0
@@ -47,9 +48,11 @@ final class HTTP2StreamGuard: ChannelDuplexHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !isRefused else { return }
         let now = context.eventLoop.now
         switch unwrapInboundIn(data) {
         case .headers(let headers):
+            if !hasHead, !RequestHeadCheck.accepts(headers.headers) { return refuse(context) }
             if !hasHead { progress.headEnded(expectsContinue: false, at: now) }
             hasHead = true
             if headers.endStream { progress.requestEnded() }
@@ -101,6 +104,12 @@ final class HTTP2StreamGuard: ChannelDuplexHandler {
     func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
         guard event is WantsBody else { return context.triggerUserOutboundEvent(event, promise: promise) }
         promise?.succeed()
+    }
+
+    /// A malformed request is an error of its stream (RFC 9113, 8.1.1).
+    private func refuse(_ context: ChannelHandlerContext) {
+        isRefused = true
+        context.writeAndFlush(wrapOutboundOut(.rstStream(.protocolError)), promise: nil)
     }
 
     private func counted(_ count: Int, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext) -> EventLoopPromise<
