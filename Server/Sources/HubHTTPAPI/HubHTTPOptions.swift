@@ -24,7 +24,7 @@ public struct HubHTTPOptions: Sendable {
     public var transport: any PushTransport
     /// Jobs and their files; without them those resources do not exist.
     public var files: HubFiles?
-    /// What a browser gets at `/`, where clients with a signature list the hubs; `nil` is the error for a missing signature.
+    /// What `/` shows to people, where clients with a signature list the hubs; `nil` is the error for a missing signature.
     public var startPage: (@Sendable () -> Response)?
 
     /// Creates options.

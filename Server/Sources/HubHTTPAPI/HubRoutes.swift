@@ -43,9 +43,20 @@ extension HubRoutes: OwnRoutes {
         }
     }
 
+    /// A browser or a person who mistypes an address names neither a signature nor a version of the protocol, and a hub is more than a
+    /// word: to them there is nothing at such a path. Whether there is a hub of that name makes no difference.
+    public func takes(_ request: Request) -> Bool {
+        let path = request.uri.path
+        guard request.method == .get || request.method == .head, request.headers[.authorization] == nil, path != "/",
+            request.uri.queryParameters["api-version"] == nil, !ContainerPath.matches(path)
+        else { return true }
+        guard case .route(let route) = HubRoute.match(method: "GET", path: path) else { return false }
+        return !route.collectionSpelling.isEmpty
+    }
+
     public func respond(to request: Request, context: ServiceRequestContext) async throws -> Response {
         if ContainerPath.matches(request.uri.path) { return try await answerContainer(request, context) }
-        if let page = options.startPage, Self.isBrowserAtRoot(request) { return page() }
+        if let page = options.startPage, Self.isPersonAtRoot(request) { return page() }
         let route: HubRoute
         let match = context.ownRoute as? HubRoute.Match
         switch match ?? HubRoute.match(method: request.method.rawValue, path: request.uri.path) {
@@ -69,10 +80,10 @@ extension HubRoutes: OwnRoutes {
         response.headers[.correlationRequestID] = context.requestID
     }
 
-    /// No client of the protocol asks for HTML, and none comes without a signature.
-    private static func isBrowserAtRoot(_ request: Request) -> Bool {
+    /// No client of the protocol comes without a signature and a version.
+    private static func isPersonAtRoot(_ request: Request) -> Bool {
         request.method == .get && request.uri.path == "/" && request.headers[.authorization] == nil
-            && request.headers[.accept]?.contains("text/html") == true
+            && request.uri.queryParameters["api-version"] == nil
     }
 
     private func isReserved(_ path: String) -> Bool {

@@ -15,8 +15,10 @@ import Testing
 struct FrontDoorTests {
     private static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    private static func router() -> ServiceRouter {
-        let router = ServiceRouter(options: ServiceOptions())
+    private static func router(requiresTLS: Bool) -> ServiceRouter {
+        var options = ServiceOptions()
+        options.requiresTLS = requiresTLS
+        let router = ServiceRouter(options: options)
         router.get("/small") { _, _ in "small" }
         router.get("/large") { _, _ in
             Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(repeating: 7, count: 4 << 20)))
@@ -30,10 +32,12 @@ struct FrontDoorTests {
         return router
     }
 
-    private func listening(_ server: HTTPServerBuilder, _ body: @escaping @Sendable (Int) async throws -> Void) async throws {
+    private func listening(
+        _ server: HTTPServerBuilder, requiresTLS: Bool = false, _ body: @escaping @Sendable (Int) async throws -> Void
+    ) async throws {
         let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
         let application = Application(
-            router: Self.router(), server: server,
+            router: Self.router(requiresTLS: requiresTLS), server: server,
             configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0), serverName: nil),
             onServerRunning: { continuation.yield($0.localAddress?.port ?? 0) }, logger: Self.quiet)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -110,6 +114,49 @@ struct FrontDoorTests {
                 ], file)
             #expect(text.hasPrefix("HTTP/2 409"))
             #expect(text.contains("not read") && !text.lowercased().contains("connection:"))
+        }
+    }
+
+    @Test("TLS 1.2 is spoken with ciphers that authenticate, and not with CBC")
+    func ciphers() async throws {
+        let certificate = try TestCertificate()
+        let identity = try ServerIdentity(chainPEM: certificate.certificatePEM, keyPEM: certificate.keyPEM)
+        try await listening(.guardedTLS(identity, allowance: allowance())) { port in
+            let file = NSTemporaryDirectory() + "clarion-front-\(UUID().uuidString)"
+            defer { for end in ["", ".pem"] { try? FileManager.default.removeItem(atPath: file + end) } }
+            try certificate.certificatePEM.write(toFile: file + ".pem", atomically: true, encoding: .utf8)
+            for (ciphers, isSpoken) in [
+                ("ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256", true),
+                ("ECDHE-ECDSA-AES128-SHA:ECDHE-ECDSA-AES256-SHA:ECDHE-RSA-AES128-SHA:ECDHE-RSA-AES256-SHA", false),
+                ("ECDHE-ECDSA-AES128-SHA256:ECDHE-RSA-AES128-SHA256:AES128-GCM-SHA256:AES128-SHA", false),
+            ] {
+                let text = try await curl(
+                    [
+                        "--tls-max", "1.2", "--ciphers", ciphers + ":@SECLEVEL=0", "--cacert", file + ".pem", "-i",
+                        "https://127.0.0.1:\(port)/small",
+                    ], file)
+                #expect(text.hasSuffix("small") == isSpoken, "\(ciphers)")
+            }
+        }
+    }
+
+    @Test("a browser is told to stay with TLS where that is set, over TLS only", arguments: [true, false])
+    func strictTransport(_ isSet: Bool) async throws {
+        let certificate = try TestCertificate()
+        let identity = try ServerIdentity(chainPEM: certificate.certificatePEM, keyPEM: certificate.keyPEM)
+        try await listening(.guardedTLS(identity, allowance: allowance()), requiresTLS: isSet) { port in
+            try await withClient(trusting: certificate.certificatePEM, version: .automatic) { client in
+                for path in ["/small", "/none"] {
+                    let fields = try await get(path, port, client).response.headers["strict-transport-security"]
+                    #expect(fields == (isSet ? ["max-age=31536000"] : []))
+                }
+            }
+        }
+        try await listening(.guarded(allowance: allowance()), requiresTLS: isSet) { port in
+            let file = NSTemporaryDirectory() + "clarion-front-\(UUID().uuidString)"
+            defer { try? FileManager.default.removeItem(atPath: file) }
+            let text = try await curl(["-i", "http://127.0.0.1:\(port)/small"], file)
+            #expect(text.hasSuffix("small") && !text.lowercased().contains("strict-transport"))
         }
     }
 

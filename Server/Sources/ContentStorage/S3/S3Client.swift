@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import NIOCore
 import RichPushModel
+import ServiceErrors
 
 /// Asks an S3-compatible store: signs, waits no longer than it should, repeats what may succeed the next time. Every request is one
 /// that may be repeated. Throws `S3Fault`, or `CancellationError`.
@@ -135,6 +136,8 @@ struct S3Client: Sendable {
             url: "\(location.endpoint.scheme)://\(location.host)\(path)\(query.isEmpty ? "" : "?")\(query)")
         message.method = .RAW(value: request.method)
         for (name, value) in signed { message.headers.add(name: name, value: value) }
+        // Not signed, so that a proxy on the way may put itself into the trace.
+        for (name, value) in TraceContext.outgoingFields { message.headers.replaceOrAdd(name: name, value: value) }
         if request.body.readableBytes > 0 || request.method == "PUT" || request.method == "POST" {
             message.body = .bytes(request.body)
         }

@@ -33,6 +33,13 @@ public final class ServerIdentity: Sendable {
         current.withLockedValue { $0 = context }
     }
 
+    /// For TLS 1.2: forward secrecy, and ciphers that authenticate what they encrypt. CBC is not among them (RFC 9325, 4.2).
+    private static let cipherSuites: [NIOTLSCipher] = [
+        .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
+        .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
+        .TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, .TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
+    ]
+
     var context: NIOSSLContext { current.withLockedValue { $0 } }
 
     private static func context(_ chainPEM: String, _ keyPEM: String) throws(Fault) -> NIOSSLContext {
@@ -41,6 +48,7 @@ public final class ServerIdentity: Sendable {
         var tls = TLSConfiguration.makeServerConfiguration(
             certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
         tls.minimumTLSVersion = .tlsv12
+        tls.cipherSuiteValues = Self.cipherSuites
         tls.applicationProtocols = ["h2", "http/1.1"]
         do { return try NIOSSLContext(configuration: tls) } catch { throw .pair }
     }

@@ -7,6 +7,8 @@ import Logging
 public enum LogKey: String, Sendable, CaseIterable {
     // One request
     case requestID = "request_id"
+    /// The 32 hexadecimal digits of a caller's trace (W3C Trace Context).
+    case traceID = "trace_id"
     case method
     case route
     case status

@@ -7,6 +7,9 @@ public protocol OwnRoutes: Sendable {
     /// The route that takes the request; `nil` when none does. `HEAD` is asked for as `GET`.
     func match(path: String, method: HTTPRequest.Method) -> OwnMatch?
 
+    /// Whether a request for a path that has a route is meant for this protocol. For any other the path does not exist.
+    func takes(_ request: Request) -> Bool
+
     /// Answers a request that has a route. `context.ownRoute` is what the match said of it.
     func respond(to request: Request, context: ServiceRequestContext) async throws -> Response
 
@@ -32,5 +35,7 @@ public struct OwnMatch: Sendable {
 }
 
 extension OwnRoutes {
+    public func takes(_ request: Request) -> Bool { true }
+
     public func complete(_ response: inout Response, for request: Request, context: ServiceRequestContext) {}
 }

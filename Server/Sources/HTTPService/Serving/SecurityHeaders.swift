@@ -9,6 +9,9 @@ enum SecurityHeaders {
         for field in defaults where !headers.contains(field.name) { headers.append(field) }
     }
 
+    /// What a listener with TLS adds (RFC 6797, 6.1).
+    static let strictTransport = HTTPField(name: .strictTransportSecurity, value: "max-age=31536000")
+
     // Made once: a value is checked whenever a field is made of it.
     private static let noSniffing = HTTPField(name: .xContentTypeOptions, value: "nosniff")
     private static let defaults = [
@@ -22,4 +25,6 @@ extension HTTPField.Name {
     static let referrerPolicy = HTTPField.Name("Referrer-Policy") ?? .via
     static let crossOriginResourcePolicy = HTTPField.Name("Cross-Origin-Resource-Policy") ?? .via
     static let secFetchSite = HTTPField.Name("Sec-Fetch-Site") ?? .via
+    static let traceParent = HTTPField.Name("traceparent") ?? .via
+    static let traceState = HTTPField.Name("tracestate") ?? .via
 }

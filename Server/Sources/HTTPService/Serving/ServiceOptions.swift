@@ -20,6 +20,9 @@ public struct ServiceOptions: Sendable {
     /// Names of this server besides the loopback ones that `Host` may have; `nil` accepts every name. Set on a listener for
     /// loopback only, it keeps pages of other sites out that point a name of theirs at it.
     public var allowedHosts: Set<String>?
+    /// Whether answers over TLS tell browsers to use nothing else for this host, for a year (RFC 6797). It holds for all ports of the
+    /// host, so it is for certificates of a real authority only.
+    public var requiresTLS = false
     /// The form of error bodies by path prefix (whole segments); the longest one counts, and problem documents for the rest.
     public var errorRenderers: [String: any ErrorRenderer]
     /// Where requests are counted.

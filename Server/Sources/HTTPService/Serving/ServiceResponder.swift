@@ -31,14 +31,20 @@ public struct ServiceResponder: HTTPResponder {
 
     public func respond(to request: Request, context: ServiceRequestContext) async throws -> Response {
         let start = options.clock.uptime
-        let match = table.match(path: request.uri.path, method: request.method)
+        var match = table.match(path: request.uri.path, method: request.method)
+        if case .own = match, table.own?.takes(request) != true { match = .unknown }
+        let trace = TraceContext(parents: request.headers[values: .traceParent], states: request.headers[values: .traceState])
+        var context = context
+        if let trace { context.logger[metadataKey: LogKey.traceID.rawValue] = .string(trace.traceID) }
         let progress = BodyProgress()
         metrics.began()
         defer { metrics.ended() }
         var response: Response
         var failure: RequestFailure?
         do {
-            response = try await answer(request, context: context, match: match, progress: progress)
+            response = try await TraceContext.$current.withValue(trace) { [context, match] in
+                try await answer(request, context: context, match: match, progress: progress)
+            }
         } catch let error as HTTPParserError {
             // Hummingbird itself answers these and closes the connection, in which nothing can be read any more.
             throw error
@@ -50,6 +56,7 @@ public struct ServiceResponder: HTTPResponder {
         if case .own = match { table.own?.complete(&response, for: request, context: context) }
         if request.method == .head { response = response.createHeadResponse() }
         finish(&response, context: context, bodyLeft: Self.leavesBody(request, progress, failure))
+        if options.requiresTLS, request.cameOverTLS { response.headers.append(SecurityHeaders.strictTransport) }
         let record = RequestRecord(
             request: request, context: context, template: match.template, status: response.status,
             duration: options.clock.uptime - start, failure: failure)
@@ -63,6 +70,12 @@ public struct ServiceResponder: HTTPResponder {
     ) async throws -> Response {
         guard Self.headerBytes(request) <= options.maximumHeaderBytes else {
             throw ServiceError(.headersTooLarge, "header fields have at most \(options.maximumHeaderBytes) bytes together")
+        }
+        if Self.announcesBody(request), let coding = request.headers[.contentEncoding], coding.lowercased() != "identity" {
+            // RFC 9110, 15.5.16: the answer names what is taken.
+            throw ErrorWithHeaders(
+                ServiceError(.unsupportedMediaType, "Content-Encoding: bodies are taken without any; send the body as it is"),
+                headers: [.acceptEncoding: "identity"])
         }
         switch match {
         case .handler(_, let method):

@@ -3,6 +3,7 @@ import HubProtocol
 import NIOCore
 import NIOPosix
 import NIOSSL
+import ServiceErrors
 
 #if canImport(Glibc)
     import Glibc
@@ -43,6 +44,7 @@ final class HTTPClientTransport: HubTransport {
         var message = HTTPClientRequest(url: request.url)
         message.method = .RAW(value: request.method)
         for field in request.headers.fields { message.headers.add(name: field.name, value: field.value) }
+        for (name, value) in TraceContext.outgoingFields { message.headers.replaceOrAdd(name: name, value: value) }
         if !request.body.isEmpty || request.method == "POST" || request.method == "PUT" {
             message.body = .bytes(ByteBuffer(bytes: request.body))
         }
