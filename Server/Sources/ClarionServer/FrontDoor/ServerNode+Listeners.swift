@@ -6,6 +6,12 @@ import NIOCore
 import ServiceErrors
 import ServiceLifecycle
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 extension ServerNode {
     /// Every listener that the settings ask for, with one router and one count of connections.
     func listeners(onListening: @escaping @Sendable (Int) async -> Void) -> [any Service] {
@@ -44,7 +50,9 @@ extension ServerNode {
     ) -> any Service {
         let application = Application(
             responder: responder, server: server,
-            configuration: ApplicationConfiguration(address: .hostname(address.host, port: address.port), serverName: nil),
+            configuration: ApplicationConfiguration(
+                address: .hostname(address.host, port: address.port), serverName: nil,
+                backlog: ListenBacklog.length(settings.listening.backlog)),
             onServerRunning: { channel in await onListening(channel.localAddress?.port ?? 0) },
             eventLoopGroupProvider: .shared(group), logger: logger)
         return ClosureService {
@@ -57,4 +65,19 @@ extension ServerNode {
 
     /// What clients of the HTTPS interface have to trust, when its certificate is of the node's own development authority.
     public var developmentAuthorityPath: String? { frontDoor?.authorityPath }
+}
+
+/// How many connections a listening socket holds that the server has not accepted yet.
+enum ListenBacklog {
+    /// The most that is taken without a setting.
+    static let most = 4_096
+
+    /// The length for what the settings say; without a setting what the system allows.
+    static func length(_ wanted: Int?, system: Int? = system()) -> Int { wanted ?? min(most, max(128, system ?? most)) }
+
+    /// What Linux allows (`net.core.somaxconn`); `nil` elsewhere, where the system cuts a longer backlog by itself.
+    static func system() -> Int? {
+        FileManager.default.contents(atPath: "/proc/sys/net/core/somaxconn")
+            .flatMap { Int(String(decoding: $0.filter { $0 > 0x20 }, as: UTF8.self)) }
+    }
 }

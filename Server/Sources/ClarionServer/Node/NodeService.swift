@@ -94,16 +94,25 @@ public enum NodeService {
         _ settings: Settings, _ metrics: PrometheusMetrics, _ logger: Logger
     ) -> [any Service] {
         guard let address = settings.metrics else { return [] }
-        let router = Router(context: BasicRequestContext.self)
-        MetricsRoutes(metrics: metrics).addRoutes(to: router)
-        // Its connections are not the clients' and stay out of their numbers.
         let allowance = ConnectionAllowance(limit: 64, clock: .system, logger: logger, metrics: NOOPMetricsHandler.instance)
         let listener = Application(
-            router: router, server: .guarded(allowance: allowance),
+            router: metricsRouter(address, metrics), server: .guarded(allowance: allowance),
             configuration: ApplicationConfiguration(address: .hostname(address.host, port: address.port), serverName: nil),
             logger: logger)
         return [
             ClosureService { try await ListenerFault.explained(address, setting: "metrics-port") { try await listener.run() } }
         ]
+    }
+
+    /// The one route of that listener. Its requests and connections are not the clients' and stay out of their numbers.
+    ///
+    /// A listener for this machine answers to names of this machine only, so that a page of another site cannot read it by a name of its
+    /// own; one that is open to a network is asked for by whatever name Prometheus uses.
+    static func metricsRouter(_ address: Settings.Address, _ metrics: PrometheusMetrics) -> ServiceRouter {
+        var options = ServiceOptions(metrics: NOOPMetricsHandler.instance)
+        if AddressRange.isLoopback(host: address.host) { options.allowedHosts = [] }
+        let router = ServiceRouter(options: options)
+        MetricsRoutes(metrics: metrics).addRoutes(to: router)
+        return router
     }
 }

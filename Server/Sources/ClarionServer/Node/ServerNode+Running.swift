@@ -180,6 +180,7 @@ extension ServerNode {
         // Every route has its own limit below this one: contents, and the files of imports.
         let largestFile = Int(clamping: settings.hubBounds.jobFileBytes) + 1 << 20
         service.maximumBodyBytes = max(BackendHTTPOptions.bodyLimit(contentLimit: settings.contentLimit), largestFile, 128 << 20)
+        service.requiresTLS = settings.listening.tls?.files != nil
         // A page of another site could point a name of its own at this machine; only names of this machine get an answer.
         let names = settings.listening.tls?.names ?? []
         if isForThisMachineAlone { service.allowedHosts = Set(names.map { $0.lowercased() }) }

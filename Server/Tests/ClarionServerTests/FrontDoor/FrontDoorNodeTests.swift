@@ -1,8 +1,10 @@
 import APNsEmulation
 import ClarionTesting
 import Foundation
+import Hummingbird
 import Logging
 import RichPushModel
+import ServerObservability
 import ServiceErrors
 import Synchronization
 import Testing
@@ -48,6 +50,28 @@ struct FrontDoorNodeTests {
         }
     }
 
+    /// What the kernel holds of a listener of this process: `tcpi_sacked` of a listening socket is its backlog (`tcp_get_info`).
+    private static func backlog(ofListenerAt port: Int) -> Int? {
+        for descriptor in Int32(3)..<1_024 {
+            var (isListening, length) = (Int32(0), socklen_t(4))
+            guard getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &isListening, &length) == 0, isListening == 1 else {
+                continue
+            }
+            var address = sockaddr_in()
+            length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let isNamed = withUnsafeMutablePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) == 0 }
+            }
+            guard isNamed, Int(UInt16(bigEndian: address.sin_port)) == port else { continue }
+            var facts = [UInt32](repeating: 0, count: 26)
+            length = 104
+            guard getsockopt(descriptor, Int32(IPPROTO_TCP), 11, &facts, &length) == 0 else { return nil }
+            // Eight bytes of flags, then rto, ato, snd_mss, rcv_mss, unacked, sacked.
+            return Int(facts[7])
+        }
+        return nil
+    }
+
     /// Status and version of an answer, or nothing when there is none.
     private func curl(_ folder: String, _ arguments: [String]) async throws -> String {
         let output = folder + "/curl-\(UUID().uuidString)"
@@ -64,8 +88,10 @@ struct FrontDoorNodeTests {
     @Test("one node answers in HTTP/1.1, in both versions over TLS with its own authority, and in HTTP/2 by prior knowledge")
     func all() async throws {
         try await withFolder { folder in
-            let settings = try settings(folder)
+            var settings = try settings(folder)
+            settings.listening.backlog = 777
             try await running(settings) { node, ports in
+                for port in ports.values { #expect(Self.backlog(ofListenerAt: port) == 777) }
                 let authority = try #require(node.developmentAuthorityPath)
                 let (plain, tls, known) = (ports[.plain] ?? 0, ports[.tls] ?? 0, ports[.priorKnowledge] ?? 0)
                 #expect(try await curl(folder, ["http://127.0.0.1:\(plain)/livez"]) == "200 1.1")
@@ -152,6 +178,68 @@ struct FrontDoorNodeTests {
                 }
             }
         }
+    }
+}
+
+@Suite("The backlog of a listener")
+struct ListenBacklogTests {
+    @Test("is what the settings say, else what the system allows, at most 4,096")
+    func length() {
+        #expect(ListenBacklog.length(nil, system: 65_535) == 4_096)
+        #expect(ListenBacklog.length(nil, system: 1_024) == 1_024)
+        #expect(ListenBacklog.length(nil, system: 0) == 128)
+        #expect(ListenBacklog.length(nil, system: nil) == 4_096)
+        #expect(ListenBacklog.length(16_000, system: 1_024) == 16_000)
+    }
+
+    @Test("is a setting with bounds")
+    func setting() throws {
+        #expect(try #require(SettingsFixture(file: "listen-backlog: 777").read().settings).listening.backlog == 777)
+        #expect(try #require(SettingsFixture(file: "").read().settings).listening.backlog == nil)
+        #expect(SettingsFixture(file: "listen-backlog: 5").problems.count == 1)
+    }
+}
+
+@Suite("The listener of /metrics")
+struct MetricsListenerTests {
+    /// The head of an answer to a client that calls the listener by this name.
+    private func head(host: String, listening: String) async throws -> String {
+        let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
+        let application = Application(
+            router: NodeService.metricsRouter(.init(host: listening, port: 0), PrometheusMetrics()),
+            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0), serverName: nil),
+            onServerRunning: { continuation.yield($0.localAddress?.port ?? 0) }, logger: quiet)
+        let output = NSTemporaryDirectory() + "clarion-metrics-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: output) }
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await application.runService(gracefulShutdownSignals: []) }
+            var iterator = ports.makeAsyncIterator()
+            let port = try #require(await iterator.next())
+            let process = try ChildProcess(
+                ChildProcess.Command(
+                    "curl",
+                    [
+                        "-s", "-i", "--max-time", "120", "--noproxy", "*", "--resolve", "\(host):\(port):127.0.0.1",
+                        "http://\(host):\(port)/metrics",
+                    ], output: output))
+            _ = await process.exitStatus()
+            group.cancelAll()
+            while let result = await group.nextResult() { _ = result }
+            return try String(contentsOfFile: output, encoding: .utf8).lowercased()
+        }
+    }
+
+    @Test(
+        "answers to names of this machine where it is for this machine, to all where it is open, and browsers guess no type",
+        arguments: [
+            ("127.0.0.1", "localhost", "200"), ("127.0.0.1", "127.0.0.1", "200"), ("127.0.0.1", "evil.test", "403"),
+            ("0.0.0.0", "node-1.clarion", "200"),
+        ])
+    func host(_ listening: String, _ host: String, _ status: String) async throws {
+        let head = try await head(host: host, listening: listening)
+        #expect(head.hasPrefix("http/1.1 \(status)"))
+        #expect(head.contains("x-content-type-options: nosniff"))
     }
 }
 
