@@ -125,6 +125,12 @@ def main(page):
     unit = (HERE / "systemd" / "clarion.service").read_text()
     named = set(named_in_manifests(problems, known)) | set(named_in_compose(problems))
     named |= set(re.findall(r"^Environment=(CLARION_[A-Z0-9_]+)=", unit, re.MULTILINE))
+    # What the runtime reads; a crash report must not show what was in registers.
+    for place in (unit, MANIFESTS.read_text(), (HERE / "Containerfile").read_text()):
+        options = re.search(r"enable=yes,[a-z=,]*", place)
+        if "SWIFT_BACKTRACE" not in place or not options or "registers=none" not in options.group():
+            problems.append("a way to deploy sets no SWIFT_BACKTRACE without registers")
+    named.discard("SWIFT_BACKTRACE")
     for name in sorted(named - variables(known)):
         problems.append(f"{name} is no setting")
     if len(named) < 10:
