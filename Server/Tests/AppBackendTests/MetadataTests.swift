@@ -253,7 +253,7 @@ extension MetadataTests {
 
 @Suite("Uploads with metadata")
 struct MetadataUploadTests {
-    @Test("digest and size are those of what is stored, and the sender is told that it differs")
+    @Test("digest and size are those of the stored bytes, and the answer says that they differ")
     func answer() async throws {
         let test = try await TestBackend()
         let ann = try await test.user("ann")

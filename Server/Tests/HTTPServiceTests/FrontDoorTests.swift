@@ -140,7 +140,7 @@ struct FrontDoorTests {
         }
     }
 
-    @Test("a browser is told to stay with TLS where that is set, over TLS only", arguments: [true, false])
+    @Test("answers over TLS require TLS of browsers where that is set, and plain answers never do", arguments: [true, false])
     func strictTransport(_ isSet: Bool) async throws {
         let certificate = try TestCertificate()
         let identity = try ServerIdentity(chainPEM: certificate.certificatePEM, keyPEM: certificate.keyPEM)

@@ -1,6 +1,6 @@
 /// Which of the stored forms of a content is meant. Variants are uploaded by the sender, never made by the server.
 public enum ContentVariant: String, Sendable, Codable, CaseIterable {
-    /// The bytes as the sender stored them.
+    /// The bytes that the sender uploaded, without metadata.
     case original
     /// The small form for the service extension; without one, the original if it has at most 500 KB.
     case thumb
