@@ -27,21 +27,34 @@ public struct APNsRejection: Hashable, Sendable {
     public var timestamp: Int64?
     /// Seconds, when the answer carried `retry-after`.
     public var retryAfter: Int?
+    /// The moment, when `retry-after` was a date (RFC 9110, 10.2.3).
+    public var retryAt: Timestamp?
     public var apnsID: UUID?
-    /// The server's clock, when a 403 carried `date`: it shows whether this machine's is wrong (APNs reference 2.1).
+    /// The server's clock, when the answer carried `date`. With a 403 it shows whether this machine's is wrong (APNs reference 2.1).
     public var serverDate: Timestamp?
 
     /// Creates a rejection.
     public init(
-        status: Int, reason: APNsReason, timestamp: Int64? = nil, retryAfter: Int? = nil, apnsID: UUID? = nil,
+        status: Int, reason: APNsReason, timestamp: Int64? = nil, retryAfter: Int? = nil, retryAt: Timestamp? = nil,
+        apnsID: UUID? = nil,
         serverDate: Timestamp? = nil
     ) {
         self.status = status
         self.reason = reason
         self.timestamp = timestamp
         self.retryAfter = retryAfter
+        self.retryAt = retryAt
         self.apnsID = apnsID
         self.serverDate = serverDate
+    }
+}
+
+extension APNsRejection {
+    /// How long the server asks to wait; absent when it asks for nothing. A date counts from the server's own clock if the answer shows
+    /// it, else from `now`.
+    public func pause(at now: Timestamp) -> Duration? {
+        if let retryAfter { return .seconds(retryAfter) }
+        return retryAt.map { max(.zero, $0 - (serverDate ?? now)) }
     }
 }
 
@@ -49,6 +62,8 @@ public struct APNsRejection: Hashable, Sendable {
 public enum APNsFailure: String, Error, Hashable, Sendable, CaseIterable {
     /// No connection could be made in time.
     case unreachable
+    /// The name of the host has no address, or the name service did not answer in time.
+    case nameNotResolved = "name-not-resolved"
     /// The proxy refused the tunnel, or did not answer.
     case proxyRefused = "proxy-refused"
     /// The proxy wants other credentials.
@@ -61,6 +76,10 @@ public enum APNsFailure: String, Error, Hashable, Sendable, CaseIterable {
     case refusedStream = "refused-stream"
     /// APNs reset the stream for another reason.
     case streamReset = "stream-reset"
+    /// APNs answers that it is unavailable, and the client waits before it tries again.
+    case serviceUnavailable = "service-unavailable"
+    /// APNs asked for fewer requests or fewer new provider tokens, and the client waits.
+    case throttled
     /// The push's own deadline passed.
     case deadline
     /// The queue of the client is full.

@@ -17,10 +17,13 @@ struct DoctorCommand: AsyncParsableCommand {
         var mend: String?
     }
 
+    @Flag(help: "Ask APNs whether it accepts the signing key, with one silent push to a device token that no device has.")
+    var apns = false
+
     func run() async throws {
         var isSound = true
         var entries: [Entry] = []
-        for check in Doctor.checks(for: arguments.read()) {
+        for check in Doctor.checks(for: arguments.read(), asksAPNs: apns) {
             let finding = await check.look()
             if finding.verdict == .bad { isSound = false }
             if json {

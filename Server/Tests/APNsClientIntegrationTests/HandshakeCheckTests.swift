@@ -37,7 +37,7 @@ struct HandshakeCheckTests {
         #expect(
             await look(at: port, trusting: wrong.certificateAuthorityPEM, now: later) == .refused("the certificate has expired"))
         await right.shutdown()
-        #expect(await look(at: port, trusting: pem) == .unreachable)
+        #expect(await look(at: port, trusting: pem) == .portClosed)
         await wrong.shutdown()
     }
 

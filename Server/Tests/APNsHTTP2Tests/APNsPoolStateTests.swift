@@ -78,6 +78,17 @@ struct APNsPoolStateTests {
         #expect(pacing.nextAttempt == now + .seconds(1))
     }
 
+    @Test("while nothing answers, attempts are never more than three seconds apart")
+    func probes() {
+        var pacing = ReconnectPacing(pace: .milliseconds(100), initialBackOff: .seconds(1), maximumBackOff: .seconds(60))
+        var now = start
+        for expected in [1, 2, 3, 3, 3, 3] {
+            pacing.failed(at: now, chance: 0, isAway: true)
+            #expect(pacing.nextAttempt == now + .seconds(Int64(expected)))
+            now = pacing.nextAttempt
+        }
+    }
+
     @Test("however many connections fail together, it is one failure")
     func oneTrouble() {
         var pacing = ReconnectPacing(pace: .milliseconds(100), initialBackOff: .seconds(1), maximumBackOff: .seconds(60))

@@ -1,4 +1,5 @@
 import APNsProtocol
+import Foundation
 import NIOCore
 import Testing
 
@@ -12,19 +13,19 @@ struct RefusalConsequenceTests {
     }
 
     @Test(
-        "503: this connection is left, the next one waits, and the push is refused",
+        "503 to three pushes in a row: this connection is left, the next one waits, and the pushes are refused",
         arguments: ["ServiceUnavailable", "Service Unavailable", "", "NewReason"])
     func unavailable(reason: String) throws {
         let rig = try PoolRig()
         let link = try rig.warmLink()
-        let submission = rig.submit(2)
-        try link.say(.refusal(3, 503, reason))
-        #expect(submission.outcome(0) == rejected(503, reason))
+        let submission = rig.submit(4)
+        for stream: UInt32 in [3, 5, 7] { try link.say(.refusal(stream, 503, reason)) }
+        #expect(submission.outcomeList.prefix(3).allSatisfy { $0 == rejected(503, reason) })
         let next = rig.submit(1)
         // What was under way there is still answered.
         #expect(link.channel.isActive && rig.links.count == 1)
-        try link.say(.success(5))
-        #expect(submission.outcome(1)?.isAccepted == true && !link.channel.isActive)
+        try link.say(.success(9))
+        #expect(submission.outcome(3)?.isAccepted == true && !link.channel.isActive)
         rig.advance(.milliseconds(999))
         #expect(rig.links.count == 1)
         rig.advance(.milliseconds(1))
@@ -34,19 +35,48 @@ struct RefusalConsequenceTests {
         #expect(next.outcome(0)?.isAccepted == true && rig.metrics.resends == 0)
     }
 
-    @Test("503 on one connection after another: each waits longer than the one before")
+    @Test("a push that is answered 503 each time takes the connection away from no other push")
+    func loneUnavailable() throws {
+        let rig = try PoolRig()
+        let link = try rig.warmLink()
+        var bad = Pushes.push()
+        bad.apnsID = UUID()
+        for number in 0..<10 {
+            let submission = rig.submit([bad])
+            try link.say(.refusal(UInt32(3 + 2 * number), 503, "ServiceUnavailable"))
+            #expect(submission.outcome(0) == rejected(503, "ServiceUnavailable"))
+        }
+        let good = rig.submit(1)
+        try link.say(.success(23))
+        #expect(good.outcome(0)?.isAccepted == true && link.channel.isActive && rig.links.count == 1)
+    }
+
+    @Test("a push whose time runs out in the pause after 503 is told that, and not that a connection was closed")
+    func trueReason() throws {
+        let rig = try PoolRig()
+        let link = try rig.warmLink()
+        _ = rig.submit(3)
+        for stream: UInt32 in [3, 5, 7] { try link.say(.refusal(stream, 503, "ServiceUnavailable")) }
+        let late = rig.submit([Pushes.push()], deadline: .milliseconds(500))
+        rig.advance(.milliseconds(800))
+        #expect(late.outcome(0) == .notSent(.serviceUnavailable))
+    }
+
+    @Test("503 on one connection after another: each waits longer than the one before, and no longer than three seconds")
     func backOff() throws {
         let rig = try PoolRig()
         _ = try rig.warmLink()
         var waits: [Int] = []
         for _ in 0..<4 {
             let link = try #require(rig.links.last)
-            let submission = rig.submit(1)
-            if rig.links.count > 1 { try link.say(.streamLimit(1000)) }
-            try link.exchange()
-            let stream = try #require(link.server.takeRequests().last?.stream)
-            try link.say(.refusal(stream, 503, "ServiceUnavailable"))
-            #expect(submission.outcome(0) == rejected(503, "ServiceUnavailable"))
+            for number in 0..<APNsPoolState.unavailableRun {
+                let submission = rig.submit(1)
+                if rig.links.count > 1, number == 0 { try link.say(.streamLimit(1000)) }
+                try link.exchange()
+                let stream = try #require(link.server.takeRequests().last?.stream)
+                try link.say(.refusal(stream, 503, "ServiceUnavailable"))
+                #expect(submission.outcome(0) == rejected(503, "ServiceUnavailable"))
+            }
             let known = rig.links.count
             let waiting = rig.submit([Pushes.push()], deadline: .minutes(5))
             var seconds = 0
@@ -58,7 +88,7 @@ struct RefusalConsequenceTests {
             rig.loop.run()
             waits.append(seconds)
         }
-        #expect(waits == [1, 2, 4, 8])
+        #expect(waits == [1, 2, 3, 3])
     }
 
     @Test(

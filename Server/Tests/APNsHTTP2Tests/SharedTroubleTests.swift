@@ -28,8 +28,11 @@ struct SharedTroubleTests {
     @Test("a hiccup of a moment costs the pause of one failure, not of as many as there are connections")
     func oneHiccup() throws {
         let (rig, links, submission) = try busyLinks(8)
-        for link in links { try link.say(.refusal(3, 503, "ServiceUnavailable")) }
-        #expect(submission.isComplete && links.allSatisfy { !$0.channel.isActive })
+        let more = rig.submit(16)
+        for stream: UInt32 in [3, 5, 7] {
+            for link in links { try link.say(.refusal(stream, 503, "ServiceUnavailable")) }
+        }
+        #expect(submission.isComplete && more.isComplete && links.allSatisfy { !$0.channel.isActive })
         let next = rig.submit(1)
         rig.advance(.milliseconds(999))
         #expect(rig.links.count == 8)

@@ -1,4 +1,8 @@
+import APNsEmulation
+import Crypto
 import Foundation
+import Logging
+import NIOPosix
 import Testing
 
 @testable import ClarionServer
@@ -42,6 +46,69 @@ struct DoctorTests {
         let finding = await findings(SettingsFixture(), names: ["signing key"])["signing key"]
         #expect(finding?.verdict == .notice)
         #expect(finding?.mend != nil)
+    }
+
+    private static let credential = [
+        "CLARION_APNS_TOPIC": "org.example.app", "CLARION_APNS_TEAM_ID": "TEAM567890", "CLARION_APNS_KEY_ID": "KEY4567890",
+        "CLARION_APNS_KEY": P256.Signing.PrivateKey().pemRepresentation, "CLARION_APNS_ENVIRONMENT": "sandbox",
+    ]
+
+    @Test("a signing key that APNs was not asked about is not called good")
+    func untriedKey() async {
+        let finding = await findings(SettingsFixture(environment: Self.credential), names: ["signing key"])["signing key"]
+        #expect(
+            finding?.verdict == .notice && finding?.mend?.contains("clarion doctor --apns") == true,
+            "\(String(describing: finding))")
+    }
+
+    @Test("an APNs host whose name does not resolve is a fault of the name, a port on which nothing listens one of the port")
+    func stepsOfTheWay() async throws {
+        var settings = Self.credential
+        settings["CLARION_APNS_HOST"] = "push.invalid"
+        let name = await findings(SettingsFixture(environment: settings), names: ["way to APNs"])["way to APNs"]
+        #expect(name?.verdict == .bad && name?.found.hasPrefix("name: push.invalid") == true, "\(String(describing: name))")
+        let channel = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup).bind(host: "127.0.0.1", port: 0)
+            .get()
+        let port = try #require(channel.localAddress?.port)
+        try await channel.close()
+        settings["CLARION_APNS_HOST"] = "127.0.0.1"
+        settings["CLARION_APNS_PORT"] = String(port)
+        let closed = await findings(SettingsFixture(environment: settings), names: ["way to APNs"])["way to APNs"]
+        #expect(closed?.verdict == .bad && closed?.found.hasPrefix("port: ") == true, "\(String(describing: closed))")
+    }
+
+    @Test("asked to, it has APNs say whether the key, the topic and the environment are right")
+    func triedKey() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path()
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let key = P256.Signing.PrivateKey()
+        let apns = try LocalAPNs(
+            configuration: LocalAPNsConfiguration(), clock: .system, group: .singletonMultiThreadedEventLoopGroup,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        try apns.registerKey(teamID: "TEAM567890", keyID: "KEY4567890", publicKeyPEM: key.publicKey.pemRepresentation)
+        try apns.registerApp(bundleID: "org.example.app", teamID: "TEAM567890")
+        let port = try await apns.start().port
+        let roots = folder + "/roots.pem"
+        try apns.certificateAuthorityPEM.write(toFile: roots, atomically: true, encoding: .utf8)
+        func trial(_ change: [String: String]) async -> DoctorCheck.Finding? {
+            var environment = Self.credential
+            environment["CLARION_APNS_KEY"] = key.pemRepresentation
+            environment["CLARION_APNS_HOST"] = "127.0.0.1"
+            environment["CLARION_APNS_PORT"] = String(port)
+            environment["CLARION_APNS_TRUST_ROOTS_PATH"] = roots
+            environment.merge(change) { $1 }
+            let result = SettingsLoader(arguments: [], environment: environment, path: nil, surroundings: .server).read()
+            let check = Doctor.checks(for: result, asksAPNs: true).first { $0.name == "signing key" }
+            return await check?.look()
+        }
+        let right = await trial([:])
+        #expect(right?.verdict == .good, "\(String(describing: right))")
+        let other = await trial(["CLARION_APNS_KEY": P256.Signing.PrivateKey().pemRepresentation])
+        #expect(other?.verdict == .bad && other?.found.contains("InvalidProviderToken") == true, "\(String(describing: other))")
+        let topic = await trial(["CLARION_APNS_TOPIC": "org.example.other"])
+        #expect(topic?.verdict == .bad && topic?.found.contains("refuses the topic") == true, "\(String(describing: topic))")
+        await apns.shutdown()
     }
 
     @Test("a data directory where nothing can be made is bad, whatever its permission bits say")

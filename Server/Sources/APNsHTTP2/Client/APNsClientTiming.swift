@@ -33,6 +33,9 @@ public struct APNsClientTiming: Sendable, Hashable {
     /// The first pause after a failed attempt; it doubles up to `maximumBackOff`.
     public var initialBackOff: Duration = .seconds(1)
     public var maximumBackOff: Duration = .seconds(60)
+    /// The longest pause while APNs or the way to it is away and nothing that APNs says asks for more. Only while pushes wait is a
+    /// connection tried, one in each pause, so that sending goes on within seconds of APNs' return.
+    public var longestProbePause: Duration = .seconds(3)
     /// After APNs refused the credential, pushes end at once for this long before one more connection is tried.
     public var credentialPause: Duration = .seconds(60)
 

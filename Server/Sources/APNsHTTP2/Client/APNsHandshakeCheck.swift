@@ -4,12 +4,26 @@ import NIOPosix
 import NIOSSL
 import RichPushModel
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 /// One connection to APNs with a TLS handshake and nothing sent over it: finds out whether a client would be able to connect.
 public struct APNsHandshakeCheck: Sendable {
     /// What was found.
     public enum Finding: Hashable, Sendable {
         /// Connected, trusted, and HTTP/2 agreed upon.
         case sound
+        /// The name has no address.
+        case unresolved
+        /// This machine has no route to the address: the reason, as the end of a sentence.
+        case noRoute(String)
+        /// The address answers that nothing listens on the port.
+        case portClosed
         /// Nothing answers there in time.
         case unreachable
         /// Something answers, with which no push can be made: the reason, as the end of a sentence.
@@ -44,7 +58,22 @@ public struct APNsHandshakeCheck: Sendable {
         } catch let fault as HandshakeFailure {
             return .refused(await words(about: fault.error, within: limit, now: now))
         } catch {
-            return .unreachable
+            return Self.finding(about: error)
+        }
+    }
+
+    /// What an error before TLS means. Of several addresses the last one speaks.
+    private static func finding(about error: any Error) -> Finding {
+        var cause = error
+        if let fault = error as? NIOConnectionError {
+            guard let last = fault.connectionErrors.last else { return .unresolved }
+            cause = last.error
+        }
+        guard let fault = cause as? IOError else { return .unreachable }
+        switch fault.errnoCode {
+        case ECONNREFUSED: return .portClosed
+        case ENETUNREACH, EHOSTUNREACH, EADDRNOTAVAIL, ENETDOWN, EACCES, EPERM: return .noRoute(fault.description)
+        default: return .unreachable
         }
     }
 

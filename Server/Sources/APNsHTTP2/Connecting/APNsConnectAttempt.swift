@@ -4,8 +4,12 @@ import NIOPosix
 /// Obeys `APNsConnectRace` for one connection: resolves the name, makes plain TCP channels, and gives the first one that
 /// stands to the connector. Lives on the connector's event loop, until its future is complete.
 final class APNsConnectAttempt {
-    /// The name has no address that could be reached in time.
-    struct Unreachable: Error {}
+    /// The name has no address that could be reached in time, and why. Safe to show.
+    struct Unreachable: Error, CustomStringConvertible {
+        /// Whether the name has no address, as far as the name service says.
+        var isUnresolved = false
+        var description = "the server cannot be reached"
+    }
 
     private let handler: APNsConnectionHandler
     private let connector: APNsSocketConnector
@@ -13,6 +17,8 @@ final class APNsConnectAttempt {
     private var race = APNsConnectRace<SocketAddress>()
     private var addresses: [SocketAddress] = []
     private var channels: [SocketAddress: any Channel] = [:]
+    /// What is known of why it fails.
+    private var cause: Unreachable
     private var slowness: Scheduled<Void>?
     private var deadline: Scheduled<Void>?
 
@@ -20,6 +26,8 @@ final class APNsConnectAttempt {
         self.handler = handler
         self.connector = connector
         promise = connector.eventLoop.makePromise()
+        let host = connector.configuration.proxy?.host ?? connector.configuration.endpoint.host
+        cause = Unreachable(isUnresolved: true, description: "no name service said in time what the address of \(host) is")
     }
 
     private var loop: any EventLoop { connector.eventLoop }
@@ -33,10 +41,22 @@ final class APNsConnectAttempt {
             of: target?.host ?? connector.configuration.endpoint.host,
             port: target?.port ?? connector.configuration.endpoint.port, on: loop
         ).hop(to: loop).assumeIsolated().whenComplete { result in
+            self.note(result)
             self.addresses = AddressFamilies.alternating((try? result.get()) ?? []) { $0.protocol == .inet6 }
             self.obey(self.addresses.isEmpty ? self.race.exhausted() : .attempt)
         }
         return promise.futureResult
+    }
+
+    private func note(_ result: Result<[SocketAddress], any Error>) {
+        let host = connector.configuration.proxy?.host ?? connector.configuration.endpoint.host
+        switch result {
+        case .success(let addresses) where !addresses.isEmpty:
+            cause = Unreachable(description: "no address of \(host) answered in time")
+        case .failure(let error as SystemNameResolver.NoAddress):
+            cause = Unreachable(isUnresolved: true, description: "the name \(host) cannot be resolved: \(error.reason)")
+        default: cause = Unreachable(isUnresolved: true, description: "the name \(host) has no address")
+        }
     }
 
     private func obey(_ instruction: APNsConnectRace<SocketAddress>.Instruction) {
@@ -47,7 +67,7 @@ final class APNsConnectAttempt {
         case .discard(let address): channels.removeValue(forKey: address)?.close(promise: nil)
         case .fail:
             finish()
-            promise.fail(Unreachable())
+            promise.fail(cause)
         }
     }
 
@@ -66,7 +86,8 @@ final class APNsConnectAttempt {
             case .success(let channel):
                 self.channels[address] = channel
                 self.obey(self.race.succeeded(address))
-            case .failure:
+            case .failure(let error):
+                if let error = error as? IOError { self.cause.description = "\(address): \(error)" }
                 self.connector.book.failed(address, at: self.loop.now)
                 self.obey(self.race.failed(address))
             }
@@ -75,7 +96,7 @@ final class APNsConnectAttempt {
 
     private func use(_ address: SocketAddress) {
         finish()
-        guard let channel = channels.removeValue(forKey: address) else { return promise.fail(Unreachable()) }
+        guard let channel = channels.removeValue(forKey: address) else { return promise.fail(cause) }
         do {
             try connector.use(channel, at: address, for: handler)
             try channel.syncOptions?.setOption(.autoRead, value: true)

@@ -12,7 +12,10 @@ import NIOPosix
 /// Asks the system, on a thread that may block. The system's own cache is all the caching there is.
 struct SystemNameResolver: APNsNameResolver {
     /// The name has no address, or the name service did not answer.
-    struct NoAddress: Error {}
+    struct NoAddress: Error {
+        /// In the words of the system.
+        var reason = "it has no address"
+    }
 
     func addresses(of host: String, port: Int, on eventLoop: any EventLoop) -> EventLoopFuture<[SocketAddress]> {
         if let address = try? SocketAddress(ipAddress: host, port: port) { return eventLoop.makeSucceededFuture([address]) }
@@ -28,7 +31,8 @@ struct SystemNameResolver: APNsNameResolver {
             hints.ai_socktype = SOCK_STREAM
         #endif
         var list: UnsafeMutablePointer<addrinfo>?
-        guard getaddrinfo(host, String(port), &hints, &list) == 0 else { throw NoAddress() }
+        let status = getaddrinfo(host, String(port), &hints, &list)
+        guard status == 0 else { throw NoAddress(reason: String(cString: gai_strerror(status))) }
         defer { freeaddrinfo(list) }
         var addresses: [SocketAddress] = []
         var next = list

@@ -31,7 +31,7 @@ enum APNsAnswer {
         return .rejected(
             APNsRejection(
                 status: head.status, reason: APNsReason(rawValue: word(content?.reason ?? "")), timestamp: content?.timestamp,
-                retryAfter: head.retryAfter, apnsID: head.apnsID, serverDate: head.serverDate))
+                retryAfter: head.retryAfter, retryAt: head.retryAt, apnsID: head.apnsID, serverDate: head.serverDate))
     }
 
     /// The reason in a GOAWAY: JSON as documented, or plain text as seen (APNs reference 1.4 and 1.7); `nil` when there is none.

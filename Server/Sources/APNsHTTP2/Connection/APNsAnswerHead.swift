@@ -16,7 +16,9 @@ struct APNsAnswerHead: HPACKFieldSink {
     private(set) var channelID: APNsChannel.ID?
     /// Seconds.
     private(set) var retryAfter: Int?
-    /// With status 403 only; nobody wants it otherwise.
+    /// The same as a moment, when the server names one (RFC 9110, 10.2.3).
+    private(set) var retryAt: Timestamp?
+    /// Of a refusal only; nothing else needs it.
     private(set) var serverDate: Timestamp?
     /// Breaks the form of a response (RFC 9113, 8.2 and 8.3).
     private(set) var isMalformed = false
@@ -37,8 +39,10 @@ struct APNsAnswerHead: HPACKFieldSink {
             let id = APNsChannel.ID(rawValue: String(decoding: value, as: UTF8.self))
             channelID = id.isWellFormed ? id : nil
         case 14 where Self.isSame(name, "apns-unique-id"): uniqueID = APNsUUID.parse(value)
-        case 4 where status == 403 && Self.isSame(name, "date"): serverDate = HTTPDate.parse(value)
-        case 11 where Self.isSame(name, "retry-after"): retryAfter = Self.number(value, digits: 1...6)
+        case 4 where status >= 400 && Self.isSame(name, "date"): serverDate = HTTPDate.parse(value)
+        case 11 where Self.isSame(name, "retry-after"):
+            retryAfter = Self.number(value, digits: 1...6)
+            retryAt = retryAfter == nil ? HTTPDate.parse(value) : nil
         default: break
         }
     }

@@ -10,6 +10,10 @@ extension APNsFailure {
             self = fault == .unauthorized ? .proxyUnauthorized : .proxyRefused
             return
         }
+        if let unreachable = error as? APNsConnectAttempt.Unreachable {
+            self = unreachable.isUnresolved ? .nameNotResolved : .unreachable
+            return
+        }
         let isTLS = error is NIOSSLError || error is NIOSSLExtraError || error is BoringSSLError
         switch (wasReady, isTLS) {
         case (false, true): self = .tlsFailed

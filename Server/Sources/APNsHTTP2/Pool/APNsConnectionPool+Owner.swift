@@ -6,6 +6,7 @@ extension APNsConnectionPool: APNsConnectionOwner {
     func connectionIsReady(_ id: Int) {
         counters.connected += 1
         state.ready(id)
+        tellOfReturn()
         schedulePump()
     }
 
@@ -33,7 +34,7 @@ extension APNsConnectionPool: APNsConnectionOwner {
             resolve(ticket, .unknown(failure))
         case .lostToHaste:
             counters.resets += 1
-            leave(id, because: nil, pausing: true)
+            leave(id, because: nil, pausing: .throttled)
             resolve(ticket, .unknown(.streamReset))
         }
     }
@@ -69,12 +70,14 @@ extension APNsConnectionPool: APNsConnectionOwner {
         if let reason = goAway.reason { counters.lastGoAwayReason = reason }
         let wasOfUse = state.isOfUse(id)
         let isFirst = state.phase(of: id) != .draining
+        let hadAnswer = state.phase(of: id) == .ready(hasAnswered: true)
         state.draining(id)
         if goAway.refusesCredential, let reason = goAway.reason {
             refuseCredential(because: reason)
         } else if isFirst, !wasOfUse || goAway.code != .noError {
             // The server was not content, or never let this connection be of use: replaced, but not at once.
-            state.failed(.connectionClosed, at: now, chance: configuration.chance())
+            state.failed(
+                .connectionClosed, at: now, chance: configuration.chance(), isAway: goAway.code == .noError && !hadAnswer)
         }
         sendAgain(notProcessed, isFree: true)
         handler(id)?.drain(within: configuration.drain)
@@ -93,7 +96,10 @@ extension APNsConnectionPool: APNsConnectionOwner {
     }
 
     func connection(_ id: Int, closed failure: APNsFailure, unanswered: [(ticket: PushTicket, isIncomplete: Bool)]) {
-        if state.phase(of: id) == .connecting { counters.connectFailures += 1 }
+        if state.phase(of: id) == .connecting {
+            counters.connectFailures += 1
+            if !state.isStopping { tell(of: failure) }
+        }
         handlers.removeAll { $0.id == id }
         rollout.gone(id)
         state.closed(id, failure: failure, at: eventLoop.now, chance: configuration.chance())
@@ -106,4 +112,33 @@ extension APNsConnectionPool: APNsConnectionOwner {
     }
 
     func handler(_ id: Int) -> APNsConnectionHandler? { handlers.first { $0.id == id }?.handler }
+}
+
+/// What the operator is told of connections that cannot be made.
+extension APNsConnectionPool {
+    /// The same trouble is told again after this time.
+    private static let tellingPace = TimeAmount.seconds(60)
+
+    /// No connection could be made: said at once, and then once a minute.
+    private func tell(of failure: APNsFailure) {
+        let detail = connectDetail
+        connectDetail = nil
+        let now = eventLoop.now
+        if let told, told.failure == failure, now - told.at < Self.tellingPace { return }
+        told = (failure, now)
+        logger.warning(
+            "No connection to APNs can be made; the next one is tried within seconds while pushes wait",
+            metadata: [
+                "host": "\(configuration.connection.host):\(configuration.connection.port)",
+                "apns.reason": "\(failure.rawValue)", "error_detail": "\(detail ?? "none")",
+            ])
+    }
+
+    private func tellOfReturn() {
+        guard told != nil else { return }
+        told = nil
+        logger.notice(
+            "Connections to APNs can be made again",
+            metadata: ["host": "\(configuration.connection.host):\(configuration.connection.port)"])
+    }
 }

@@ -11,17 +11,18 @@ extension APNsConnectionPool {
         case .renewBinding:
             if renewBindings(id, because: rejection), moveOn(ticket) { return }
             state.answered(id, isOfUse: false, at: now)
-        case .leave: leave(id, because: rejection, pausing: true)
+        case .leave:
+            if state.saidUnavailable(id, to: ticket.push.apnsID) { leave(id, because: rejection, pausing: .serviceUnavailable) }
         case .moveOn:
             // A connection that never was of use would be followed by the next one at once, and so on.
-            leave(id, because: rejection, pausing: !state.isOfUse(id))
+            leave(id, because: rejection, pausing: state.isOfUse(id) ? nil : Self.failure(rejection))
             if moveOn(ticket) { return }
         case .closePool: refuseCredential(because: rejection.reason)
         case .renewToken:
             if renewToken(rejection, of: ticket, stream: stream, on: id) { return }
         case .keepOldToken:
             let generation = handler(id)?.carriedTokens.generation(of: stream)
-            leave(id, because: rejection, pausing: true, within: configuration.drainAfterTokenFault)
+            leave(id, because: rejection, pausing: .throttled, within: configuration.drainAfterTokenFault)
             if let generation { rollout.hold(refused: generation, at: now) }
         }
         resolve(ticket, .rejected(rejection))
@@ -29,19 +30,29 @@ extension APNsConnectionPool {
 
     /// Opens no more streams on the connection. Returns whether this was the first reason to leave it.
     ///
-    /// - Parameter pausing: whether the next connection has to wait, because haste would only bring the same answer again.
+    /// - Parameter failure: why the next connection has to wait, because haste would only bring the same answer again; absent when it does
+    ///   not have to.
     @discardableResult
-    func leave(_ id: Int, because rejection: APNsRejection?, pausing: Bool, within limit: TimeAmount? = nil) -> Bool {
+    func leave(
+        _ id: Int, because rejection: APNsRejection?, pausing failure: APNsFailure?, within limit: TimeAmount? = nil
+    ) -> Bool {
         rollout.gone(id)
         guard state.phase(of: id) != .draining else { return false }
         logger.notice(
             "An answer of APNs ends the use of a connection",
             metadata: ["apns.connection": "\(id)", "apns.reason": "\(rejection?.reason.rawValue ?? "none")"])
         state.draining(id)
-        if pausing { state.failed(.connectionClosed, at: eventLoop.now, chance: configuration.chance()) }
+        if let failure {
+            state.failed(
+                failure, at: eventLoop.now, chance: configuration.chance(), isAway: failure == .serviceUnavailable)
+        }
         handler(id)?.drain(within: limit ?? configuration.drain)
         schedulePump()
         return true
+    }
+
+    private static func failure(_ rejection: APNsRejection) -> APNsFailure {
+        rejection.status >= 500 ? .serviceUnavailable : .connectionClosed
     }
 
     /// APNs wants nothing of this credential: all connections take no more pushes, and what waits ends (APNs reference 1.8).
@@ -66,7 +77,7 @@ extension APNsConnectionPool {
         let now = eventLoop.now
         guard state.mayKnowTopicAnew(id, at: now) else { return false }
         for member in state.phases where member.boundAt.map({ $0 < now }) ?? false {
-            leave(member.id, because: rejection, pausing: false)
+            leave(member.id, because: rejection, pausing: nil)
         }
         return true
     }
@@ -85,7 +96,7 @@ extension APNsConnectionPool {
         // Of this request, and not of those that were written after it.
         let generation = handler(id)?.carriedTokens.generation(of: stream)
         // A pause before the next connection: haste does not mend it.
-        let isFirst = leave(id, because: rejection, pausing: true, within: configuration.drainAfterTokenFault)
+        let isFirst = leave(id, because: rejection, pausing: .throttled, within: configuration.drainAfterTokenFault)
         guard let cache = configuration.tokens, let generation else { return false }
         guard cache.reportExpired(generation: generation) == .renewed else {
             // Thousands may be under way there, and one line says it.

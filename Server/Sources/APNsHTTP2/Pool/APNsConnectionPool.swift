@@ -31,6 +31,10 @@ final class APNsConnectionPool {
     private var hasCancellations = false
     private var isPumpScheduled = false
     private var nextHandler = 0
+    /// What the operator was told last of connections that could not be made, and when; absent while they can.
+    var told: (failure: APNsFailure, at: NIODeadline)?
+    /// Words about the latest attempt that failed.
+    var connectDetail: String?
     var rollout = ProviderTokenRollout()
     private var wakeUp: (timer: Scheduled<Void>, at: NIODeadline)?
     var sweep: (timer: Scheduled<Void>, at: NIODeadline)?
@@ -190,6 +194,7 @@ final class APNsConnectionPool {
         let handler = APNsConnectionHandler(id: id, configuration: configuration.connection, owner: self, now: eventLoop.now)
         handlers.append((id, handler))
         connector.connect(handler).assumeIsolated().whenFailure { [weak handler] error in
+            self.connectDetail = (error as? APNsConnectAttempt.Unreachable)?.description
             // The handler may never have seen the channel, then nobody else tells.
             handler?.close(APNsFailure(connectionError: error, wasReady: false))
         }

@@ -45,6 +45,7 @@ struct APNsPoolConfiguration {
             credentialPause: TimeAmount(clamping: timing.credentialPause),
             pacing: ReconnectPacing(
                 pace: TimeAmount(clamping: timing.connectPace), initialBackOff: TimeAmount(clamping: timing.initialBackOff),
-                maximumBackOff: TimeAmount(clamping: timing.maximumBackOff)))
+                maximumBackOff: TimeAmount(clamping: timing.maximumBackOff),
+                longestProbePause: TimeAmount(clamping: timing.longestProbePause)))
     }
 }

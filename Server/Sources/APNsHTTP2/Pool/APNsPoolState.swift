@@ -1,6 +1,12 @@
 import APNsProtocol
 import NIOCore
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 /// The decisions of a connection pool, without connections: what is there, and whether one more is wanted.
 struct APNsPoolState {
     enum Phase: Equatable {
@@ -19,6 +25,8 @@ struct APNsPoolState {
         /// When APNs took the first push on it, which binds it to what the team has at that moment (APNs reference 2.3). Absent for a
         /// connection that was of no use yet: a refusal shows nothing.
         var boundAt: NIODeadline?
+        /// The pushes in a row to which APNs said that it is unavailable, each once.
+        var unavailable: [UUID?] = []
     }
 
     /// What to do now.
@@ -128,6 +136,7 @@ struct APNsPoolState {
     ///   thrown out for its refused pushes, and came back at once each time, would look like an attack (APNs reference 1.8).
     mutating func answered(_ id: Int, isOfUse: Bool, at now: NIODeadline) {
         guard let index = phases.firstIndex(where: { $0.id == id }) else { return }
+        if !phases[index].unavailable.isEmpty { phases[index].unavailable = [] }
         if phases[index].phase == .ready(hasAnswered: false) {
             lastGrowth = now
             phases[index].phase = .ready(hasAnswered: true)
@@ -136,6 +145,18 @@ struct APNsPoolState {
         guard isOfUse, phases[index].boundAt == nil else { return }
         phases[index].boundAt = now
         pacing.succeeded()
+    }
+
+    /// So many different pushes in a row have to be answered with "unavailable" before that counts as the state of APNs.
+    static let unavailableRun = 3
+
+    /// APNs said on the connection that it is unavailable. Returns whether that is more than one push's trouble: a push that gets this
+    /// answer each time must not take the connection away from the others.
+    mutating func saidUnavailable(_ id: Int, to push: UUID?) -> Bool {
+        guard let index = phases.firstIndex(where: { $0.id == id }) else { return false }
+        if phases[index].phase == .ready(hasAnswered: false) { phases[index].phase = .ready(hasAnswered: true) }
+        if push == nil || !phases[index].unavailable.contains(push) { phases[index].unavailable.append(push) }
+        return phases[index].unavailable.count >= Self.unavailableRun
     }
 
     /// Whether APNs took a push on the connection.
@@ -153,7 +174,10 @@ struct APNsPoolState {
         guard let index = phases.firstIndex(where: { $0.id == id }) else { return }
         let member = phases.remove(at: index)
         guard member.phase != .draining else { return }
-        if member.boundAt == nil { failed(failure, at: now, chance: chance) } else { noteEnd(of: member) }
+        guard member.boundAt == nil else { return noteEnd(of: member) }
+        // A client that was answered and thrown out is not to come back in haste (APNs reference 1.8).
+        let isAway = member.phase != .ready(hasAnswered: true) && failure.isAbsence
+        failed(failure, at: now, chance: chance, isAway: isAway)
     }
 
     private mutating func noteEnd(of member: Member) {
@@ -161,9 +185,11 @@ struct APNsPoolState {
     }
 
     /// The server asked for a pause, or something failed that connecting again at once would only repeat.
-    mutating func failed(_ failure: APNsFailure, at now: NIODeadline, chance: Double) {
+    ///
+    /// - Parameter isAway: whether APNs or the way to it is away, so that the pause stays short.
+    mutating func failed(_ failure: APNsFailure, at now: NIODeadline, chance: Double, isAway: Bool = false) {
         lastFailure = failure
-        pacing.failed(at: now, chance: chance)
+        pacing.failed(at: now, chance: chance, isAway: isAway)
     }
 
     /// APNs refuses the credential: no reconnecting in a loop (APNs reference 1.7). Returns whether that is news.
@@ -192,4 +218,9 @@ struct APNsPoolState {
         guard let index = phases.firstIndex(where: { $0.id == id }) else { return }
         phases[index].phase = phase
     }
+}
+
+extension APNsFailure {
+    /// Whether it means that the other side did not answer.
+    fileprivate var isAbsence: Bool { [.unreachable, .nameNotResolved, .proxyRefused, .connectionClosed].contains(self) }
 }

@@ -41,19 +41,41 @@ extension Doctor {
                 trust = .additional(pem: pem)
             }
             let check = APNsHandshakeCheck(of: .init(host: host, port: port), trust: trust, proxy: settings.apns.proxy)
-            switch await check.look(within: .seconds(5), now: SystemClock().now) {
-            case .sound: return .good("\(host):\(port) answers, over TLS and HTTP/2")
-            case .unreachable:
-                return .bad(
-                    "\(host):\(port) does not answer within 5 s",
-                    mend: "let the machine connect out on port \(port), or set apns-port: 2197")
-            case .refused(let reason):
-                return .bad(
-                    "\(host):\(port) answers, but TLS fails: \(reason)",
-                    mend: settings.apns.host == nil
-                        ? "a proxy may be breaking TLS open; let the machine connect to Apple directly"
-                        : "set apns-trust-roots-path to the authority of \(host), and apns-host to a name in its certificate")
-            }
+            let finding = await check.look(within: .seconds(5), now: SystemClock().now)
+            return words(about: finding, host: host, port: port, settings)
+        }
+    }
+
+    /// Names the step that fails: name, route, port or TLS. `host` and `port` are those of APNs; a proxy is named by the settings.
+    private static func words(
+        about finding: APNsHandshakeCheck.Finding, host: String, port: Int, _ settings: Settings
+    ) -> DoctorCheck.Finding {
+        let (next, nextPort) = settings.apns.proxy.map { ($0.host, $0.port) } ?? (host, port)
+        switch finding {
+        case .sound: return .good("\(host):\(port) answers, over TLS and HTTP/2")
+        case .unresolved:
+            return .bad(
+                "name: \(next) has no address, or no name service answers",
+                mend: "check the spelling of the name, and the name service of this machine: getent hosts \(next)")
+        case .noRoute(let reason):
+            return .bad(
+                "route: this machine has no way to \(next) (\(reason))", mend: "check the network and its firewall: ip route")
+        case .portClosed:
+            return .bad(
+                "port: \(next) answers, and nothing listens on port \(nextPort)",
+                mend: settings.apns.host == nil && settings.apns.proxy == nil
+                    ? "let the machine connect out on port \(port), or set apns-port: 2197"
+                    : "start what should listen there, or correct the port")
+        case .unreachable:
+            return .bad(
+                "port: \(next):\(nextPort) does not answer within 5 s",
+                mend: "let the machine connect out on port \(nextPort), or set apns-port: 2197")
+        case .refused(let reason):
+            return .bad(
+                "TLS: \(host):\(port) answers, but TLS fails: \(reason)",
+                mend: settings.apns.host == nil
+                    ? "a proxy may be breaking TLS open; let the machine connect to Apple directly"
+                    : "set apns-trust-roots-path to the authority of \(host), and apns-host to a name in its certificate")
         }
     }
 }

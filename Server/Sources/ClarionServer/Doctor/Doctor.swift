@@ -1,13 +1,15 @@
 /// The checks of `clarion doctor`, in the order in which they make sense.
 public enum Doctor {
     /// The checks for what was read as settings; the later ones need settings that can be used.
-    public static func checks(for result: SettingsLoader.Result) -> [DoctorCheck] {
+    ///
+    /// - Parameter asksAPNs: whether the signing key is tried with one push to a device token that no device has.
+    public static func checks(for result: SettingsLoader.Result, asksAPNs: Bool = false) -> [DoctorCheck] {
         guard let settings = result.settings else { return [settingsCheck(result)] }
         return [
             settingsCheck(result), dataDirectoryCheck(settings), diskCheck(settings), portCheck(settings),
-            credentialCheck(settings),
-            publicURLCheck(settings), apnsCheck(settings), databaseFileCheck(settings), databaseCheck(settings),
-            databaseSafetyCheck(settings),
+            publicURLCheck(settings), apnsCheck(settings),
+            asksAPNs ? credentialTrial(settings) : credentialCheck(settings), databaseFileCheck(settings),
+            databaseCheck(settings), databaseSafetyCheck(settings),
             schemaCheck(settings), masterKeyCheck(settings), contentStoreCheck(settings),
             contentOwnerCheck(settings),
         ].compactMap(\.self)
@@ -20,17 +22,6 @@ public enum Doctor {
                 return .bad("they have problems:\(list)", mend: "see Documentation/Settings.md")
             }
             return .good("\(result.report.changedCount) differ from their defaults; file: \(result.report.file ?? "none")")
-        }
-    }
-
-    private static func credentialCheck(_ settings: Settings) -> DoctorCheck {
-        DoctorCheck("signing key") {
-            guard let credential = settings.apns.credential else {
-                return .notice(
-                    "there is none, so nothing can be pushed", mend: "set apns-topic, apns-team-id, apns-key-id and apns-key-path"
-                )
-            }
-            return .good("key \(credential.keyID) of team \(credential.teamID) for \(credential.topic)")
         }
     }
 

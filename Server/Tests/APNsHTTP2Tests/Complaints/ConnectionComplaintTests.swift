@@ -290,4 +290,24 @@ struct ConnectionComplaintTests {
         #expect(rejection.retryAfter == 17 && rejection.disposition == .later)
         #expect(submission.isComplete && rig.metrics.resends == 0)
     }
+
+    @Test("complaint 22: retry-after is read as a date too, with the date of the answer")
+    func retryAfterDate() throws {
+        let rig = try PoolRig()
+        let link = try rig.warmLink()
+        let submission = rig.submit(1)
+        func field(_ name: String, _ value: String) -> [UInt8] {
+            [0x00, UInt8(name.utf8.count)] + Array(name.utf8) + [UInt8(value.utf8.count)] + Array(value.utf8)
+        }
+        let block =
+            ByteBuffer.headerBlock(status: 503) + field("retry-after", "Sun, 06 Nov 1994 08:50:07 GMT")
+            + field("date", "Sun, 06 Nov 1994 08:49:37 GMT")
+        try link.say(.frame(0x1, flags: 0x5, stream: 3, block))
+        guard case .rejected(let rejection) = submission.outcome(0) else {
+            Issue.record("not rejected")
+            return
+        }
+        #expect(rejection.retryAfter == nil)
+        #expect(rejection.pause(at: Timestamp(seconds: 0)) == .seconds(30))
+    }
 }
