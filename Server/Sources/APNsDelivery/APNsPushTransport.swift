@@ -14,7 +14,8 @@ public struct APNsPushTransport: PushTransport {
     private let defaultTopic: String
     private let advice: PushRetryAdvice
     private let refused = RefusedTokens()
-    private let notices = RefusalNotices()
+    private let tokenNotices = RefusalNotices()
+    private let topicNotices = RefusalNotices()
     private let logger: Logger
 
     /// Creates a transport.
@@ -80,11 +81,11 @@ public struct APNsPushTransport: PushTransport {
                     continue
                 }
                 note(answer.outcomes?[position], for: batch.targets.handle(at: target))
-                outcomes[target] = outcome(
-                    answer.outcomes?[position], isOrdinary: groups.isOrdinary(target, in: batch, defaultTopic))
+                outcomes[target] = outcome(answer.outcomes?[position])
             }
         }
-        report(outcomes, of: batch.hub)
+        judgeTopics(&outcomes, batch, groups)
+        report(outcomes, batch)
         return PushOutcomes(outcomes.map { $0 ?? .unknown(reason: APNsFailure.cancelled.rawValue) })
     }
 
@@ -98,35 +99,69 @@ public struct APNsPushTransport: PushTransport {
         }
     }
 
-    /// A device of an environment without a credential, or of an app that the credential does not cover, is that device's
-    /// fault and must not stop the others; without any credential, and for the node's own topic, it is the operator's.
-    /// A topic that does not fit its push type is the sender's. `BadTopic` for a topic that the operator chose is what APNs says of a
-    /// certificate of another app (APNs reference 4).
-    private func outcome(_ outcome: APNsOutcome?, isOrdinary: @autoclosure () -> Bool) -> PushOutcome {
+    /// A device of an environment without a credential must not stop the others; without any credential the pushes wait for the
+    /// operator.
+    private func outcome(_ outcome: APNsOutcome?) -> PushOutcome {
         guard let outcome else {
             return clients.isEmpty ? .misconfigured(reason: "no APNs credential is set") : .unsupported
         }
-        if case .rejected(let rejection) = outcome, [.topicDisallowed, .badTopic].contains(rejection.reason) {
-            let reason = rejection.reason.rawValue
-            return isOrdinary() ? .misconfigured(reason: reason) : .rejected(reason: reason)
-        }
-        return PushOutcome(outcome, advice: advice)
+        return PushOutcome(outcome, advice: advice, now: SystemClock().now)
     }
 
-    /// Says what an operator must mend: once per batch, and of device tokens once a minute for each hub.
-    private func report(_ outcomes: [PushOutcome?], of hub: HubID) {
-        if let count = notices.note(outcomes.count { $0 == .badToken }, of: hub) {
+    /// A batch of at least so many pushes that APNs refuses as a whole for the transport's own topic waits for the operator: the rest of
+    /// a broadcast would be refused as well, and APNs closes connections for too many refusals. Fewer are refused for good.
+    static let refusedBatch = 20
+
+    private static let topicReasons: Set<String> = [APNsReason.topicDisallowed.rawValue, APNsReason.badTopic.rawValue]
+
+    /// Tells the operator of refused topics, and makes a batch wait of which nothing else came.
+    private func judgeTopics(_ outcomes: inout [PushOutcome?], _ batch: PushBatch, _ groups: APNsBatchGroups) {
+        let refused = outcomes.indices.filter { index in
+            if case .rejected(let reason)? = outcomes[index] { Self.topicReasons.contains(reason) } else { false }
+        }
+        guard let first = refused.first, let reason = outcomes[first]?.word else { return }
+        if let count = topicNotices.note(refused.count, of: batch.hub) {
+            logger.error(
+                "APNs refuses the topic of pushes; they are not tried again",
+                metadata: [
+                    "hub": "\(batch.hub.number)", "topic": "\(topic(of: first, in: batch))", "apns.reason": "\(reason)",
+                    "count": "\(count)",
+                ])
+        }
+        guard refused.count == outcomes.count, refused.count >= Self.refusedBatch,
+            refused.allSatisfy({ groups.isOrdinary($0, in: batch, defaultTopic) })
+        else { return }
+        for index in refused { outcomes[index] = .misconfigured(reason: outcomes[index]?.word ?? reason) }
+    }
+
+    private func topic(of target: Int, in batch: PushBatch) -> String {
+        let set = batch.targets.run(of: target).headers
+        return (batch.headers.indices.contains(set) ? batch.headers[set].topic : nil) ?? defaultTopic
+    }
+
+    /// Says what an operator has to correct: once per batch, and of device tokens once a minute.
+    private func report(_ outcomes: [PushOutcome?], _ batch: PushBatch) {
+        if let count = tokenNotices.note(outcomes.count { $0 == .badToken }, of: batch.hub) {
             logger.warning(
                 """
                 APNs says that device tokens belong to another environment or app: check environment and topic of the hub's credential, \
                 or apns-environment and apns-topic if it has none. Their devices get no more pushes until they register again
-                """, metadata: ["count": "\(count)", "hub": "\(hub.number)"])
+                """, metadata: ["hub": "\(batch.hub.number)", "count": "\(count)"])
         }
-        for case .misconfigured(let reason)? in outcomes {
-            logger.error("APNs refuses this configuration", metadata: ["apns.reason": "\(reason)", "hub": "\(hub.number)"])
-            return
+        for (index, outcome) in outcomes.enumerated() {
+            guard case .misconfigured(let reason)? = outcome else { continue }
+            return logger.error(
+                "APNs or the client refuses this configuration; its pushes wait",
+                metadata: [
+                    "hub": "\(batch.hub.number)", "topic": "\(topic(of: index, in: batch))", "apns.reason": "\(reason)",
+                ])
         }
     }
+}
+
+extension PushOutcome {
+    /// The word of a refusal.
+    fileprivate var word: String? { if case .rejected(let reason) = self { reason } else { nil } }
 }
 
 /// The notice that all copies of a transport share.

@@ -3,44 +3,42 @@ import PushHub
 import RichPushModel
 
 extension PushOutcome {
-    /// The outcome of the client in the hub's terms (design section 4, point 7).
-    init(_ outcome: APNsOutcome, advice: PushRetryAdvice) {
+    /// The outcome of the client in the hub's terms. `now` is what a `retry-after` with a date is compared with where the answer says no
+    /// date of its own.
+    init(_ outcome: APNsOutcome, advice: PushRetryAdvice, now: Timestamp) {
         switch outcome {
         case .accepted: self = .accepted
-        case .rejected(let rejection): self = Self.rejection(rejection, advice)
+        case .rejected(let rejection): self = Self.rejection(rejection, advice, now)
         case .notSent(.credentialRefused): self = .misconfigured(reason: APNsFailure.credentialRefused.rawValue)
         case .notSent(let failure): self = .notSent(reason: failure.rawValue)
         case .unknown(let failure): self = .unknown(reason: failure.rawValue)
         }
     }
 
-    private static func rejection(_ rejection: APNsRejection, _ advice: PushRetryAdvice) -> PushOutcome {
+    private static func rejection(_ rejection: APNsRejection, _ advice: PushRetryAdvice, _ now: Timestamp) -> PushOutcome {
         let reason = rejection.reason.rawValue.isEmpty ? "status \(rejection.status)" : rejection.reason.rawValue
+        // As far as it is believed.
+        let asked = rejection.pause(at: now).map { min($0, advice.maximum) }
         switch rejection.disposition {
         case .removeToken:
             // Without a moment nothing may be forgotten: the device may have registered again since.
             guard let timestamp = rejection.timestamp else { return .badToken }
             return .gone(since: Timestamp(milliseconds: timestamp))
         case .badToken: return .badToken
-        case .drop, .fixRequest: return .rejected(reason: reason)
+        case .drop, .fixRequest: return rejection.status == 413 ? .tooLarge : .rejected(reason: reason)
         case .fixConfiguration: return .misconfigured(reason: reason)
         case .later:
             // Nobody is served, so the others wait as well, and the hub's own back-off counts from what APNs asks for.
-            if rejection.status == 503 { return .notSent(reason: reason, retryAfter: asked(rejection, advice)) }
+            if rejection.status == 503 { return .notSent(reason: reason, retryAfter: asked) }
             let pause = rejection.status == 429 ? advice.afterTooManyRequests : advice.afterServerError
-            return .retry(after: asked(rejection, advice) ?? min(pause, advice.maximum), reason: reason)
+            return .retry(after: asked ?? min(pause, advice.maximum), reason: reason)
         case .newConnection:
             // The client has left that connection by now and tried once more on another; the push is as good as before.
             if rejection.status == 403 { return .misconfigured(reason: reason) }
-            return .notSent(reason: reason, retryAfter: asked(rejection, advice))
+            return .notSent(reason: reason, retryAfter: asked)
         case .newToken:
             // The client renews an old token by itself; what comes through is a young one, so a clock is wrong.
             return .misconfigured(reason: reason)
         }
-    }
-
-    /// What the answer's `retry-after` says, as far as it is believed.
-    private static func asked(_ rejection: APNsRejection, _ advice: PushRetryAdvice) -> Duration? {
-        rejection.retryAfter.map { min(.seconds($0), advice.maximum) }
     }
 }

@@ -24,17 +24,18 @@ extension APNsRejection {
 
     fileprivate static let byReason: [APNsReason: APNsDisposition] = {
         let groups: [APNsDisposition: [APNsReason]] = [
-            .drop: [.deviceTokenNotForTopic, .channelNotRegistered],
+            .drop: [.deviceTokenNotForTopic, .channelNotRegistered, .forbidden],
             .removeToken: [.expiredToken, .unregistered],
             .badToken: [.badDeviceToken],
             .fixRequest: [
-                .badCollapseID, .badExpirationDate, .badMessageID, .badPriority, .badTopic, .duplicateHeaders, .invalidPushType,
-                .missingDeviceToken, .missingTopic, .payloadEmpty, .badPath, .methodNotAllowed, .payloadTooLarge,
+                .badCollapseID, .badExpirationDate, .badMessageID, .badPriority, .badTopic, .topicDisallowed, .duplicateHeaders,
+                .invalidPushType, .missingDeviceToken, .missingTopic, .payloadEmpty, .badPath, .methodNotAllowed,
+                .payloadTooLarge,
                 .missingChannelID,
                 .badChannelID, .badRequestParams, .badRequestPayload, .missingPushType,
             ],
             .fixConfiguration: [
-                .topicDisallowed, .badCertificate, .badCertificateEnvironment, .forbidden, .invalidProviderToken,
+                .badCertificate, .badCertificateEnvironment, .invalidProviderToken,
                 .missingProviderToken, .badEnvironmentKeyInToken, .badEnvironmentKeyIDInToken, .featureNotEnabled, .topicMismatch,
             ],
             .later: [

@@ -29,18 +29,22 @@ extension NotificationHub {
         if let pace = command.pushesPerSecond, !SendCommand.paceRange.contains(pace) {
             throw ServiceError(.invalidField, "pushesPerSecond: it must be a whole number from 1 to 100000")
         }
-        return AcceptedSend(
+        let plan = try await slices(recipients, isScheduled: dueAt > now, command.pushesPerSecond)
+        var send = AcceptedSend(
             hub: id, id: notification, message: message, recipients: recipients, enqueuedAt: now, dueAt: dueAt,
-            slices: try await slices(recipients, isScheduled: dueAt > now, command.pushesPerSecond),
-            pushesPerSecond: command.pushesPerSecond,
-            idempotency: idempotency)
+            slices: plan.slices, pushesPerSecond: command.pushesPerSecond, idempotency: idempotency)
+        send.targets = plan.targets
+        return send
     }
 
-    private func slices(_ recipients: SendRecipients, isScheduled: Bool, _ pace: Int?) async throws -> SlicePlan {
-        if let handles = recipients.handles { return SlicePlan(handles: handles.count) }
+    private func slices(
+        _ recipients: SendRecipients, isScheduled: Bool, _ pace: Int?
+    ) async throws -> (slices: SlicePlan, targets: Int?) {
+        if let handles = recipients.handles { return (SlicePlan(handles: handles.count), handles.count) }
         let size = try await stores.intake.audienceSize(
             recipients.audience, in: id, limit: SlicePlan.singleSliceLimit + 1)
-        return SlicePlan(audience: size, isScheduled: isScheduled, pushesPerSecond: pace)
+        let plan = SlicePlan(audience: size, isScheduled: isScheduled, pushesPerSecond: pace)
+        return (plan, isScheduled || size > SlicePlan.singleSliceLimit ? nil : size)
     }
 
     /// Throws `ServiceError` for recipients that no send can have; takes repeats out.
@@ -94,7 +98,7 @@ extension NotificationHub {
         switch answer {
         case .accepted:
             guard let send else { throw ServiceError(.internal, "a repeat cannot be accepted") }
-            return SendReceipt(id: send.id, dueAt: send.dueAt, isRepeat: false)
+            return SendReceipt(id: send.id, dueAt: send.dueAt, isRepeat: false, targets: send.targets)
         case .repeated(let id, let dueAt):
             return SendReceipt(id: id, dueAt: dueAt, isRepeat: true)
         case .mismatch:

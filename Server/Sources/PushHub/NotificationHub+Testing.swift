@@ -118,7 +118,8 @@ extension NotificationHub {
             results.append(
                 TestSendReport.Result(
                     platform: Platform(rawValue: result.platform), handle: handle, record: record,
-                    outcome: TargetOutcome(rawValue: result.outcome) ?? .unknown, reason: result.reason))
+                    outcome: TargetOutcome(rawValue: result.outcome) ?? .unknown,
+                    ending: result.ending.flatMap(RetryTable.Ending.init(rawValue:)), reason: result.reason))
         }
         return TestSendReport(id: id, results: results)
     }
@@ -152,10 +153,12 @@ extension NotificationHub {
         for (position, index) in plan.sends.enumerated() where position < outcomes.count { said[index] = outcomes[position] }
         return plan.targets.indices.compactMap { index in
             guard let member = plan.targets.member(index) else { return nil }
-            let outcome = plan.targets[index].settled ?? said[index].map { testOutcome($0, member) } ?? .unknown
+            let said = said[index]
+            let outcome = plan.targets[index].settled ?? said.map { testOutcome($0, member) } ?? .unknown
             return TestSendReport.Result(
                 platform: member.platform, handle: member.handle, record: member.record, outcome: outcome,
-                reason: said[index]?.reason)
+                ending: plan.targets[index].settled == nil ? RetryTable.Ending(said ?? .unknown(reason: "")) : nil,
+                reason: said?.reason)
         }
     }
 
@@ -163,19 +166,7 @@ extension NotificationHub {
         switch TargetVerdict(outcome, for: member) {
         case .settled(let outcome): outcome
         case .again(let cause, _): cause.lastOutcome
-        case .unsent: .unknown
-        }
-    }
-}
-
-extension PushOutcome {
-    /// The push service's or the transport's word, if there is one.
-    fileprivate var reason: String? {
-        switch self {
-        case .accepted, .gone, .badToken, .unsupported: nil
-        case .rejected(let reason), .retry(_, let reason), .notSent(let reason, _), .unknown(let reason),
-            .misconfigured(let reason):
-            reason
+        case .unsent: PendingTarget.Cause.unsent.lastOutcome
         }
     }
 }

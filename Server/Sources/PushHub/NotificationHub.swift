@@ -64,6 +64,10 @@ extension NotificationHub: HubSending {
         try await stores.telemetry.telemetry(of: id, in: self.id, at: clock.now)
     }
 
+    public func failures(of id: NotificationID, limit: Int) async throws -> [TargetFailure] {
+        try await stores.telemetry.failures(of: id, limit: limit, in: self.id)
+    }
+
     public func notification(idempotencyKey: String) async throws -> NotificationID? {
         try await stores.intake.notification(key: idempotencyKey, in: id)
     }

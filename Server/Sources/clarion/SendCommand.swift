@@ -166,9 +166,18 @@ struct SendCommand: AsyncParsableCommand {
         var counts = status.outcomes.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
         if status.state == "completed", status.outcomes.values.allSatisfy({ $0 == 0 }) { counts = ["no device matched"] }
         if !json { print(([status.state] + counts).joined(separator: ", ")) }
+        for (outcome, reasons) in (status.reasons ?? [:]).sorted(by: { $0.key < $1.key }) {
+            let list = reasons.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+            Terminal.note("\(outcome) because of: \(list)")
+        }
+        for failure in status.failures ?? [] {
+            Terminal.note("device \(failure.device ?? "removed"): \(failure.outcome), \(failure.reason ?? "no reason given")")
+        }
+        for warning in status.warnings ?? [] { Terminal.note("clarion: \(warning)") }
         for line in OutcomeHint.lines(for: status.outcomes) { Terminal.note(line) }
         if !BackendClient.finalStates.contains(status.state) {
-            Terminal.note("clarion: it has not ended after a minute and goes on; the server's log says what it waits for")
+            let wait = status.waiting.map { "it waits for \($0.cause == "operator" ? "an operator" : "APNs") (\($0.reason))" }
+            Terminal.note("clarion: it has not ended after a minute and goes on; \(wait ?? "the server's log says why")")
             throw ExitCode.tryAgain
         }
         if status.state != "completed" { throw ExitCode.failure }

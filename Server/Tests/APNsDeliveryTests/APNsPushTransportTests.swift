@@ -90,14 +90,31 @@ struct APNsPushTransportTests {
     }
 
     @Test(
-        "a topic that a device brought and APNs refuses is that device's fault, the node's own is the operator's",
+        "a push whose topic APNs refuses is refused for good, also for the node's own topic",
         arguments: [APNsReason.topicDisallowed, .badTopic])
     func refusedTopic(reason: APNsReason) async throws {
         let refusing = ScriptedClient { _ in .rejected(APNsRejection(status: 400, reason: reason)) }
         let transport = APNsPushTransport(
             clients: [.sandbox: refusing], defaultEnvironment: .sandbox, defaultTopic: "com.example.app", logger: logger)
         let outcomes = await transport.send(batch([try target("AA", headers: 1), try target("BB")]))
-        #expect(outcomes == [.rejected(reason: reason.rawValue), .misconfigured(reason: reason.rawValue)])
+        #expect(outcomes == [.rejected(reason: reason.rawValue), .rejected(reason: reason.rawValue)])
+    }
+
+    @Test("a batch of twenty that APNs refuses as a whole for the node's own topic waits for the operator; nineteen do not")
+    func refusedBroadcast() async throws {
+        let refusing = ScriptedClient { push in
+            push.deviceToken == "AA"
+                ? .accepted(apnsID: nil, uniqueID: nil) : .rejected(APNsRejection(status: 400, reason: .topicDisallowed))
+        }
+        let transport = APNsPushTransport(
+            clients: [.sandbox: refusing], defaultEnvironment: .sandbox, defaultTopic: "com.example.app", logger: logger)
+        let twenty = try (0..<20).map { _ in try target("BB") }
+        let whole = await transport.send(batch(twenty))
+        #expect(whole.allSatisfy { $0 == .misconfigured(reason: "TopicDisallowed") })
+        let fewer = await transport.send(batch(Array(twenty.dropLast())))
+        #expect(fewer.allSatisfy { $0 == .rejected(reason: "TopicDisallowed") })
+        let mixed = await transport.send(batch([try target("AA")] + twenty))
+        #expect(mixed.first == .accepted && mixed.dropFirst().allSatisfy { $0 == .rejected(reason: "TopicDisallowed") })
     }
 
     @Test(

@@ -7,10 +7,26 @@ import Testing
 
 @Suite("Outcomes in the hub's terms")
 struct PushOutcomeTests {
+    private static let now = Timestamp(seconds: 1_800_000_000)
+
     private static func refusal(_ status: Int, _ reason: String, timestamp: Int64? = nil, retryAfter: Int? = nil) -> APNsOutcome {
         .rejected(
             APNsRejection(
                 status: status, reason: APNsReason(rawValue: reason), timestamp: timestamp, retryAfter: retryAfter))
+    }
+
+    @Test("a retry-after with a date counts from the date of the answer, else from this machine's clock")
+    func retryAfterDate() {
+        var rejection = APNsRejection(
+            status: 503, reason: APNsReason(rawValue: "ServiceUnavailable"), retryAt: Self.now + .seconds(90))
+        func pause(_ rejection: APNsRejection) -> PushOutcome {
+            PushOutcome(.rejected(rejection), advice: PushRetryAdvice(), now: Self.now)
+        }
+        #expect(pause(rejection) == .notSent(reason: "ServiceUnavailable", retryAfter: .seconds(90)))
+        rejection.serverDate = Self.now + .seconds(60)
+        #expect(pause(rejection) == .notSent(reason: "ServiceUnavailable", retryAfter: .seconds(30)))
+        rejection.serverDate = Self.now + .seconds(600)
+        #expect(pause(rejection) == .notSent(reason: "ServiceUnavailable", retryAfter: .zero))
     }
 
     @Test(
@@ -25,9 +41,11 @@ struct PushOutcomeTests {
             (refusal(410, "Unregistered"), .badToken),
             (refusal(400, "BadDeviceToken"), .badToken),
             (refusal(400, "DeviceTokenNotForTopic"), .rejected(reason: "DeviceTokenNotForTopic")),
-            (refusal(413, "PayloadTooLarge"), .rejected(reason: "PayloadTooLarge")),
+            (refusal(413, "PayloadTooLarge"), .tooLarge),
             (refusal(400, ""), .rejected(reason: "status 400")),
-            (refusal(400, "TopicDisallowed"), .misconfigured(reason: "TopicDisallowed")),
+            (refusal(400, "TopicDisallowed"), .rejected(reason: "TopicDisallowed")),
+            (refusal(403, "Forbidden"), .rejected(reason: "Forbidden")),
+            (refusal(400, "BadTopic"), .rejected(reason: "BadTopic")),
             (refusal(403, "InvalidProviderToken"), .misconfigured(reason: "InvalidProviderToken")),
             (refusal(403, "ExpiredProviderToken"), .misconfigured(reason: "ExpiredProviderToken")),
             (refusal(403, "UnrelatedKeyIdInToken"), .misconfigured(reason: "UnrelatedKeyIdInToken")),
@@ -62,6 +80,6 @@ struct PushOutcomeTests {
             (.unknown(.deadline), .unknown(reason: "deadline")),
         ])
     func translation(outcome: APNsOutcome, expected: PushOutcome) {
-        #expect(PushOutcome(outcome, advice: PushRetryAdvice()) == expected)
+        #expect(PushOutcome(outcome, advice: PushRetryAdvice(), now: Self.now) == expected)
     }
 }

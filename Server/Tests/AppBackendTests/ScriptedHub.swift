@@ -38,6 +38,8 @@ final class ScriptedHub: HubSending {
         var duringSend: (@Sendable () async -> Void)?
         var duringRemoval: (@Sendable () async -> Void)?
         var closedKeys: Set<String> = []
+        var refusalReason: String?
+        var wait: SendWait?
     }
 
     private let clock: ManualClock
@@ -72,6 +74,12 @@ final class ScriptedHub: HubSending {
 
     /// What was sent is as if it had never been, as after the hub's own retention.
     func forgetSends() { state.withLock { $0.sends.removeAll() } }
+
+    /// Every push was refused for this reason.
+    func refusePushes(because reason: String) { state.withLock { $0.refusalReason = reason } }
+
+    /// What the sends wait for from now on.
+    func waits(for wait: SendWait?) { state.withLock { $0.wait = wait } }
 
     /// Ends every send; at a place in the order of the backend's database, as a hub does that has the same one.
     func completeAll(order: OrderNumber? = nil) {
@@ -123,11 +131,28 @@ final class ScriptedHub: HubSending {
     func telemetry(of id: NotificationID) async throws -> NotificationTelemetry? {
         state.withLock { state in
             state.sends.first { $0.receipt.id == id }.map { sent in
+                let outcome: TargetOutcome = state.refusalReason == nil ? .accepted : .rejected
                 var telemetry = NotificationTelemetry(
                     id: id, state: sent.state, enqueuedAt: sent.receipt.dueAt, dueAt: sent.receipt.dueAt,
-                    endedAt: sent.endedAt, outcomes: sent.state == .completed ? [.accepted: sent.devices.count] : [:])
+                    endedAt: sent.endedAt, outcomes: sent.state == .completed ? [outcome: sent.devices.count] : [:])
                 telemetry.endOrder = sent.endOrder
+                telemetry.targets = sent.devices.count
+                telemetry.wait = state.wait
+                if let reason = state.refusalReason {
+                    telemetry.reasons = [OutcomeReason(outcome: .rejected, reason: reason): sent.devices.count]
+                }
                 return telemetry
+            }
+        }
+    }
+
+    func failures(of id: NotificationID, limit: Int) async throws -> [TargetFailure] {
+        state.withLock { state in
+            guard let reason = state.refusalReason, let sent = state.sends.first(where: { $0.receipt.id == id }) else {
+                return []
+            }
+            return sent.devices.prefix(limit).map {
+                TargetFailure(key: SliceKey(1), platform: .apns, record: $0, outcome: .rejected, reason: reason)
             }
         }
     }

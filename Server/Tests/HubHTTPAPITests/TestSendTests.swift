@@ -1,3 +1,4 @@
+import PushHub
 import Testing
 
 /// Azure reference 2.10 and 0, point 17.
@@ -51,6 +52,47 @@ struct TestSendTests {
         #expect(details.body.contains("<Tags>red</Tags>") == (handle == nil))
         await hub.dispatch()
         #expect(hub.transport.sent.count == 1, "what was noted is not sent again")
+    }
+
+    @Test(
+        "a test send says of each device in one sentence what became of the try",
+        arguments: [
+            (
+                PushOutcome.rejected(reason: "BadTopic"),
+                "The Push Notification System refused the notification (BadTopic)"
+            ),
+            (
+                .retry(after: .seconds(60), reason: "TooManyRequests"),
+                "The Push Notification System refused the notification for now (TooManyRequests)"
+            ),
+            (
+                .notSent(reason: "name-not-resolved"),
+                "The notification was not sent: the Push Notification System could not be used (name-not-resolved)"
+            ),
+            (
+                .misconfigured(reason: "InvalidProviderToken"),
+                "The notification was not sent: the credential or the configuration of this server is refused (InvalidProviderToken)"
+            ),
+            (
+                .unknown(reason: "deadline"),
+                "The Push Notification System did not answer in time; whether it took the notification is not known (deadline)"
+            ),
+            (
+                .unknown(reason: "stream-reset"),
+                "The connection ended before the answer; whether the Push Notification System took it is not known (stream-reset)"
+            ),
+            (.tooLarge, "The notification is larger than the Push Notification System takes"),
+        ])
+    func sentences(outcome: PushOutcome, sentence: String) async throws {
+        let hub = try await HubUnderTest()
+        _ = try await register(on: hub)
+        hub.transport.answer(outcome)
+        // A repeat is told the same from what was kept.
+        for _ in 0..<2 {
+            let answer = try await hub.call(client, request("r-1"))
+            #expect(answer.status == 201 && answer.body.contains("<Outcome>\(sentence)</Outcome>"), "\(answer.body)")
+        }
+        #expect(hub.transport.sent.count == 1)
     }
 
     @Test("another name, another content, no name at all, or the send itself are others")

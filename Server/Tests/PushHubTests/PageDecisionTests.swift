@@ -54,9 +54,9 @@ struct PageDecisionTests {
 
     private func decide(
         _ work: SlicePage.Work, _ outcomes: [PushOutcome], _ lease: SliceLease, _ expiresAt: Timestamp?, _ pendingCount: Int,
-        _ isOutOfReach: Bool = false
+        _ isOutOfReach: Bool = false, pushType: String = "alert"
     ) -> PageDecision {
-        let message = AcceptedMessage(body: [], pushType: "alert", priority: 10, expiresAt: expiresAt)
+        let message = AcceptedMessage(body: [], pushType: pushType, priority: 10, expiresAt: expiresAt)
         let page = SlicePage(state: .dispatching, message: message, work: work, pendingCount: pendingCount, nextPendingAt: nil)
         let settings = DispatchSettings()
         let plan = PagePlan(page, lease: lease, now: Self.now, horizon: settings.retryHorizon, isOutOfReach: isOutOfReach)
@@ -116,7 +116,8 @@ struct PageDecisionTests {
         let checkpoint = decision.checkpoint
         #expect(checkpoint.lease.cursor == .beforeAll && checkpoint.pending.isEmpty && checkpoint.tallies.isEmpty)
         #expect(checkpoint.lease.failures == 3 && checkpoint.lease.stalledSince == Self.now + .seconds(-9))
-        #expect(checkpoint.disposition == .release(notBefore: Self.now + .seconds(4)))
+        #expect(checkpoint.disposition == .release(notBefore: Self.now + .seconds(3)))
+        #expect(checkpoint.wait == SendWait(.pushService, reason: "down"))
         #expect(decide(walk: [down]).checkpoint.lease.stalledSince == Self.now)
     }
 
@@ -136,7 +137,7 @@ struct PageDecisionTests {
         let troubled = lease {
             $0.failures = 2; $0.stalledSince = Self.now + .seconds(-9)
         }
-        for (outcome, wait) in [(PushOutcome.notSent(reason: "down"), 4), (.misconfigured(reason: "x"), 120)] {
+        for (outcome, wait) in [(PushOutcome.notSent(reason: "down"), 3), (.misconfigured(reason: "x"), 120)] {
             let decision = decide(retries: [(.unsent, outcome), (.unknown, outcome)], lease: troubled)
             #expect(decision.trouble != nil && decision.checkpoint.settled.isEmpty)
             #expect(decision.checkpoint.pending.map(\.cause) == [.unsent, .unknown])
@@ -167,6 +168,7 @@ struct PageDecisionTests {
     func misconfigured() {
         let decision = decide(walk: [.notSent(reason: "x"), .misconfigured(reason: "InvalidProviderToken")])
         #expect(decision.trouble == .misconfigured(reason: "InvalidProviderToken"))
+        #expect(decision.checkpoint.wait == SendWait(.operator, reason: "InvalidProviderToken"))
         #expect(decision.checkpoint.disposition == .release(notBefore: Self.now + .seconds(30)))
     }
 
@@ -230,7 +232,7 @@ struct PageDecisionTests {
     @Test("a record that went before its next try is not sent to")
     func vanished() {
         let checkpoint = decide(retries: [(.retry, nil), (.unknown, nil)]).checkpoint
-        #expect(checkpoint.tallies == [.skipped: 1, .unknown: 1] && checkpoint.disposition == .finish)
+        #expect(checkpoint.tallies == [.removed: 1, .unknown: 1] && checkpoint.disposition == .finish)
     }
 
     @Test("a try that would come after the end is not waited for")
@@ -251,6 +253,65 @@ struct PageDecisionTests {
         #expect(waiting.tallies.isEmpty && waiting.lease.cursor == .beforeAll && waiting.disposition != .finish)
         let stalled = lease { $0.stalledSince = Self.now + .seconds(-1800) }
         #expect(decide(walk: [.notSent(reason: "down")], lease: stalled, expiresAt: once).checkpoint.tallies == [.expired: 1])
+    }
+
+    /// The checkpoints of a push that is never answered, try after try, until it is settled.
+    private func unanswered(_ pushType: String) -> [SliceCheckpoint] {
+        let first = SlicePage.Work.walk(.init(candidates: [.init(member: member(1), isSkipped: false)], through: .last))
+        var checkpoints = [decide(first, [.unknown(reason: "deadline")], lease(), nil, 0, pushType: pushType).checkpoint]
+        while let row = checkpoints.last?.pending.first, checkpoints.count < 20 {
+            let due = SlicePage.Work.retries([SlicePage.DueTarget(target: row, member: member(1))])
+            let walked = lease { $0.cursor = .last }
+            checkpoints.append(decide(due, [.unknown(reason: "deadline")], walked, nil, 1, pushType: pushType).checkpoint)
+        }
+        return checkpoints
+    }
+
+    @Test(
+        "a push that is never answered is sent three times if a second copy does no harm, and once if it does",
+        arguments: [
+            ("alert", 3), ("widgets", 3), ("voip", 1), ("pushtotalk", 1), ("background", 1), ("location", 1), ("liveactivity", 1),
+            ("complication", 1), ("new-type", 1),
+        ])
+    func unansweredPush(pushType: String, tries: Int) {
+        let checkpoints = unanswered(pushType)
+        #expect(checkpoints.count == tries)
+        #expect(checkpoints.last?.tallies == [.unknown: 1] && checkpoints.last?.disposition == .finish)
+        #expect(checkpoints.last?.reasons == [OutcomeReason(outcome: .unknown, reason: "deadline"): 1])
+    }
+
+    @Test("tries that did not leave do not count against the tries of a push that may have arrived")
+    func unsentBetween() {
+        var row = PendingTarget(
+            key: SliceKey(1), cause: .unknown, attempts: 9, unanswered: 1, firstAt: Self.now, notBefore: Self.now)
+        let due = SlicePage.Work.retries([SlicePage.DueTarget(target: row, member: member(1))])
+        let walked = lease { $0.cursor = .last }
+        let unsent = decide(due, [.notSent(reason: "unreachable")], walked, nil, 1).checkpoint
+        #expect(unsent.pending.map(\.unanswered) == [1] && unsent.pending.map(\.cause) == [.unknown])
+        row.unanswered = 2
+        let again = SlicePage.Work.retries([SlicePage.DueTarget(target: row, member: member(1))])
+        #expect(decide(again, [.unknown(reason: "stream-reset")], walked, nil, 1).checkpoint.tallies == [.unknown: 1])
+    }
+
+    @Test("what is refused for good is counted with its reason and its device, and never tried again")
+    func refusedForGood() {
+        for reason in ["Forbidden", "BadTopic", "TopicDisallowed", "DeviceTokenNotForTopic", "PayloadEmpty"] {
+            let checkpoint = decide(walk: [.accepted, .rejected(reason: reason)], through: .last).checkpoint
+            #expect(checkpoint.tallies == [.accepted: 1, .rejected: 1] && checkpoint.pending.isEmpty)
+            #expect(checkpoint.reasons == [OutcomeReason(outcome: .rejected, reason: reason): 1])
+            #expect(checkpoint.failures.map(\.record) == [RecordID("d2")] && checkpoint.failures.map(\.reason) == [reason])
+        }
+        #expect(decide(walk: [.tooLarge], through: .last).checkpoint.tallies == [.tooLarge: 1])
+    }
+
+    @Test("the reason of the last try is that of a push whose time ran out")
+    func lastReason() {
+        let row = PendingTarget(
+            key: SliceKey(1), cause: .unsent, attempts: 9, reason: "name-not-resolved", firstAt: Self.now + .seconds(-1800),
+            notBefore: Self.now)
+        let due = SlicePage.Work.retries([SlicePage.DueTarget(target: row, member: member(1))])
+        let checkpoint = decide(due, [], lease { $0.cursor = .last }, nil, 1).checkpoint
+        #expect(checkpoint.reasons == [OutcomeReason(outcome: .expired, reason: "name-not-resolved"): 1])
     }
 
     @Test("an outcome that is missing counts as unknown")

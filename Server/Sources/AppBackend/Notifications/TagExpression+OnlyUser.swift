@@ -12,6 +12,9 @@ extension TagExpression {
         }
     }
 
+    /// Whether every tag names a user, and at least one has to match.
+    var namesUsersOnly: Bool { !tags.isEmpty && tags.allSatisfy { Self.user(of: $0) != nil } && !matches([]) }
+
     private static func user(of tag: Tag) -> UserName? {
         let prefix = "username:"
         guard tag.folded.hasPrefix(prefix) else { return nil }

@@ -32,6 +32,7 @@ extension ServerNode {
         // for its end when a node is gone, so not for much longer.
         dispatch.leaseDuration = settings.pushDeadline * 2 + .seconds(20)
         dispatch.retryHorizon = settings.hubBounds.retryHorizon
+        dispatch.retries = RetryTable(unknownTries: settings.hubBounds.unknownTries)
         // Less than the whole, so that the connections to Apple can still end in order.
         dispatch.drainDeadline = settings.shutdownDeadline * 4 / 5
         return dispatch

@@ -19,6 +19,12 @@ extension SettingCatalog {
     static let hubRetryHorizon = Setting(
         "hub-retry-horizon", .duration(.seconds(60) ... .seconds(30 * 86_400)), default: .seconds(1_800), in: .hubLimits,
         "How long a push is tried when its send gave no expiry; then it counts as undeliverable.")
+    static let unknownTries = Setting(
+        "hub-unknown-tries", .integer(1...10), default: 3, in: .hubLimits,
+        """
+        How often a push of type alert, fileprovider, mdm, widgets or controls is sent while APNs has not answered it, the first try \
+        included. It may have arrived, so each further try may be a second copy. Pushes of all other types are sent once.
+        """)
     static let hubPageSize = Setting(
         "hub-page-size", .integer(1...1_000), default: 100, in: .hubLimits,
         "How many registrations one page of a list has at most, whatever $top says. It also ends at 2 MiB of text.")
@@ -42,7 +48,8 @@ extension SettingCatalog {
     /// Those above, in the order of the reference page.
     static let hubLimits: [SettingDeclaration] = [
         hubNotificationLimit.declaration, hubBatchHandles.declaration, hubTagLimit.declaration, hubScheduleHorizon.declaration,
-        hubRetryHorizon.declaration, hubPageSize.declaration, hubTestDevices.declaration, hubInstallationLimit.declaration,
+        hubRetryHorizon.declaration, unknownTries.declaration, hubPageSize.declaration, hubTestDevices.declaration,
+        hubInstallationLimit.declaration,
         hubJobFileLimit.declaration, hubFileSpace.declaration,
     ]
 }

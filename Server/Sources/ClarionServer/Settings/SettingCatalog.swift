@@ -252,7 +252,7 @@ enum SettingCatalog {
 
     static let pushDeadline = Setting(
         "push-deadline", .duration(.seconds(1) ... .seconds(300)), default: .seconds(20), in: .endings,
-        "How long one push may take at Apple's before it counts as unknown and is tried again.")
+        "How long one push may take at Apple's before it is not known whether it arrived.")
     static let shutdownDeadline = Setting(
         "shutdown-deadline", .duration(.seconds(1) ... .seconds(300)), default: .seconds(10), in: .endings,
         "How long a stopping server waits for requests and pushes under way. What is left goes on at the next start.")

@@ -14,6 +14,8 @@ extension Settings {
         public var scheduleHorizon = NotificationHub.Settings().scheduleHorizon
         /// How long a push without an expiry is tried.
         public var retryHorizon = DispatchSettings().retryHorizon
+        /// Tries of a push of unknown outcome.
+        public var unknownTries = RetryTable().unknownTries
         /// Registrations of a page.
         public var pageSize = HubLimits().pageSize
         /// Devices of a test send.
@@ -58,6 +60,7 @@ extension Settings.HubBounds {
         tags = resolver.value(SettingCatalog.hubTagLimit)
         scheduleHorizon = resolver.value(SettingCatalog.hubScheduleHorizon)
         retryHorizon = resolver.value(SettingCatalog.hubRetryHorizon)
+        unknownTries = resolver.value(SettingCatalog.unknownTries)
         pageSize = resolver.value(SettingCatalog.hubPageSize)
         testDevices = resolver.value(SettingCatalog.hubTestDevices)
         installationBytes = Int(resolver.value(SettingCatalog.hubInstallationLimit))

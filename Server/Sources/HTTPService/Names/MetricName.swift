@@ -26,6 +26,7 @@ public enum MetricName: String, Sendable, CaseIterable {
     case pushOutcomes = "clarion_push_outcomes_total"
     /// Tries after the first one of a target.
     case pushRetries = "clarion_push_retries_total"
+    case pushDoubtfulRetries = "clarion_push_doubtful_retries_total"
     /// Pushes handed to the transport and not back yet.
     case pushesInFlight = "clarion_pushes_in_flight"
     /// Slices that this node works on, by `weight`.
@@ -124,6 +125,8 @@ public enum MetricName: String, Sendable, CaseIterable {
         case .sendsEnded: "Sends that reached a final state."
         case .pushOutcomes: "Every try of every push. More than the tallies of a send, which count each target once."
         case .pushRetries: "Tries of pushes after the first one of a target."
+        case .pushDoubtfulRetries:
+            "Tries of pushes of which an earlier try left and was not answered, so that this one may be a second copy."
         case .pushesInFlight: "Pushes handed to the APNs client and not back yet, those that wait for a stream included."
         case .pushLatency:
             """

@@ -22,7 +22,7 @@ public struct OutcomeReferenceRoute: Sendable {
     private static let markdown: String = {
         let rows = TargetOutcome.allCases.map { "| `\($0.wireName)` | \($0.sentence(reason: nil)). |" }
         let skipped = Platform.known.filter { !$0.hasTransport }.map {
-            "| <a id=\"\(anchor($0))\"></a>`\(TargetOutcome.skipped.wireName)` at \($0.rawValue) | \(skipReason($0)). |"
+            "| <a id=\"\(anchor($0))\"></a>`\(TargetOutcome.noTransport.wireName)` at \($0.rawValue) | \(skipReason($0)). |"
         }
         return (["# Outcomes of sends", "", "| Outcome | Meaning |", "| --- | --- |"] + rows + skipped).joined(separator: "\n")
             + "\n"

@@ -10,7 +10,7 @@ extension NotificationDetails {
     /// details say why.
     init?(_ telemetry: NotificationTelemetry, location: String, origin: String) {
         guard let state = State(telemetry.state) else { return nil }
-        let unreached = telemetry.platformOutcomes.filter { !$0.key.hasTransport && $0.value[.skipped, default: 0] > 0 }.keys
+        let unreached = telemetry.platformOutcomes.filter { $0.value[.noTransport, default: 0] > 0 }.keys
         self.init(
             id: telemetry.id.text, location: location, state: state, enqueueTime: telemetry.enqueuedAt,
             startTime: telemetry.startedAt, endTime: telemetry.endedAt,
@@ -60,9 +60,17 @@ extension NotificationTelemetry {
 
     /// Counts by the protocol's names.
     private static func named(_ outcomes: [TargetOutcome: Int]) -> [OutcomeCounts.Outcome] {
-        TargetOutcome.allCases.compactMap { outcome in
-            outcomes[outcome].flatMap { $0 > 0 ? OutcomeCounts.Outcome(name: outcome.wireName, count: $0) : nil }
+        var counts: [OutcomeCounts.Outcome] = []
+        for outcome in TargetOutcome.allCases {
+            guard let count = outcomes[outcome], count > 0 else { continue }
+            // Two outcomes may have one name there.
+            if let known = counts.firstIndex(where: { $0.name == outcome.wireName }) {
+                counts[known].count += count
+            } else {
+                counts.append(OutcomeCounts.Outcome(name: outcome.wireName, count: count))
+            }
         }
+        return counts
     }
 }
 
@@ -78,11 +86,12 @@ extension TargetOutcome {
         case .invalidFormat: "InvalidNotificationFormat"
         case .unknown: "UnknownError"
         case .expired: "AbandonedNotificationMessages"
-        case .skipped: "Skipped"
+        case .skipped, .noTransport: "Skipped"
+        case .removed: "Dropped"
         }
     }
 
-    /// A sentence for the answer to a test send (Azure reference 2.10).
+    /// A sentence that says what the outcome means, with the reason if there is one.
     func sentence(reason: String?, platform: Platform = .apns) -> String {
         let words =
             switch self {
@@ -94,8 +103,28 @@ extension TargetOutcome {
             case .invalidFormat: "The template made nothing that the Push Notification System takes"
             case .unknown: "It is not known whether the Push Notification System took the notification"
             case .expired: "The time of the notification ran out before it could be sent"
-            case .skipped where !platform.hasTransport: OutcomeReferenceRoute.skipReason(platform)
             case .skipped: "The notification was not sent: another registration of the device gets it"
+            case .noTransport where !platform.hasTransport: OutcomeReferenceRoute.skipReason(platform)
+            case .noTransport: "This server has no credential for the environment of the device"
+            case .removed: "The device was removed before the notification could be tried again"
+            }
+        return reason.map { "\(words) (\($0))" } ?? words
+    }
+}
+
+extension TestSendReport.Result {
+    /// A sentence for the answer to a test send (Azure reference 2.10): what became of the one try.
+    var sentence: String {
+        let words =
+            switch ending {
+            case .deferred: "The Push Notification System refused the notification for now"
+            case .unreachable: "The notification was not sent: the Push Notification System could not be used"
+            case .misconfigured: "The notification was not sent: the credential or the configuration of this server is refused"
+            case .unknown where reason == "deadline":
+                "The Push Notification System did not answer in time; whether it took the notification is not known"
+            case .unknown: "The connection ended before the answer; whether the Push Notification System took it is not known"
+            case nil, .accepted, .gone, .badToken, .rejected, .tooLarge, .noTransport:
+                outcome.sentence(reason: nil, platform: platform)
             }
         return reason.map { "\(words) (\($0))" } ?? words
     }

@@ -137,7 +137,7 @@ extension HubRoutes {
                 .init(
                     platform: NotificationFormat(platform: result.platform)?.rawValue ?? result.platform.rawValue,
                     handle: result.handle.text, registrationID: result.record?.text,
-                    outcome: result.outcome.sentence(reason: result.reason, platform: result.platform))
+                    outcome: result.sentence)
             })
         return HubAnswer.body(
             outcome.answer(), as: HubAnswer.xml, .send, headers: [.location: call.location.member(report.id.text)])

@@ -13,18 +13,23 @@ struct CheckpointDraft {
 
     init(_ context: PageDecision.Context, trouble: PageDecision.Trouble?) {
         self.context = context
-        unsentBackOff = trouble?.backOff ?? .unreachable
+        unsentBackOff = (trouble ?? .unreachable(reason: "")).backOff(context.settings.retries)
         unsentMinimum = trouble?.minimumWait ?? .zero
         deadlines = RetryDeadline(expiresAt: context.message.expiresAt, horizon: context.settings.retryHorizon)
         checkpoint = SliceCheckpoint(lease: context.lease, now: context.now, disposition: .finish)
     }
 
     /// Takes in one target. Each is either tallied once or has a row.
-    mutating func add(_ target: PagePlan.Target, _ verdict: TargetVerdict) {
+    ///
+    /// - Parameters:
+    ///   - reason: what was said of its push, if it was tried in this page.
+    ///   - pushType: of that push.
+    mutating func add(_ target: PagePlan.Target, _ verdict: TargetVerdict, reason: String?, pushType: String) {
+        let reason = reason ?? target.pending?.reason
         switch verdict {
-        case .settled(let outcome): settle(target, outcome)
-        case .again(let cause, let delay): again(target, cause, minimum: delay)
-        case .unsent: again(target, .unsent, minimum: unsentMinimum)
+        case .settled(let outcome): settle(target, outcome, reason)
+        case .again(let cause, let delay): again(target, cause, minimum: delay, reason, pushType)
+        case .unsent: again(target, .unsent, minimum: unsentMinimum, reason, pushType)
         }
     }
 
@@ -81,7 +86,7 @@ struct CheckpointDraft {
         }
     }
 
-    private mutating func settle(_ target: PagePlan.Target, _ outcome: TargetOutcome) {
+    private mutating func settle(_ target: PagePlan.Target, _ outcome: TargetOutcome, _ reason: String?) {
         let platform = target.member?.platform ?? .apns
         if platform == .apns {
             checkpoint.tallies[outcome, default: 0] += 1
@@ -89,17 +94,39 @@ struct CheckpointDraft {
             checkpoint.otherTallies[platform, default: [:]][outcome, default: 0] += 1
         }
         if target.pending != nil { checkpoint.settled.append(target.key) }
+        if !outcome.isDelivered { explain(target, platform, outcome, reason) }
     }
 
-    private mutating func again(_ target: PagePlan.Target, _ next: PendingTarget.Cause, minimum: Duration) {
+    /// Notes why a target got no push: each reason is counted, and the first targets are named.
+    private mutating func explain(
+        _ target: PagePlan.Target, _ platform: Platform, _ outcome: TargetOutcome, _ reason: String?
+    ) {
+        if let reason {
+            checkpoint.reasons[OutcomeReason(platform: platform, outcome: outcome, reason: reason), default: 0] += 1
+        }
+        guard checkpoint.failures.count < TargetFailure.limit else { return }
+        checkpoint.failures.append(
+            TargetFailure(
+                key: target.key, platform: platform, record: target.member?.record, outcome: outcome, reason: reason))
+    }
+
+    private mutating func again(
+        _ target: PagePlan.Target, _ next: PendingTarget.Cause, minimum: Duration, _ reason: String?, _ pushType: String
+    ) {
         let attempts = (target.pending?.attempts ?? 0) + 1
+        let unanswered = (target.pending?.unanswered ?? 0) + (next == .unknown ? 1 : 0)
+        let rule = context.settings.retries.rule(for: next.ending, pushType: pushType)
+        guard rule.allowsAnother(after: next == .unknown ? unanswered : attempts) else {
+            return settle(target, rule.outcome, reason)
+        }
         let cause = target.pending?.cause.followed(by: next) ?? next
         let firstAt = target.pending?.firstAt ?? context.now
-        let backOff = next == .unsent ? unsentBackOff : .target
+        let backOff = next == .unsent ? unsentBackOff : rule.backOff ?? .target
         let delay = backOff.delay(failures: attempts, jitter: jitter(of: target.key), minimum: minimum)
         let row = PendingTarget(
-            key: target.key, cause: cause, attempts: attempts, firstAt: firstAt, notBefore: context.now + delay)
-        if row.notBefore >= deadlines.deadline(firstAt: firstAt) { return settle(target, cause.lastOutcome) }
+            key: target.key, cause: cause, attempts: attempts, unanswered: unanswered, reason: reason, firstAt: firstAt,
+            notBefore: context.now + delay)
+        if row.notBefore >= deadlines.deadline(firstAt: firstAt) { return settle(target, cause.lastOutcome, reason) }
         if target.pending == nil { newRows += 1 }
         checkpoint.pending.append(row)
     }
@@ -115,7 +142,8 @@ struct CheckpointDraft {
         let isWalked = checkpoint.lease.cursor >= checkpoint.lease.last
         if isWalked, rows <= 0 { return .finish }
         if let pause {
-            let wait = pause.backOff.delay(failures: failures, jitter: context.jitter, minimum: pause.minimumWait)
+            let wait = pause.backOff(context.settings.retries).delay(
+                failures: failures, jitter: context.jitter, minimum: pause.minimumWait)
             return .release(notBefore: context.now + wait)
         }
         let limit = context.settings.pendingLimit(walked: checkpoint.lease.walked)
@@ -129,11 +157,13 @@ struct CheckpointDraft {
 }
 
 extension PageDecision.Trouble {
-    fileprivate var backOff: BackOff {
-        switch self {
-        case .unreachable: .unreachable
-        case .misconfigured: .misconfigured
-        }
+    fileprivate func backOff(_ retries: RetryTable) -> BackOff {
+        let ending: RetryTable.Ending =
+            switch self {
+            case .unreachable: .unreachable
+            case .misconfigured: .misconfigured
+            }
+        return retries.rule(for: ending, pushType: "").backOff ?? .unreachable
     }
 
     fileprivate var minimumWait: Duration {

@@ -25,6 +25,8 @@ public struct DispatchSettings: Sendable {
     public var pollInterval: Duration = .milliseconds(500)
     /// How long a target is tried when the caller gave no expiry.
     public var retryHorizon: Duration = .seconds(1800)
+    /// How often pushes are tried.
+    public var retries = RetryTable()
     /// How long batches that have left may take once the node is asked to stop.
     public var drainDeadline: Duration = .seconds(10)
     /// Which leases that are found at the start are those of a process that died.

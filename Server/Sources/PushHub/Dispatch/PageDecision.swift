@@ -53,7 +53,12 @@ extension PageDecision {
         }
         let kept = plan.through == nil ? plan.targets.count : reading.tail
         var draft = CheckpointDraft(context, trouble: trouble)
-        for index in plan.targets.indices.prefix(kept) { draft.add(plan.targets[index], reading.verdicts[index]) }
+        for index in plan.targets.indices.prefix(kept) {
+            let target = plan.targets[index]
+            draft.add(
+                target, reading.verdicts[index], reason: reading.reasons[index],
+                pushType: plan.pushType(of: target, in: context.message))
+        }
         if let through = plan.through {
             draft.walk(to: kept == plan.targets.count ? through : plan.lastKey(before: kept), targets: kept)
             draft.note(reading.answer, isTroubled: pause != nil)
@@ -61,6 +66,7 @@ extension PageDecision {
         draft.learn(plan, outcomes: outcomes)
         self.trouble = isInTrouble ? trouble : nil
         checkpoint = draft.finished(pause: pause)
+        checkpoint.wait = self.trouble?.wait
     }
 
     /// The decision on a page whose targets all got their push, as nearly all pages are: nothing is to be told of any one.
@@ -93,6 +99,21 @@ extension PagePlan {
             && outcomes.areAllAccepted
     }
 
+    /// The push type that the target is sent, as far as it is known.
+    fileprivate func pushType(of target: Target, in message: AcceptedMessage) -> String {
+        target.member?.template.flatMap { pushes[$0]?.pushType } ?? message.pushType
+    }
+
     /// The key of the target before the index, or `nil` at the start.
     fileprivate func lastKey(before index: Int) -> SliceKey? { index > 0 ? targets[index - 1].key : nil }
+}
+
+extension PageDecision.Trouble {
+    /// The same for the sender.
+    fileprivate var wait: SendWait {
+        switch self {
+        case .unreachable(let reason, _): SendWait(.pushService, reason: reason)
+        case .misconfigured(let reason): SendWait(.operator, reason: reason)
+        }
+    }
 }

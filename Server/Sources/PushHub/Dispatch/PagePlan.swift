@@ -92,6 +92,9 @@ struct PagePlan: Hashable {
         return plan
     }
 
+    /// How many of its pushes may have arrived at an earlier try.
+    var doubtful: Int { through == nil ? sends.count { targets[$0].pending?.cause == .unknown } : 0 }
+
     private static func settled(_ due: SlicePage.DueTarget, isOver: Bool) -> TargetOutcome? {
         let cause = due.target.cause
         return due.member == nil ? cause.outcomeWithoutRecord : isOver ? cause.lastOutcome : nil

@@ -10,6 +10,8 @@ struct PageReading {
     }
 
     private(set) var verdicts: [TargetVerdict]
+    /// What was said of the pushes that were not accepted, by index.
+    private(set) var reasons: [Int: String] = [:]
     let answer: Answer
     /// How many were to leave, and of them how many did not.
     let asked: Int
@@ -21,6 +23,7 @@ struct PageReading {
             guard let member = plan.targets.member(index) else { continue }
             let outcome = position < outcomes.count ? outcomes[position] : .unknown(reason: "no outcome")
             verdicts[index] = TargetVerdict(outcome, for: member)
+            if let reason = outcome.reason { reasons[index] = reason }
         }
         self.verdicts = verdicts
         asked = plan.sends.count

@@ -52,6 +52,12 @@ public struct SliceCheckpoint: Hashable, Sendable {
     public var parked: [Parked] = []
     /// The same as `tallies` for targets of other platforms.
     public var otherTallies: [Platform: [TargetOutcome: Int]] = [:]
+    /// To be added to the counts of reasons.
+    public var reasons: [OutcomeReason: Int] = [:]
+    /// Targets that ended without their push, the first of the page.
+    public var failures: [TargetFailure] = []
+    /// What the slice waits for; absent when it goes on.
+    public var wait: SendWait?
     /// What is told of handles that are of no use any more.
     public var feedback: [DeviceFeedback] = []
 

@@ -80,7 +80,7 @@ struct SliceWorker: Sendable {
             batch.isExpress = hold.lease.weight == .single
             batch.dueAt = page.dueAt
             let retries = plan.through == nil ? batch.targets.count : 0
-            observer?.sending(batch, of: hold.lease.id.notification, retries: retries)
+            observer?.sending(batch, of: hold.lease.id.notification, retries: retries, doubtful: plan.doubtful)
             outcomes = await transport.send(batch)
             observer?.sent(batch, of: hold.lease.id.notification, outcomes: outcomes)
         }
@@ -198,7 +198,8 @@ extension SliceWorker {
             logger.warning("The push service cannot be reached", metadata: metadata(hold, ["apns.reason": "\(reason)"]))
         case .misconfigured(let reason):
             logger.error(
-                "Pushes are paused until the configuration is mended", metadata: metadata(hold, ["apns.reason": "\(reason)"]))
+                "A send waits until an operator corrects the credential or the configuration",
+                metadata: metadata(hold, ["hub": "\(hold.lease.id.hub.number)", "apns.reason": "\(reason)"]))
         }
     }
 

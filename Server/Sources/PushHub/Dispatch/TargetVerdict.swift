@@ -17,7 +17,8 @@ enum TargetVerdict: Hashable {
         case .gone(let since): self = .settled(member.registeredAt < since ? .gone : .rejected)
         case .badToken: self = .settled(.badToken)
         case .rejected: self = .settled(.rejected)
-        case .unsupported: self = .settled(.skipped)
+        case .tooLarge: self = .settled(.tooLarge)
+        case .unsupported: self = .settled(.noTransport)
         case .retry(let delay, _): self = .again(.retry, after: delay)
         case .unknown: self = .again(.unknown, after: .zero)
         case .notSent, .misconfigured: self = .unsent

@@ -10,8 +10,8 @@ public protocol HubObserver: Sendable {
     func leased(_ weight: SliceWeight)
     func released(_ weight: SliceWeight)
 
-    /// A batch is about to leave; so many of its pushes are another try.
-    func sending(_ batch: PushBatch, of notification: NotificationID, retries: Int)
+    /// A batch is about to leave. So many of its pushes are another try, and of so many of these an earlier try may have arrived.
+    func sending(_ batch: PushBatch, of notification: NotificationID, retries: Int, doubtful: Int)
 
     /// A batch came back from the transport; outcomes in the order of the targets.
     func sent(_ batch: PushBatch, of notification: NotificationID, outcomes: PushOutcomes)

@@ -11,6 +11,9 @@ public protocol HubSending: Sendable {
     /// Where a send stands; `nil` when the hub does not know it.
     func telemetry(of id: NotificationID) async throws -> NotificationTelemetry?
 
+    /// Targets of a send that ended without their push, at most `limit` of those that are kept; none where the hub keeps none.
+    func failures(of id: NotificationID, limit: Int) async throws -> [TargetFailure]
+
     /// The send that was taken under this key; `nil` when there is none.
     func notification(idempotencyKey: String) async throws -> NotificationID?
 
@@ -29,4 +32,9 @@ public protocol HubSending: Sendable {
 
     /// Removes a device; whether there was one.
     func removeDevice(_ id: RecordID) async throws -> Bool
+}
+
+extension HubSending {
+    /// None.
+    public func failures(of id: NotificationID, limit: Int) async throws -> [TargetFailure] { [] }
 }

@@ -10,6 +10,8 @@ public enum PushOutcome: Hashable, Sendable {
     case badToken
     /// Refused for good; the reason is the push service's word.
     case rejected(reason: String)
+    /// Refused for good, because the body is larger than the push service takes.
+    case tooLarge
     /// Refused for now, this one push: try again, not before the delay.
     case retry(after: Duration, reason: String)
     /// Provably not processed: safe to send again. The push service or the way to it cannot be used now, and not before
@@ -19,6 +21,18 @@ public enum PushOutcome: Hashable, Sendable {
     case unknown(reason: String)
     /// The credential or the configuration is wrong: nothing will pass until an operator mends it.
     case misconfigured(reason: String)
-    /// There is no transport for this platform.
+    /// There is no transport for this platform, or no credential for this environment.
     case unsupported
+}
+
+extension PushOutcome {
+    /// The push service's or the transport's word, if there is one.
+    var reason: String? {
+        switch self {
+        case .accepted, .gone, .badToken, .tooLarge, .unsupported: nil
+        case .rejected(let reason), .retry(_, let reason), .notSent(let reason, _), .unknown(let reason),
+            .misconfigured(let reason):
+            reason
+        }
+    }
 }

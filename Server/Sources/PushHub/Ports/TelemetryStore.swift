@@ -5,6 +5,9 @@ public protocol TelemetryStore: Sendable {
     /// State and tallies of a send, from one snapshot; `nil` for an unknown one.
     func telemetry(of id: NotificationID, in hub: HubID, at now: Timestamp) async throws -> NotificationTelemetry?
 
+    /// Targets of a send that ended without their push, in the order of their places, at most `limit`.
+    func failures(of id: NotificationID, limit: Int, in hub: HubID) async throws -> [TargetFailure]
+
     /// How much there is to dispatch, in all hubs.
     func backlog(at now: Timestamp) async throws -> DispatchBacklog
 

@@ -22,6 +22,8 @@ public struct AcceptedSend: Hashable, Sendable {
     public var enqueuedAt: Timestamp
     public var dueAt: Timestamp
     public var slices: SlicePlan
+    /// How many devices it is for, as far as that is known now.
+    public var targets: Int?
     /// At most so many pushes leave in a second, by each node.
     public var pushesPerSecond: Int?
     public var idempotency: Idempotency?

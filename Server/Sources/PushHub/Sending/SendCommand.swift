@@ -55,11 +55,14 @@ public struct SendReceipt: Hashable, Sendable {
     public var dueAt: Timestamp
     /// Whether this repeats the answer of an earlier send with the same idempotency key.
     public var isRepeat: Bool
+    /// How many devices the send is for. Absent for a repeat, for more than 10,000, for a scheduled send and for a hub elsewhere.
+    public var targets: Int?
 
     /// Creates a receipt.
-    public init(id: NotificationID, dueAt: Timestamp, isRepeat: Bool) {
+    public init(id: NotificationID, dueAt: Timestamp, isRepeat: Bool, targets: Int? = nil) {
         self.id = id
         self.dueAt = dueAt
         self.isRepeat = isRepeat
+        self.targets = targets
     }
 }

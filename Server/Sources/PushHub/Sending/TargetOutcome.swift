@@ -17,6 +17,15 @@ public enum TargetOutcome: String, Sendable, CaseIterable {
     case unknown
     /// Its time ran out before it could be sent.
     case expired
-    /// Not sent on purpose: another record with the same handle got it, or the platform has no transport.
+    /// Not sent on purpose: another record with the same handle gets it.
     case skipped
+    /// Nothing here sends to it: the platform has no transport, or the environment no credential.
+    case noTransport = "no-transport"
+    /// The device was removed, or was not meant any more, before it could be tried again.
+    case removed
+}
+
+extension TargetOutcome {
+    /// Whether the device has its push, from this record or from another one of it.
+    public var isDelivered: Bool { self == .accepted || self == .skipped }
 }

@@ -14,6 +14,7 @@ struct TestSendRecord: Codable, Hashable {
         /// Absent for a direct send.
         var record: String?
         var outcome: String
+        var ending: String?
         var reason: String?
     }
 
@@ -22,7 +23,8 @@ struct TestSendRecord: Codable, Hashable {
     init(_ report: TestSendReport) {
         results = report.results.map {
             Result(
-                platform: $0.platform.rawValue, record: $0.record?.text, outcome: $0.outcome.rawValue, reason: $0.reason)
+                platform: $0.platform.rawValue, record: $0.record?.text, outcome: $0.outcome.rawValue,
+                ending: $0.ending?.rawValue, reason: $0.reason)
         }
     }
 

@@ -9,15 +9,21 @@ public struct TestSendReport: Hashable, Sendable {
         /// Absent for a direct send.
         public var record: RecordID?
         public var outcome: TargetOutcome
-        /// The push service's word, if it said one.
+        /// How the one try ended; absent when the push was decided without one.
+        public var ending: RetryTable.Ending?
+        /// The push service's or the transport's word, if there was one.
         public var reason: String?
 
         /// Creates a result.
-        public init(platform: Platform, handle: DeviceHandle, record: RecordID?, outcome: TargetOutcome, reason: String? = nil) {
+        public init(
+            platform: Platform, handle: DeviceHandle, record: RecordID?, outcome: TargetOutcome,
+            ending: RetryTable.Ending? = nil, reason: String? = nil
+        ) {
             self.platform = platform
             self.handle = handle
             self.record = record
             self.outcome = outcome
+            self.ending = ending
             self.reason = reason
         }
     }

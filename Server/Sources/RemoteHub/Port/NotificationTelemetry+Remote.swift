@@ -10,7 +10,8 @@ extension NotificationTelemetry {
         var counts: [Platform: [TargetOutcome: Int]] = [:]
         for service in details.outcomes {
             for outcome in service.outcomes {
-                guard let known = TargetOutcome(wireName: outcome.name), outcome.count > 0 else { continue }
+                guard let known = TargetOutcome(wireName: outcome.name, at: service.service.platform), outcome.count > 0
+                else { continue }
                 counts[service.service.platform, default: [:]][known, default: 0] += outcome.count
             }
         }
@@ -58,7 +59,7 @@ extension NotificationState {
 
 extension TargetOutcome {
     /// The outcome for a name of telemetry; `nil` for `NoTargets`, which counts nobody.
-    init?(wireName: String) {
+    init?(wireName: String, at platform: Platform) {
         switch wireName {
         case "NoTargets": return nil
         case "Success": self = .accepted
@@ -67,10 +68,11 @@ extension TargetOutcome {
         case "InvalidNotificationSize": self = .tooLarge
         case "InvalidNotificationFormat": self = .invalidFormat
         case "AbandonedNotificationMessages": self = .expired
-        case "Skipped": self = .skipped
+        case "Skipped": self = platform.hasTransport ? .skipped : .noTransport
+        case "Dropped": self = .removed
         case "PnsInterfaceError", "InvalidCredentials", "TokenProviderInterfaceError", "TokenProviderUnreachable":
             self = .rejected
-        // Throttled, Dropped, PnsServerError, PnsUnavailable, PnsUnreachable and what is to come.
+        // Throttled, PnsServerError, PnsUnavailable, PnsUnreachable and what is to come.
         default: self = .unknown
         }
     }

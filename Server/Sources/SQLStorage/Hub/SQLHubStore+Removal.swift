@@ -38,6 +38,8 @@ extension SQLHubStore {
         piece("pending_targets", "notification_id, slice, slice_key"),
         piece("idempotency_keys", "idempotency_key"),
         piece("tallies", "notification_id, slice, platform, outcome"),
+        piece("outcome_reasons", "notification_id, slice, platform, outcome, reason"),
+        piece("target_failures", "notification_id, slice, slice_key"),
         piece("direct_handles", "notification_id, position"),
         piece("notifications", "notification_id"),
         piece("feedback", "number"),

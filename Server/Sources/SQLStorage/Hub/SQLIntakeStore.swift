@@ -92,7 +92,7 @@ public struct SQLIntakeStore: IntakeStore {
         let key: [SQLValue] = [.integer(send.hub.number), .text(send.id.text)]
         try await database.writing { connection in
             guard try connection.row(Self.selectRemoved, [.integer(send.hub.number)]) == nil else { return }
-            try connection.run(Self.insert, Self.values(send))
+            try connection.run(Self.insert, Self.values(send, try OrderNumbers.mark(connection)))
             try connection.run(
                 Self.markEnded, key + [.integer(send.enqueuedAt.milliseconds), .integer(ended.endedAt.milliseconds)])
             for (platform, outcomes) in ended.outcomes {
@@ -154,7 +154,7 @@ extension SQLIntakeStore {
             .integer(send.enqueuedAt.milliseconds), .integer(send.dueAt.milliseconds),
             .integer(Int64(send.slices.ranges.count)), .optional(send.pushesPerSecond.map(Int64.init)),
             .text(send.message.format.text), .integer(send.recipients.handles == nil ? 0 : 1),
-            .optional(mark?.number),
+            .optional(mark?.number), .optional(send.targets.map(Int64.init)),
         ]
     }
 
@@ -176,9 +176,8 @@ extension SQLIntakeStore {
     private static let insert = SQLStatement(
         """
         INSERT INTO notifications (hub_id, notification_id, body, push_type, priority, collapse_id, topic, expires_at, audience,
-            state, enqueued_at, due_at, open_slices, pushes_per_second, format, is_direct,
-            order_mark)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+            state, enqueued_at, due_at, open_slices, pushes_per_second, format, is_direct, order_mark, targets)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
         """)
     private static let insertSlice = SQLStatement(
         """

@@ -24,6 +24,7 @@ extension SQLSliceQueue {
         let slice = Array(key(checkpoint.lease).prefix(3))
         guard try moveLease(checkpoint, connection) else { return .refused }
         try addTallies(checkpoint, slice, connection)
+        try FailureRows.add(checkpoint, slice, connection)
         for key in checkpoint.settled { try connection.run(deletePending, slice + [.integer(key.number)]) }
         for target in checkpoint.pending { try connection.run(putPending, slice + values(target)) }
         let hub = checkpoint.lease.id.hub
@@ -55,7 +56,7 @@ extension SQLSliceQueue {
         let lease = checkpoint.lease
         let counters: [SQLValue] = [
             .integer(lease.cursor.number), .integer(Int64(lease.walked)), .integer(Int64(lease.failures)),
-            .optional(lease.stalledSince?.milliseconds),
+            .optional(lease.stalledSince?.milliseconds), .optional(checkpoint.wait?.stored),
         ]
         switch checkpoint.disposition {
         case .keep(let until):
@@ -86,7 +87,8 @@ extension SQLSliceQueue {
     private static func values(_ target: PendingTarget) -> [SQLValue] {
         [
             .integer(target.key.number), .text(target.cause.rawValue), .integer(Int64(target.attempts)),
-            .integer(target.firstAt.milliseconds), .integer(target.notBefore.milliseconds),
+            .integer(target.firstAt.milliseconds), .integer(target.notBefore.milliseconds), .integer(Int64(target.unanswered)),
+            .optional(target.reason),
         ]
     }
 
@@ -96,12 +98,12 @@ extension SQLSliceQueue {
 
     private static let keep = SQLStatement(
         """
-        UPDATE slices SET cursor_key = $5, walked = $6, failures = $7, stalled_since = $8, leased_until = $9
+        UPDATE slices SET cursor_key = $5, walked = $6, failures = $7, stalled_since = $8, wait = $9, leased_until = $10
         WHERE hub_id = $1 AND notification_id = $2 AND slice = $3 AND epoch = $4 AND owner IS NOT NULL AND cursor_key <= $5
         """)
     private static let release = SQLStatement(
         """
-        UPDATE slices SET cursor_key = $5, walked = $6, failures = $7, stalled_since = $8, ready_at = $9, owner = NULL,
+        UPDATE slices SET cursor_key = $5, walked = $6, failures = $7, stalled_since = $8, wait = $9, ready_at = $10, owner = NULL,
             leased_until = NULL
         WHERE hub_id = $1 AND notification_id = $2 AND slice = $3 AND epoch = $4 AND owner IS NOT NULL AND cursor_key <= $5
         """)
@@ -119,10 +121,12 @@ extension SQLSliceQueue {
         "DELETE FROM pending_targets WHERE hub_id = $1 AND notification_id = $2 AND slice = $3 AND slice_key = $4")
     private static let putPending = SQLStatement(
         """
-        INSERT INTO pending_targets (hub_id, notification_id, slice, slice_key, cause, attempts, first_at, not_before)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+        INSERT INTO pending_targets (hub_id, notification_id, slice, slice_key, cause, attempts, first_at, not_before,
+            unanswered, reason)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
         ON CONFLICT (hub_id, notification_id, slice, slice_key) DO UPDATE
-        SET cause = excluded.cause, attempts = excluded.attempts, not_before = excluded.not_before
+        SET cause = excluded.cause, attempts = excluded.attempts, not_before = excluded.not_before,
+            unanswered = excluded.unanswered, reason = excluded.reason
         """)
     private static let deleteAllPending = SQLStatement(
         "DELETE FROM pending_targets WHERE hub_id = $1 AND notification_id = $2 AND slice = $3")

@@ -108,8 +108,9 @@ extension SQLSliceQueue {
         let key = try row.integer(0)
         guard let cause = PendingTarget.Cause(rawValue: try row.text(1)) else { throw SQLFault.unexpectedColumn(1) }
         let target = PendingTarget(
-            key: SliceKey(key), cause: cause, attempts: Int(try row.integer(2)),
-            firstAt: Timestamp(milliseconds: try row.integer(3)), notBefore: Timestamp(milliseconds: try row.integer(4)))
+            key: SliceKey(key), cause: cause, attempts: Int(try row.integer(2)), unanswered: Int(try row.integer(5)),
+            reason: try row.optionalText(6), firstAt: Timestamp(milliseconds: try row.integer(3)),
+            notBefore: Timestamp(milliseconds: try row.integer(4)))
         return SlicePage.DueTarget(target: target, member: try member(target.key, request, send, connection))
     }
 
@@ -138,7 +139,7 @@ extension SQLSliceQueue {
         """)
     private static let selectDue = SQLStatement(
         """
-        SELECT slice_key, cause, attempts, first_at, not_before FROM pending_targets
+        SELECT slice_key, cause, attempts, first_at, not_before, unanswered, reason FROM pending_targets
         WHERE hub_id = $1 AND notification_id = $2 AND slice = $3 AND not_before <= $4
         ORDER BY not_before, slice_key LIMIT $5
         """)

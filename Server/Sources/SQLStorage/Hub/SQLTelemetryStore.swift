@@ -20,7 +20,20 @@ public struct SQLTelemetryStore: TelemetryStore {
                 telemetry.outcomes[outcome, default: 0] += count
                 telemetry.platformOutcomes[Platform(rawValue: try row.text(2)), default: [:]][outcome] = count
             }
+            telemetry.reasons = try FailureRows.reasons(key, connection)
+            // What an operator has to do counts more than what ends by itself.
+            telemetry.wait = try connection.rows(Self.selectWaits, key).compactMap { SendWait(stored: try $0.text(0)) }
+                .min { ($0.cause == .operator ? 0 : 1, $0.reason) < ($1.cause == .operator ? 0 : 1, $1.reason) }
+            if telemetry.state == .completed || telemetry.state == .expired {
+                telemetry.targets = telemetry.outcomes.values.reduce(0, +)
+            }
             return telemetry
+        }
+    }
+
+    public func failures(of id: NotificationID, limit: Int, in hub: HubID) async throws -> [TargetFailure] {
+        try await database.reading {
+            try FailureRows.page([.integer(hub.number), .text(id.text)], limit: limit, $0)
         }
     }
 
@@ -52,6 +65,7 @@ public struct SQLTelemetryStore: TelemetryStore {
             let ended = try connection.rows(Self.deleteEnded, values)
             for row in ended {
                 try connection.run(Self.deleteTallies, row.values)
+                try FailureRows.delete(row.values, connection)
                 try connection.run(DirectRows.delete, row.values)
             }
             return ended.count + (try connection.run(Self.deleteKeys, values))
@@ -71,15 +85,16 @@ public struct SQLTelemetryStore: TelemetryStore {
             isDirect: try row.integer(6) != 0, body: try row.bytes(8))
         if case .native(let platform) = format { telemetry.platformOutcomes[platform] = [:] }
         telemetry.endOrder = try row.optionalInteger(9).map(OrderNumber.init)
+        telemetry.targets = try row.optionalInteger(10).map(Int.init)
         telemetry.audience = try row.optionalText(7).flatMap { try? TagExpression(parsing: $0) }
         return telemetry
     }
 
-    static let all = [select, selectTallies, selectBacklog, deleteEnded, deleteTallies, deleteKeys]
+    static let all = [select, selectTallies, selectWaits, selectBacklog, deleteEnded, deleteTallies, deleteKeys]
 
     private static let select = SQLStatement(
         """
-        SELECT state, enqueued_at, due_at, started_at, ended_at, format, is_direct, audience, body, end_order
+        SELECT state, enqueued_at, due_at, started_at, ended_at, format, is_direct, audience, body, end_order, targets
         FROM notifications
         WHERE hub_id = $1 AND notification_id = $2
         """)
@@ -88,6 +103,8 @@ public struct SQLTelemetryStore: TelemetryStore {
         SELECT outcome, CAST(SUM(targets) AS BIGINT), platform FROM tallies WHERE hub_id = $1 AND notification_id = $2
         GROUP BY platform, outcome
         """)
+    private static let selectWaits = SQLStatement(
+        "SELECT DISTINCT wait FROM slices WHERE hub_id = $1 AND notification_id = $2 AND wait IS NOT NULL")
     private static let selectBacklog = SQLStatement(
         """
         SELECT weight, stage, COUNT(*), MIN(ready_at) FROM (

@@ -21,5 +21,6 @@ extension Migration {
         .writeTurns,
         .orderNumbers,
         .accessOrder,
+        .failures,
     ]
 }

@@ -38,7 +38,7 @@ struct PushMetricsTests {
                 .retry(after: .seconds(1), reason: "TooManyRequests"), .notSent(reason: "unreachable"),
                 .unknown(reason: "deadline"), .misconfigured(reason: "InvalidProviderToken"), .unsupported,
             ] + (1...1000).map { .rejected(reason: "Word\($0)") }
-        metrics.sending(batch(outcomes.count), of: notification, retries: 0)
+        metrics.sending(batch(outcomes.count), of: notification, retries: 0, doubtful: 0)
         metrics.sent(batch(outcomes.count), of: notification, outcomes: PushOutcomes(outcomes))
         let counted = lines.filter { $0.hasPrefix("clarion_push_outcomes_total") }
         #expect(
@@ -59,9 +59,9 @@ struct PushMetricsTests {
     @Test("what is said of a batch at once is counted for each of its targets")
     func common() {
         let metrics = PushMetrics(factory: registry)
-        metrics.sending(batch(1_000), of: notification, retries: 0)
+        metrics.sending(batch(1_000), of: notification, retries: 0, doubtful: 0)
         metrics.sent(batch(1_000), of: notification, outcomes: PushOutcomes(repeating: .accepted, count: 1_000))
-        metrics.sending(batch(7), of: notification, retries: 0)
+        metrics.sending(batch(7), of: notification, retries: 0, doubtful: 0)
         metrics.sent(batch(7), of: notification, outcomes: PushOutcomes(repeating: .notSent(reason: "unreachable"), count: 7))
         let counted = lines.filter { $0.hasPrefix("clarion_push_outcomes_total") }
         #expect(
@@ -92,11 +92,12 @@ struct PushMetricsTests {
         let metrics = PushMetrics(factory: registry)
         metrics.leased(.large)
         metrics.leased(.large)
-        metrics.sending(batch(3), of: notification, retries: 0)
-        metrics.sending(batch(2), of: notification, retries: 2)
+        metrics.sending(batch(3), of: notification, retries: 0, doubtful: 0)
+        metrics.sending(batch(2), of: notification, retries: 2, doubtful: 1)
         #expect(
             lines.isSuperset(of: [
-                "clarion_pushes_in_flight 5", "clarion_push_retries_total 2", #"clarion_slices_in_hand{weight="large"} 2"#,
+                "clarion_pushes_in_flight 5", "clarion_push_retries_total 2", "clarion_push_doubtful_retries_total 1",
+                #"clarion_slices_in_hand{weight="large"} 2"#,
             ]))
         metrics.sent(batch(2), of: notification, outcomes: [])
         metrics.sent(batch(3), of: notification, outcomes: [])
@@ -194,6 +195,8 @@ private struct StubTelemetry: TelemetryStore {
     var backlog: DispatchBacklog?
 
     func telemetry(of id: NotificationID, in hub: HubID, at now: Timestamp) async throws -> NotificationTelemetry? { nil }
+
+    func failures(of id: NotificationID, limit: Int, in hub: HubID) async throws -> [TargetFailure] { [] }
 
     func backlog(at now: Timestamp) async throws -> DispatchBacklog {
         guard let backlog else { throw Failure() }

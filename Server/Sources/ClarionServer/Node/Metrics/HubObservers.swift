@@ -10,8 +10,8 @@ struct HubObservers: HubObserver {
 
     func released(_ weight: SliceWeight) { for observer in observers { observer.released(weight) } }
 
-    func sending(_ batch: PushBatch, of notification: NotificationID, retries: Int) {
-        for observer in observers { observer.sending(batch, of: notification, retries: retries) }
+    func sending(_ batch: PushBatch, of notification: NotificationID, retries: Int, doubtful: Int) {
+        for observer in observers { observer.sending(batch, of: notification, retries: retries, doubtful: doubtful) }
     }
 
     func sent(_ batch: PushBatch, of notification: NotificationID, outcomes: PushOutcomes) {

@@ -12,6 +12,7 @@ struct OutcomeClass: Hashable {
         case .gone: (result, reason) = ("gone", "none")
         case .badToken: (result, reason) = ("bad_token", "none")
         case .rejected(let word): (result, reason) = ("rejected", Self.reason(word))
+        case .tooLarge: (result, reason) = ("too_large", "none")
         case .retry(_, let word): (result, reason) = ("retry", Self.reason(word))
         case .notSent(let word, _): (result, reason) = ("not_sent", Self.reason(word))
         case .unknown(let word): (result, reason) = ("unknown", Self.reason(word))

@@ -32,8 +32,9 @@ final class PushMetrics: HubObserver {
 
     func released(_ weight: SliceWeight) { move(weight, by: -1) }
 
-    func sending(_ batch: PushBatch, of notification: NotificationID, retries: Int) {
+    func sending(_ batch: PushBatch, of notification: NotificationID, retries: Int, doubtful: Int) {
         if retries > 0 { count(.pushRetries, by: retries) }
+        if doubtful > 0 { count(.pushDoubtfulRetries, by: doubtful) }
         moveInFlight(by: batch.targets.count)
     }
 

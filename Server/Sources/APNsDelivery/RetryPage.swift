@@ -1,0 +1,112 @@
+import APNsProtocol
+import PushHub
+import RichPushModel
+
+/// The text of `Documentation/Retries.md`: what follows each answer of APNs, and the words of a send's status. All tables are made from
+/// the values that the program decides by.
+public enum RetryPage {
+    /// The page.
+    public static var markdown: String {
+        """
+        # When is a push tried again?
+
+        This page is made from `RetryPage` in `Server/Sources/APNsDelivery`; a test fails when the two differ.
+
+        ## How a try ends, and what follows
+
+        \(RetryTable().markdown)
+        The expiry is that of the send. Without one the setting `hub-retry-horizon` counts, from the first try. A wait is never shorter than
+        a `Retry-After` of APNs, in seconds or as a date, of which at most an hour is believed. `hub-unknown-tries` sets the number of tries
+        of a push without an answer. `clarion_push_doubtful_retries_total` counts the tries that may have been a second copy.
+
+        ## What APNs answers
+
+        | Status | Reason | Ends as |
+        | --- | --- | --- |
+        \(refusals.map(row).joined(separator: "\n"))
+
+        A batch of \(APNsPushTransport.refusedBatch) or more pushes that APNs refuses as a whole for the topic of the credential ends as
+        `misconfigured` and waits: the rest of a broadcast would be refused as well. An unknown reason counts by its status: 403 ends as
+        `misconfigured`, 410 as `gone`, 408, 429 and 5xx as `deferred` or `unreachable`, all others as `rejected`.
+
+        ## The words of a send's status
+
+        `state` is one of:
+
+        | Word | Meaning |
+        | --- | --- |
+        \(NotificationState.allCases.map { "| `\($0.rawValue)` | \($0.meaning) |" }.joined(separator: "\n"))
+
+        `outcomes` counts each target once, under one of these words:
+
+        | Word | Meaning |
+        | --- | --- |
+        \(TargetOutcome.allCases.map { "| `\($0.rawValue)` | \($0.meaning) |" }.joined(separator: "\n"))
+
+        | Field | What it says |
+        | --- | --- |
+        | `targets` | How many devices the send is for. Absent while a send to more than 10,000 devices is under way, before a scheduled send is due, and with a hub elsewhere. |
+        | `reasons` | For each outcome how many targets had which reason. `gone`, `bad-token`, `too-large` and the outcomes that are decided here have none. |
+        | `waiting` | Present while the last try could not be made. `for` is `operator` when an operator has to correct the credential or the configuration, and `push-service` when APNs or the way to it has to come back. |
+        | `warnings` | Sentences about a probable mistake, for example an audience of user names that meets no device. |
+        | `failures` | For administrators: devices that got no push, with outcome and reason. The first \(TargetFailure.limit) of each of a send's slices are kept, and at most \(TargetFailure.limit) are shown. |
+
+        """
+    }
+
+    /// Apple's reasons for a refused push ("Handling notification responses from APNs"), with their statuses.
+    static let refusals: [(status: Int, reason: APNsReason)] = [
+        (400, .badCollapseID), (400, .badDeviceToken), (400, .badExpirationDate), (400, .badMessageID), (400, .badPriority),
+        (400, .badTopic), (400, .deviceTokenNotForTopic), (400, .duplicateHeaders), (400, .idleTimeout), (400, .invalidPushType),
+        (400, .missingDeviceToken), (400, .missingTopic), (400, .payloadEmpty), (400, .topicDisallowed), (403, .badCertificate),
+        (403, .badCertificateEnvironment), (403, .badEnvironmentKeyIDInToken), (403, .badEnvironmentKeyInToken),
+        (403, .expiredProviderToken), (403, .forbidden), (403, .invalidProviderToken), (403, .missingProviderToken),
+        (403, .unrelatedKeyIDInToken), (404, .badPath), (405, .methodNotAllowed), (410, .expiredToken), (410, .unregistered),
+        (413, .payloadTooLarge), (429, .tooManyProviderTokenUpdates), (429, .tooManyRequests), (500, .internalServerError),
+        (503, .serviceUnavailable), (503, .shutdown),
+    ]
+
+    /// The ending of a push that is refused so.
+    static func ending(_ status: Int, _ reason: APNsReason) -> RetryTable.Ending {
+        let rejection = APNsRejection(status: status, reason: reason, timestamp: status == 410 ? 0 : nil)
+        let now = Timestamp(milliseconds: 0)
+        return RetryTable.Ending(PushOutcome(.rejected(rejection), advice: PushRetryAdvice(), now: now))
+    }
+
+    private static func row(_ refusal: (status: Int, reason: APNsReason)) -> String {
+        "| \(refusal.status) | `\(refusal.reason)` | `\(ending(refusal.status, refusal.reason).rawValue)` |"
+    }
+}
+
+extension NotificationState {
+    fileprivate var meaning: String {
+        switch self {
+        case .scheduled: "Accepted, and due later."
+        case .accepted: "Accepted and due; nothing has been tried yet."
+        case .dispatching: "Pushes are being sent, or wait for another try."
+        case .completed: "Every target has an outcome."
+        case .cancelled: "Cancelled or recalled before every target had an outcome."
+        case .expired: "Every target has an outcome, and for at least one the time ran out."
+        case .failed: "The send could not be dispatched at all."
+        }
+    }
+}
+
+extension TargetOutcome {
+    fileprivate var meaning: String {
+        switch self {
+        case .accepted: "APNs took the push. That does not say that a person saw it."
+        case .gone: "APNs says that the device token is dead. The registration is removed."
+        case .badToken:
+            "APNs says that the token is malformed or of the other environment. The device gets no more pushes until it registers again."
+        case .rejected: "APNs refused the push, and another try would not help or did not."
+        case .tooLarge: "The push is larger than APNs takes."
+        case .invalidFormat: "What a template made is nothing that APNs takes."
+        case .unknown: "The push left and was not answered, and no more tries are made. It may have arrived."
+        case .expired: "The time of the push ran out before it could leave."
+        case .skipped: "Another registration of the same device gets the push."
+        case .noTransport: "Nothing here sends to the platform, or to the environment of the device."
+        case .removed: "The device was removed, or did not match any more, before the next try."
+        }
+    }
+}

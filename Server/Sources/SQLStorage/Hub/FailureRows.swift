@@ -1,0 +1,85 @@
+import PushHub
+import RichPushModel
+
+/// Why targets of a send got no push: the count of each reason, and the first targets of each slice.
+enum FailureRows {
+    /// Adds what a checkpoint says. `slice` is hub, notification and number.
+    static func add(
+        _ checkpoint: SliceCheckpoint, _ slice: [SQLValue], _ connection: any SQLConnection
+    ) throws {
+        for (reason, count) in checkpoint.reasons {
+            try connection.run(
+                addReason,
+                slice + [
+                    .text(reason.platform.rawValue), .text(reason.outcome.rawValue), .text(reason.reason), .integer(Int64(count)),
+                ])
+        }
+        guard !checkpoint.failures.isEmpty else { return }
+        let kept = Int(try connection.row(count, slice)?.integer(0) ?? 0)
+        for failure in checkpoint.failures.prefix(max(0, TargetFailure.limit - kept)) {
+            try connection.run(
+                insert,
+                slice + [
+                    .integer(failure.key.number), .text(failure.platform.rawValue), .optional(failure.record?.text),
+                    .text(failure.outcome.rawValue), .optional(failure.reason),
+                ])
+        }
+    }
+
+    /// The reasons of a send. `send` is hub and notification.
+    static func reasons(_ send: [SQLValue], _ connection: any SQLConnection) throws -> [OutcomeReason: Int] {
+        var reasons: [OutcomeReason: Int] = [:]
+        for row in try connection.rows(selectReasons, send) {
+            guard let outcome = TargetOutcome(rawValue: try row.text(1)) else { throw SQLFault.unexpectedColumn(1) }
+            let reason = OutcomeReason(
+                platform: Platform(rawValue: try row.text(0)), outcome: outcome, reason: try row.text(2))
+            reasons[reason] = Int(try row.integer(3))
+        }
+        return reasons
+    }
+
+    /// The targets of a send that are kept.
+    static func page(_ send: [SQLValue], limit: Int, _ connection: any SQLConnection) throws -> [TargetFailure] {
+        try connection.rows(select, send + [.integer(Int64(limit))]).map { row in
+            guard let outcome = TargetOutcome(rawValue: try row.text(3)) else { throw SQLFault.unexpectedColumn(3) }
+            return TargetFailure(
+                key: SliceKey(try row.integer(0)), platform: Platform(rawValue: try row.text(1)),
+                record: try row.optionalText(2).flatMap { RecordID($0) }, outcome: outcome, reason: try row.optionalText(4))
+        }
+    }
+
+    /// Removes all of a send.
+    static func delete(_ send: [SQLValue], _ connection: any SQLConnection) throws {
+        try connection.run(deleteReasons, send)
+        try connection.run(deleteAll, send)
+    }
+
+    static let all = [addReason, count, insert, selectReasons, select, deleteReasons, deleteAll]
+
+    private static let addReason = SQLStatement(
+        """
+        INSERT INTO outcome_reasons (hub_id, notification_id, slice, platform, outcome, reason, targets)
+        VALUES ($1, $2, $3, $4, $5, $6, $7)
+        ON CONFLICT (hub_id, notification_id, slice, platform, outcome, reason)
+        DO UPDATE SET targets = outcome_reasons.targets + excluded.targets
+        """)
+    private static let count = SQLStatement(
+        "SELECT COUNT(*) FROM target_failures WHERE hub_id = $1 AND notification_id = $2 AND slice = $3")
+    private static let insert = SQLStatement(
+        """
+        INSERT INTO target_failures (hub_id, notification_id, slice, slice_key, platform, record_id, outcome, reason)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING
+        """)
+    private static let selectReasons = SQLStatement(
+        """
+        SELECT platform, outcome, reason, CAST(SUM(targets) AS BIGINT) FROM outcome_reasons
+        WHERE hub_id = $1 AND notification_id = $2 GROUP BY platform, outcome, reason
+        """)
+    private static let select = SQLStatement(
+        """
+        SELECT slice_key, platform, record_id, outcome, reason FROM target_failures
+        WHERE hub_id = $1 AND notification_id = $2 ORDER BY slice, slice_key LIMIT $3
+        """)
+    private static let deleteReasons = SQLStatement("DELETE FROM outcome_reasons WHERE hub_id = $1 AND notification_id = $2")
+    private static let deleteAll = SQLStatement("DELETE FROM target_failures WHERE hub_id = $1 AND notification_id = $2")
+}
