@@ -2,9 +2,29 @@
 public struct DeviceList: Hashable, Sendable, Codable {
     /// Those that are signed in, the newest first.
     public var devices: [DeviceEntry]
+    /// Those that another user took over by registering the same device token, the newest first, at most 20; absent when there is
+    /// none. A phone that changed hands is among them, and so is one that a stranger who knows its token took.
+    public var takenOver: [TakenDevice]?
 
     /// Creates a list.
-    public init(devices: [DeviceEntry]) { self.devices = devices }
+    public init(devices: [DeviceEntry], takenOver: [TakenDevice]? = nil) {
+        self.devices = devices
+        self.takenOver = takenOver
+    }
+}
+
+/// A device that was this user's until another user registered its device token.
+public struct TakenDevice: Hashable, Sendable, Codable {
+    /// The id that the device had here.
+    public var id: String
+    /// When it was taken over.
+    public var takenAt: Timestamp
+
+    /// Creates an entry.
+    public init(id: String, takenAt: Timestamp) {
+        self.id = id
+        self.takenAt = takenAt
+    }
 }
 
 /// One app on one device, as it told the server last. What it did not tell is absent.

@@ -11,12 +11,15 @@ public struct ContentTicket: Hashable, Sendable {
     /// `original` or `thumb`.
     public var variant: String
     public var expiresAt: Timestamp
+    /// The version of the user's password when the ticket was issued; it is void under any other.
+    public var credentialVersion: Int64
 
     /// Creates a ticket.
-    public init(user: Int64, notification: RichID, variant: String, expiresAt: Timestamp) {
+    public init(user: Int64, notification: RichID, variant: String, expiresAt: Timestamp, credentialVersion: Int64) {
         self.user = user
         self.notification = notification
         self.variant = variant
         self.expiresAt = expiresAt
+        self.credentialVersion = credentialVersion
     }
 }

@@ -46,7 +46,7 @@ public struct ContentTicketSigner: Sendable, CustomStringConvertible, CustomDebu
     public var debugDescription: String { description }
 
     private static func claims(of ticket: ContentTicket) -> String {
-        "\(ticket.user).\(ticket.notification).\(ticket.variant).\(ticket.expiresAt.milliseconds)"
+        "\(ticket.user).\(ticket.notification).\(ticket.variant).\(ticket.expiresAt.milliseconds).\(ticket.credentialVersion)"
     }
 
     /// The purpose stands in front, so that a code made for something else with the same key is never valid here.
@@ -54,10 +54,11 @@ public struct ContentTicketSigner: Sendable, CustomStringConvertible, CustomDebu
 
     private static func ticket(from claims: String) -> ContentTicket? {
         let fields = claims.split(separator: ".", omittingEmptySubsequences: false)
-        guard fields.count == 4, let user = Int64(fields[0]), let notification = RichID(fields[1]),
-            let expiry = Int64(fields[3])
+        guard fields.count == 5, let user = Int64(fields[0]), let notification = RichID(fields[1]),
+            let expiry = Int64(fields[3]), let version = Int64(fields[4])
         else { return nil }
         return ContentTicket(
-            user: user, notification: notification, variant: String(fields[2]), expiresAt: Timestamp(milliseconds: expiry))
+            user: user, notification: notification, variant: String(fields[2]), expiresAt: Timestamp(milliseconds: expiry),
+            credentialVersion: version)
     }
 }

@@ -6,10 +6,11 @@ public final class PasswordHasher: Sendable {
     /// How many jobs wait at most; two callers that share it fairly take that as the whole.
     public let capacity: Int
     private let queue: HashingQueue
-    private let cost: PasswordHash.Cost
+    /// What new hashes cost.
+    public let cost: PasswordHash.Cost
 
     /// Creates a hasher with `threads` threads, at most `capacity` waiting jobs, and the cost of new hashes.
-    public init(threads: Int = 2, capacity: Int = 64, cost: PasswordHash.Cost = .standard) {
+    public init(threads: Int = 2, capacity: Int = PasswordHasher.standardCapacity, cost: PasswordHash.Cost = .standard) {
         self.capacity = max(1, capacity)
         queue = HashingQueue(capacity: capacity)
         self.cost = cost
@@ -17,6 +18,9 @@ public final class PasswordHasher: Sendable {
     }
 
     deinit { queue.stop() }
+
+    /// How many jobs wait at most unless another number is given: two processors work some six seconds on them.
+    public static let standardCapacity = 64
 
     /// How long a caller who met a full queue should wait, in seconds.
     public static let retryAfter = 2

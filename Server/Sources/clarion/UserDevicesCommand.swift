@@ -22,14 +22,18 @@ struct UserDevicesCommand: AsyncParsableCommand {
     @OptionGroup var node: NodeArguments
 
     func run() async throws {
-        let devices = try await node.users().devices(of: name)
+        let list = try await node.users().devices(of: name)
         if json {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
-            print(String(decoding: try encoder.encode(DeviceList(devices: devices)), as: UTF8.self))
+            print(String(decoding: try encoder.encode(list), as: UTF8.self))
         } else {
             let columns = ["DEVICE", "TOKEN", "ENVIRONMENT", "APP", "SYSTEM", "PERMISSION", "LOCALE", "TIME ZONE", "CAN"]
-            print(TextTable(columns: columns, rows: devices.map(Self.row)))
+            print(TextTable(columns: columns, rows: list.devices.map(Self.row)))
+            for device in list.takenOver ?? [] {
+                let time = Date(timeIntervalSince1970: Double(device.takenAt.milliseconds) / 1000).formatted(.iso8601)
+                print("\(device.id) was taken over by another user at \(time)")
+            }
         }
     }
 

@@ -158,7 +158,14 @@ import Testing
         #expect(await redeem(id, .original) == nil)
         test.clock.advance(by: .seconds(1))
         #expect(await redeem(id, .original) == .notFound)
-        let fresh = try await test.backend.issueTicket(for: id, variant: .original, for: bob)
+        let old = try await test.backend.issueTicket(for: id, variant: .original, for: bob)
+        try await test.backend.setPassword("another phrase for bob", ofUser: "bob")
+        let foundOld = await code { _ = try await test.backend.redeem(ticket: old.ticket, for: id, variant: .original) }
+        #expect(foundOld == .notFound, "a ticket ends with the password under which it was issued")
+        let bobAgain = try await test.backend.authenticate(
+            .basic(user: "bob", password: "another phrase for bob"), from: TestBackend.source)
+        let fresh = try await test.backend.issueTicket(for: id, variant: .original, for: bobAgain)
+        _ = try await test.backend.redeem(ticket: fresh.ticket, for: id, variant: .original)
         try await test.backend.removeUser(name: "bob")
         let found = await code { _ = try await test.backend.redeem(ticket: fresh.ticket, for: id, variant: .original) }
         #expect(found == .notFound)

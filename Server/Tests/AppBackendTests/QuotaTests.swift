@@ -14,24 +14,24 @@ import Testing
 
     @Test("what was sent counts, of each owner alone, and the error says what and how much")
     func sent() async throws {
-        let test = try await TestBackend { $0.contentQuota = 2_500 }
+        let test = try await TestBackend { $0.contentQuota = 25_000 }
         let (ann, bob) = (try await test.user("ann"), try await test.user("bob"))
-        let first = try await test.store(Sample.png(byteCount: 1_000), ann)
+        let first = try await test.store(Sample.png(byteCount: 10_000), ann)
         _ = try await test.send(ann) { $0.contentID = first }
         _ = try await test.send(ann) { $0.contentID = first }
-        _ = try await test.store(Sample.png(byteCount: 1_100), ann)
-        let refusal = try #require(await detail { _ = try await test.store(Sample.png(byteCount: 401), ann) })
-        #expect(refusal.contains("2100 of the 2500 bytes") && refusal.contains("more than 400 bytes"))
-        _ = try await test.store(Sample.png(byteCount: 400), ann)
+        _ = try await test.store(Sample.png(byteCount: 10_000), ann)
+        let refusal = try #require(await detail { _ = try await test.store(Sample.png(byteCount: 5_001), ann) })
+        #expect(refusal.contains("20000 of the 25000 bytes") && refusal.contains("more than 5000 bytes"))
+        _ = try await test.store(Sample.png(byteCount: 5_000), ann)
         #expect(await detail { _ = try await test.store(Sample.png, ann) } != nil)
-        _ = try await test.store(Sample.png(byteCount: 2_500), bob)
+        _ = try await test.store(Sample.png(byteCount: 25_000), bob)
     }
 
     @Test("a link, a coupon and the default picture count as well")
     func written() async throws {
-        let test = try await TestBackend { $0.contentQuota = 30 }
+        let test = try await TestBackend { $0.contentQuota = 4_000 }
         let ann = try await test.user("ann")
-        try await test.backend.setDefaultPicture(Sample.png(byteCount: 61), fileName: "a.png")
+        try await test.backend.setDefaultPicture(Sample.png(byteCount: 4_001), fileName: "a.png")
         #expect(await detail { _ = try await test.backend.sendDefaultPicture(for: ann) } != nil)
         let refusal = await detail { _ = try await test.send(ann) { $0.link = "https://example.org/a/long/path" } }
         #expect(refusal?.contains("has 33 bytes") == true)
@@ -40,9 +40,9 @@ import Testing
 
     @Test("what is recalled, refused or expired gives its bytes back")
     func released() async throws {
-        let test = try await TestBackend { $0.contentQuota = 1_000 }
+        let test = try await TestBackend { $0.contentQuota = 10_000 }
         let ann = try await test.user("ann")
-        func full() async throws -> String { try await test.store(Sample.png(byteCount: 1_000), ann) }
+        func full() async throws -> String { try await test.store(Sample.png(byteCount: 10_000), ann) }
         let recalled = try await full()
         let id = try await test.send(ann) { $0.contentID = recalled }
         #expect(await detail { _ = try await full() } != nil)
@@ -63,9 +63,9 @@ import Testing
 
     @Test("a content that another notification still shows is not given back")
     func stillShown() async throws {
-        let test = try await TestBackend { $0.contentQuota = 1_000 }
+        let test = try await TestBackend { $0.contentQuota = 10_000 }
         let ann = try await test.user("ann")
-        let content = try await test.store(Sample.png(byteCount: 1_000), ann)
+        let content = try await test.store(Sample.png(byteCount: 10_000), ann)
         let first = try await test.send(ann) { $0.contentID = content }
         let second = try await test.send(ann) { $0.contentID = content }
         try await test.backend.recall(first, for: ann)
@@ -85,5 +85,26 @@ import Testing
         }
         try await test.upkeep.sweep()
         #expect(try await test.contentStore.digests(after: nil, limit: 10).count == 1)
+    }
+
+    @Test("a thousand small files fill the quota as blocks of the disk, and only so many wait to be sent")
+    func smallFiles() async throws {
+        let test = try await TestBackend {
+            $0.contentQuota = 10 * ContentQuota.smallest
+            $0.waitingContents = 4
+        }
+        let ann = try await test.user("ann")
+        for _ in 0..<2 {
+            for _ in 0..<4 { _ = try await test.store(ann) }
+            let refusal = try #require(await detail { _ = try await test.store(ann) })
+            #expect(refusal.contains("4 of your contents wait"))
+            test.clock.advance(by: test.backend.parts.settings.stagedLifetime)
+        }
+        for _ in 0..<10 {
+            let content = try await test.store(ann)
+            _ = try await test.send(ann) { $0.contentID = content }
+        }
+        let refusal = try #require(await detail { _ = try await test.store(ann) })
+        #expect(refusal.contains("40960 of the 40960 bytes"))
     }
 }

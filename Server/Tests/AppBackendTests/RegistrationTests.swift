@@ -5,6 +5,16 @@ import ServiceErrors
 import Testing
 
 @Suite struct RegistrationTests {
+    @Test(
+        "by default no user gives their device the tag of a user, a role or a team",
+        arguments: ["username:bob", "Role:admin", "team:red"])
+    func protectedByDefault(_ tag: String) async throws {
+        let test = try await TestBackend()
+        let ann = try await test.user("ann")
+        #expect(await code { try await test.register(ann, handle: 1, tags: [tag]) } == .forbidden)
+        try await test.register(ann, handle: 1, tags: ["beta"])
+    }
+
     @Test("a new registration id is 128 random bits and stores nothing")
     func newID() async throws {
         let test = try await TestBackend()

@@ -112,8 +112,8 @@ struct SignInStormTests {
     @Test("gives every share of the queue back")
     func shares() {
         var shares = HashingShares(capacity: 16)
-        func pair(_ user: String, _ source: String) -> SignInThrottle.Key {
-            .init(user: user, source: SourceAddress(source))
+        func pair(_ user: String, _ source: String) -> SignInAttempt {
+            SignInAttempt(user: user, source: SourceAddress(source))
         }
         for _ in 0..<3 {
             #expect(shares.take(pair("ann", "10.0.1.1")) == true)

@@ -42,7 +42,7 @@ import Testing
     func throttled() async throws {
         let test = try await TestBackend()
         let ann = try await test.user("ann")
-        for _ in 0..<SignInThrottle.freeFailures { #expect(await attempt(test, "ann", "wrong") == .unauthenticated) }
+        for _ in 0..<Int(SignInCounts.here.freeFailures) { #expect(await attempt(test, "ann", "wrong") == .unauthenticated) }
         #expect(await attempt(test, "ann", "wrong") == .tooManyAttempts)
         #expect(await attempt(test, "ann", "another") == .tooManyAttempts)
         // Elsewhere and other users are not touched; neighbours in the same network are.
@@ -56,7 +56,7 @@ import Testing
     func retryAfter() async throws {
         let test = try await TestBackend()
         try await test.backend.addUser(name: "ann", password: TestBackend.password(of: "ann"), role: .user)
-        for _ in 0..<SignInThrottle.freeFailures { _ = await attempt(test, "ann", "wrong") }
+        for _ in 0..<Int(SignInCounts.here.freeFailures) { _ = await attempt(test, "ann", "wrong") }
         do {
             _ = try await test.signIn("ann")
             Issue.record("a throttled sign-in passed")
@@ -112,8 +112,9 @@ import Testing
             for number in 0..<30 { group.addTask { await attempt(test, "ann", "guess \(number)") } }
             return await group.reduce(into: [ServiceErrorCode?]()) { $0.append($1) }
         }
-        #expect(codes.count { $0 == .unauthenticated } == SignInThrottle.freeFailures)
-        #expect(codes.count { $0 == .tooManyAttempts } == 30 - SignInThrottle.freeFailures)
+        #expect(codes.count { $0 == .unauthenticated } == Int(SignInCounts.here.freeFailures))
+        // One user has an eighth of the queue, so some of the others hear of that first.
+        #expect(codes.allSatisfy { [.unauthenticated, .tooManyAttempts, .overloaded].contains($0) })
     }
 
     @Test("a malformed or forged bearer credential is refused with one answer")
@@ -132,7 +133,9 @@ import Testing
     func addUser() async throws {
         let test = try await TestBackend()
         for name in ["", "a b", "ann/../bob", "änn", String(repeating: "a", count: 65), "a'; DROP TABLE users; --"] {
-            let found = await code { try await test.backend.addUser(name: name, password: "long enough", role: .user) }
+            let found = await code {
+                try await test.backend.addUser(name: name, password: "this one is long enough", role: .user)
+            }
             #expect(found == .invalidField, "\(name)")
         }
         for password in ["", "short", String(repeating: "x", count: 1025), "with\u{0}zero"] {
@@ -140,7 +143,9 @@ import Testing
             #expect(found == .invalidField)
         }
         _ = try await test.user("ann")
-        #expect(await code { try await test.backend.addUser(name: "ANN", password: "long enough", role: .user) } == .conflict)
+        #expect(
+            await code { try await test.backend.addUser(name: "ANN", password: "this one is long enough", role: .user) }
+                == .conflict)
         _ = try await test.user("bob")
         #expect(try await test.backend.users().map(\.name.text) == ["ann", "bob"])
         #expect(try await test.backend.users(after: "ann", limit: 1).map(\.name.text) == ["bob"])
@@ -162,5 +167,42 @@ import Testing
         }
         // Such a user has no password, so the rule ends where the demonstration ends.
         #expect(await attempt(test, "ann", "ann") == .unauthenticated)
+    }
+
+    @Test(
+        "a password that is short, common or the user's name is refused in every way to set one",
+        arguments: [
+            "elevenchars", "password1234", "Passw0rd2024!", "P@$$w0rd!!!!", "passwordpassword", "123456789012", "abcdefghijkl",
+            "qwertyuiop[]", "1qaz2wsx3edc", "aaaaaaaaaaaa", "abcabcabcabc", "letmein-letmein", "Welcome12345", "Liverpool2024!",
+            "Summer-2025!!", "iloveyou1234", "ann.lee12345", "ANN.LEE.password", "annannannann", "0123456789876543210",
+        ])
+    func passwordRule(_ password: String) async throws {
+        let test = try await TestBackend()
+        #expect(await code { try await test.backend.addUser(name: "ann.lee", password: password, role: .user) } == .invalidField)
+        try await test.backend.addUser(name: "ann.lee", password: "three plain unlisted terms", role: .user)
+        #expect(await code { try await test.backend.setPassword(password, ofUser: "Ann.Lee") } == .invalidField)
+        #expect(await attempt(test, "ann.lee", "three plain unlisted terms") == nil)
+    }
+
+    @Test(
+        "a password with more than what is common is taken",
+        arguments: [
+            "correct horse battery", "twelve chars", "password of ann", "k3Zq-81xw-Pm0c", "ich mag Käsebrot", "1234 sheep asleep",
+            "ann's first bicycle", "\u{1F600}\u{1F601}\u{1F602} and nine", "82734659102384",
+        ])
+    func goodPassword(_ password: String) async throws {
+        let test = try await TestBackend()
+        try await test.backend.addUser(name: "ann", password: password, role: .user)
+        #expect(await attempt(test, "ann", password) == nil)
+    }
+
+    @Test("the length that is asked for can be set, and a refusal says it without the password")
+    func passwordLength() async throws {
+        let test = try await TestBackend { $0.minimumPasswordLength = 20 }
+        let error = await #expect(throws: ServiceError.self) {
+            try await test.backend.addUser(name: "ann", password: "nineteen characters", role: .user)
+        }
+        #expect(error?.code == .invalidField && error?.detail == "password: it has at least 20 characters")
+        try await test.backend.addUser(name: "ann", password: "now twenty character", role: .user)
     }
 }

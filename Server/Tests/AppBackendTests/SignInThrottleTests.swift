@@ -1,44 +1,68 @@
+import RichPushModel
 import Testing
 
 @testable import AppBackend
 
 @Suite struct SignInThrottleTests {
-    private func key(_ user: String) -> SignInThrottle.Key { .init(user: user, source: .local) }
+    private let start = Timestamp(milliseconds: 1_800_000_000_000)
 
-    @Test("the wait doubles up to a quarter of an hour")
+    @Test("the wait for a user in one network doubles up to a minute, and no further")
     func doubling() {
-        var throttle = SignInThrottle()
-        var now = Duration.zero
+        var counts = SignInCounts()
+        var now = start
         var waits: [Int] = []
         for _ in 0..<20 {
-            while case .wait(let seconds) = throttle.begin(key("ann"), at: now) {
+            while case .wait(let seconds, let scope) = counts.begin(at: now) {
+                #expect(scope == .here)
                 waits.append(seconds)
-                now += .seconds(seconds)
+                now = now + .seconds(seconds)
             }
         }
-        #expect(waits.prefix(6) == [1, 2, 4, 8, 16, 32])
-        #expect(waits.max() == 900)
+        #expect(waits.prefix(7) == [1, 2, 4, 8, 16, 32, 60])
+        #expect(waits.max() == 60)
     }
 
     @Test("a success starts afresh, an undecided attempt does not count, an hour of silence forgets")
     func forgiving() {
-        var throttle = SignInThrottle()
-        for _ in 0..<4 { #expect(throttle.begin(key("ann"), at: .zero) == .proceed) }
-        throttle.succeed(key("ann"))
+        var counts = SignInCounts()
+        for _ in 0..<4 { #expect(counts.begin(at: start) == .proceed(charged: .everywhere)) }
+        counts.succeed(charged: .everywhere, at: start)
+        #expect(counts.here.failures == 0 && counts.account.failures == 3 && counts.source.failures == 3)
+        counts = SignInCounts()
         for _ in 0..<100 {
-            #expect(throttle.begin(key("ann"), at: .zero) == .proceed)
-            throttle.withdraw(key("ann"))
+            #expect(counts.begin(at: start) == .proceed(charged: .everywhere))
+            counts.withdraw(charged: .everywhere)
         }
-        for _ in 0..<5 { #expect(throttle.begin(key("ann"), at: .zero) == .proceed) }
-        #expect(throttle.begin(key("ann"), at: .zero) == .wait(seconds: 1))
-        for _ in 0..<5 { #expect(throttle.begin(key("ann"), at: .seconds(3700)) == .proceed) }
+        for _ in 0..<5 { #expect(counts.begin(at: start) == .proceed(charged: .everywhere)) }
+        #expect(counts.begin(at: start) == .wait(seconds: 1, .here))
+        for _ in 0..<5 { #expect(counts.begin(at: start + .seconds(3700)) == .proceed(charged: .everywhere)) }
     }
 
-    @Test("its memory is bounded, whoever asks")
-    func bounded() {
-        var throttle = SignInThrottle(capacity: 100)
-        for number in 0..<10_000 { _ = throttle.begin(key("user \(number)"), at: .milliseconds(number)) }
-        #expect(throttle.count <= 100)
+    @Test("one network alone cannot make an account wait in another")
+    func contribution() {
+        var (here, account, now) = (SignInCount.zero, SignInCount.zero, start)
+        for _ in 0..<200 {
+            var counts = SignInCounts(here: here, account: account)
+            if case .wait(let seconds, let scope) = counts.begin(at: now) {
+                #expect(scope == .here)
+                now = now + .seconds(seconds)
+            }
+            (here, account) = (counts.here, counts.account)
+        }
+        #expect(account.failures == SignInCounts.contribution)
+        var elsewhere = SignInCounts(account: account)
+        #expect(elsewhere.begin(at: now) == .proceed(charged: .everywhere))
+    }
+
+    @Test("after a clock went back no wait is longer than the longest")
+    func clockBack() {
+        var counts = SignInCounts()
+        for _ in 0..<5 { _ = counts.begin(at: start) }
+        guard case .wait(let seconds, _) = counts.begin(at: start - .seconds(86_400)) else {
+            Issue.record("the wait is forgotten")
+            return
+        }
+        #expect(seconds == 60)
     }
 
     @Test("sources are shortened to their network")
@@ -46,10 +70,18 @@ import Testing
         #expect(SourceAddress("192.0.2.7") == SourceAddress("192.0.2.200"))
         #expect(SourceAddress("192.0.2.7") == SourceAddress("::ffff:192.0.2.9"))
         #expect(SourceAddress("192.0.2.7") != SourceAddress("192.0.3.7"))
-        #expect(SourceAddress("2001:db8:1:2::1") == SourceAddress("2001:DB8:1:ff::9"))
-        #expect(SourceAddress("2001:db8:1:2::1") != SourceAddress("2001:db8:1:102::1"))
+        #expect(SourceAddress("2001:db8:1:2::1") == SourceAddress("2001:DB8:1:2:ff::9"))
+        #expect(SourceAddress("2001:db8:1:2::1") != SourceAddress("2001:db8:1:3::1"))
         #expect(SourceAddress("::1") == SourceAddress("0:0:0:0:0:0:0:1"))
         #expect(SourceAddress("1.2.3.4.5").prefix == "1.2.3.4.5")
         #expect(SourceAddress(String(repeating: "x", count: 10_000)).prefix.count == 64)
+    }
+
+    @Test("an account is counted under a digest, the same in any case of its name")
+    func digest() {
+        let attempt = SignInAttempt(user: "Ann", source: .local)
+        #expect(attempt == SignInAttempt(user: "aNN", source: .local))
+        #expect(attempt.account.count == 32 && !attempt.account.contains("ann"))
+        #expect(attempt != SignInAttempt(user: "anna", source: .local))
     }
 }

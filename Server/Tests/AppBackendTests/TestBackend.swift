@@ -40,7 +40,8 @@ final class TestBackend: Sendable {
         backend = RichPushBackend(
             parts: BackendParts(
                 settings: settings, clock: clock, hub: hub, stores: stores, contentStore: contentStore,
-                authenticator: try await PasswordAuthenticator(users: stores.users, hasher: hasher, clock: clock),
+                authenticator: try await PasswordAuthenticator(
+                    users: stores.users, counts: stores.signInCounts, hasher: hasher, clock: clock),
                 hasher: hasher, observer: events, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
         upkeep = BackendUpkeep(of: backend)
     }

@@ -33,6 +33,8 @@ final class BackendBench: Sendable {
     /// What the routes read contents from.
     let contents: GatedContentStore
 
+    static func password(of user: String) -> String { "\(user)-keeps-a-password" }
+
     /// The picture of the tutorial's send.
     static let picture = Fixtures.png(name: "picture")
 
@@ -48,11 +50,12 @@ final class BackendBench: Sendable {
             parts: BackendParts(
                 settings: settings, clock: clock, hub: hub, stores: stores,
                 contentStore: contents,
-                authenticator: try await PasswordAuthenticator(users: stores.users, hasher: hasher, clock: clock),
+                authenticator: try await PasswordAuthenticator(
+                    users: stores.users, counts: stores.signInCounts, hasher: hasher, clock: clock),
                 hasher: hasher, logger: quiet))
         try await backend.setDefaultPicture(Self.picture, fileName: "picture.png")
         for (name, role) in [("ann", UserRole.user), ("bob", .user), ("sam", .sender), ("root", .admin)] {
-            try await backend.addUser(name: name, password: "\(name)-password", role: role)
+            try await backend.addUser(name: name, password: Self.password(of: name), role: role)
         }
         let router = ServiceRouter(
             options: ServiceOptions(
@@ -76,7 +79,7 @@ final class BackendBench: Sendable {
         _ method: HTTPRequest.Method, _ uri: String, as user: String? = nil, headers: HTTPFields = [:], body: [UInt8]? = nil
     ) async throws -> TestResponse {
         var headers = headers
-        if let user { headers[.authorization] = "Basic " + Data("\(user):\(user)-password".utf8).base64EncodedString() }
+        if let user { headers[.authorization] = "Basic " + Data("\(user):\(Self.password(of: user))".utf8).base64EncodedString() }
         return try await app.test(.router) { [headers] client in
             try await client.executeRequest(uri: uri, method: method, headers: headers, body: body.map { ByteBuffer(bytes: $0) })
         }

@@ -1,3 +1,4 @@
+import HTTPTypes
 import Testing
 
 @testable import BackendHTTPAPI
@@ -22,5 +23,14 @@ struct CallerAddressTests {
     func nobody() {
         #expect(address("10.0.0.1") == "10.0.0.1")
         #expect(address("10.0.0.1", "10.0.0.3, 10.0.0.2") == "10.0.0.1")
+    }
+
+    @Test("a proxy at work is seen by either header")
+    func atWork() throws {
+        #expect(!CallerAddress.isForwarded([.userAgent: "curl", .via: "1.1 cache"]))
+        for name in ["X-Forwarded-For", "Forwarded", "x-forwarded-for"] {
+            let field = try #require(HTTPField.Name(name))
+            #expect(CallerAddress.isForwarded([field: "for=203.0.113.9"]))
+        }
     }
 }

@@ -75,7 +75,7 @@ struct FetchStormTests {
         try await withThrowingTaskGroup(of: TestResponse.self) { group in
             for (user, uri) in uris { for _ in 0..<4 { group.addTask { try await bench.call(.get, uri, as: user) } } }
             await bench.contents.opening.holds(16)
-            for header in [HTTPFields(), basic("ann:wrong"), basic("ann:ann-password")] {
+            for header in [HTTPFields(), basic("ann:wrong"), basic("ann:\(BackendBench.password(of: "ann"))")] {
                 let answer = try await bench.call(.get, "/api/v1/me", headers: header)
                 #expect(answer.status == .serviceUnavailable)
                 #expect(answer.headers[.retryAfter] != nil)

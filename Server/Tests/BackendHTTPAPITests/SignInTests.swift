@@ -40,7 +40,9 @@ struct SignInTests {
         var headers = HTTPFields()
         for name in ["ann", "bob"] {
             headers.append(
-                HTTPField(name: .authorization, value: "Basic " + Data("\(name):\(name)-password".utf8).base64EncodedString()))
+                HTTPField(
+                    name: .authorization,
+                    value: "Basic " + Data("\(name):\(BackendBench.password(of: name))".utf8).base64EncodedString()))
         }
         #expect(try await bench.call(.get, "/api/v1/me", headers: headers).status == .unauthorized)
     }

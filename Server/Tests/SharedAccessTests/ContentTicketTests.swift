@@ -9,7 +9,8 @@ import Testing
 
     private func ticket(lifetime: Duration = .seconds(300)) throws -> ContentTicket {
         ContentTicket(
-            user: 7, notification: try #require(RichID(number: 12)), variant: "thumb", expiresAt: clock.now + lifetime)
+            user: 7, notification: try #require(RichID(number: 12)), variant: "thumb", expiresAt: clock.now + lifetime,
+            credentialVersion: 3)
     }
 
     @Test("a ticket says what it grants until it expires")

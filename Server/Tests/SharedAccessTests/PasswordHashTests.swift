@@ -24,11 +24,11 @@ import Testing
         #expect(hash.key.prefix(8).elementsEqual([0x70, 0x23, 0xBD, 0xCB, 0x3A, 0xFD, 0x73, 0x48]))
     }
 
-    @Test("a new hash costs N = 2^14, r = 8, p = 1 and has a salt of its own")
+    @Test("a new hash costs N = 2^14, r = 8, p = 5 and has a salt of its own")
     func standard() throws {
         let first = try PasswordHash(of: "same")
         let second = try PasswordHash(of: "same")
-        #expect(first.stored.hasPrefix("$scrypt$ln=14,r=8,p=1$"))
+        #expect(first.stored.hasPrefix("$scrypt$ln=14,r=8,p=5$"))
         #expect(first.salt.count == 16)
         #expect(first.stored != second.stored)
     }
@@ -38,9 +38,13 @@ import Testing
         arguments: [
             "", "$scrypt$", "$scrypt$ln=30,r=8,p=1$c2FsdHNhbHQ$a2V5a2V5a2V5a2V5a2V5", "$bcrypt$ln=4,r=1,p=1$c2FsdHNhbHQ$a2V5",
             "$scrypt$ln=4,r=1$c2FsdHNhbHQ$a2V5a2V5a2V5a2V5a2V5", "$scrypt$ln=4,r=999,p=1$c2FsdHNhbHQ$a2V5a2V5a2V5a2V5a2V5",
-            "$scrypt$ln=4,r=1,p=1$!!$a2V5a2V5a2V5a2V5a2V5",
+            "$scrypt$ln=4,r=1,p=1$!!$a2V5a2V5a2V5a2V5a2V5", "$scrypt$ln=4,r=1,p=17$c2FsdHNhbHQ$a2V5a2V5a2V5a2V5a2V5",
+            "$scrypt$ln=17,r=16,p=2$c2FsdHNhbHQ$a2V5a2V5a2V5a2V5a2V5",
         ])
     func damaged(_ text: String) { #expect(PasswordHash(stored: text) == nil) }
+
+    @Test("a hash of the cost before this one is still read", arguments: ["ln=14,r=8,p=1", "ln=17,r=8,p=1", "ln=13,r=8,p=10"])
+    func older(_ cost: String) { #expect(PasswordHash(stored: "$scrypt$\(cost)$c2FsdHNhbHQ$a2V5a2V5a2V5a2V5a2V5") != nil) }
 
     @Test("a hash is never printed")
     func redacted() throws {

@@ -7,27 +7,30 @@ import Synchronization
 ///
 /// - A verified pair is remembered for five minutes under a keyed digest; the user is read again at most every five seconds,
 ///   so a password change, a new role or a removal counts on every node within that time.
-/// - Failures are throttled by (user, source prefix); a remembered success is never blocked.
+/// - Failures are counted as `SignInCounts` says, for all nodes together; a remembered success is never blocked.
 /// - An unknown user costs the same hash as a known one.
+/// - A hash of another cost than new ones have is replaced after a right password.
 /// - The queue of hashes is bounded, and of what waits in it one network may have half and one user an eighth: a flood from one place
 ///   is refused with `overloaded` and leaves room for others.
 public final class PasswordAuthenticator: UserAuthenticator {
     private let users: any UserStore
+    private let counts: any SignInCountStore
     private let hasher: PasswordHasher
     private let clock: any ServiceClock
     private let decoy: PasswordHash
     private let verified = VerifiedCredentials<User>(lifetime: .seconds(300))
     private let fresh = VerifiedCredentials<User>(lifetime: .seconds(5))
-    private let throttle: Mutex<SignInThrottle>
     private let shares: Mutex<HashingShares>
     private let verification = SharedVerification<User>()
 
     /// Creates an authenticator. Hashes one random password, for users that do not exist.
-    public init(users: any UserStore, hasher: PasswordHasher, clock: any ServiceClock) async throws {
+    public init(
+        users: any UserStore, counts: any SignInCountStore, hasher: PasswordHasher, clock: any ServiceClock
+    ) async throws {
         self.users = users
+        self.counts = counts
         self.hasher = hasher
         self.clock = clock
-        throttle = Mutex(SignInThrottle())
         shares = Mutex(HashingShares(capacity: hasher.capacity))
         decoy = try await hasher.hash(Hexadecimal.random(byteCount: 16))
     }
@@ -58,40 +61,78 @@ public final class PasswordAuthenticator: UserAuthenticator {
     }
 
     private func attempt(user: String, password: String, key: [UInt8], source: SourceAddress) async throws -> User {
-        let pair = SignInThrottle.Key(user: String(user.lowercased().prefix(64)), source: source)
-        if case .wait(let seconds) = throttle.withLock({ $0.begin(pair, at: clock.uptime) }) {
-            throw ServiceError(.tooManyAttempts, "too many failed sign-ins for this user from here", retryAfter: seconds)
-        }
+        let attempt = SignInAttempt(user: user, source: source)
+        // Before anything is asked of the database, which a flood must not keep busy.
+        guard shares.withLock({ $0.take(attempt) }) else { throw PasswordHashFault.queueFull.serviceError }
+        defer { shares.withLock { $0.giveBack(attempt) } }
+        let charged = try await begin(attempt)
         do {
-            guard let found = try await verifyInTurn(pair, user: user, password: password) else {
+            guard let found = try await verify(user: user, password: password) else {
                 throw ServiceError(.unauthenticated, "user name or password is wrong")
             }
-            throttle.withLock { $0.succeed(pair) }
+            let now = clock.now
+            try await counts.change(attempt, at: now) { $0.succeed(charged: charged, at: now) }
             verified.store(found, for: key, at: clock.uptime)
             fresh.store(found, for: key, at: clock.uptime)
             return found
         } catch let error as ServiceError where error.code == .unauthenticated {
             throw error
         } catch {
-            throttle.withLock { $0.withdraw(pair) }
+            try? await counts.change(attempt, at: clock.now) { $0.withdraw(charged: charged) }
             throw error
         }
     }
 
-    private func verifyInTurn(_ pair: SignInThrottle.Key, user: String, password: String) async throws -> User? {
-        guard shares.withLock({ $0.take(pair) }) else { throw PasswordHashFault.queueFull.serviceError }
-        defer { shares.withLock { $0.giveBack(pair) } }
-        return try await verify(user: user, password: password)
+    /// Counts the attempt. Throws `too-many-attempts`.
+    private func begin(_ attempt: SignInAttempt) async throws -> SignInCounts.Scope {
+        let now = clock.now
+        // A read first, because who has to wait may come again and again, and must cost no write.
+        let refusal = try await counts.counts(for: attempt).refusal(at: now)
+        let decision: SignInDecision =
+            if let refusal { refusal } else { try await counts.change(attempt, at: now) { $0.begin(at: now) } }
+        switch decision {
+        case .proceed(let charged): return charged
+        case .wait(let seconds, let scope):
+            throw ServiceError(.tooManyAttempts, "too many failed sign-ins \(scope.words)", retryAfter: seconds)
+        }
     }
 
     private func verify(user: String, password: String) async throws -> User? {
         let stored: StoredUser? =
             if let name = UserName(user) { try await users.user(named: name) } else { nil }
         do {
-            let isRight = try await hasher.verify(password, against: stored?.password ?? decoy)
-            return isRight && stored?.password != nil ? stored?.user : nil
-        } catch {
-            throw error.serviceError
+            guard let stored, let hash = stored.password else {
+                _ = try await hasher.verify(password, against: decoy)
+                return nil
+            }
+            let isRight = try await hasher.verify(password, against: hash)
+            if hash.cost != hasher.cost { try await raise(hash, of: stored.user, password: isRight ? password : nil) }
+            return isRight ? stored.user : nil
+        } catch let fault as PasswordHashFault {
+            throw fault.serviceError
+        }
+    }
+
+    /// Replaces a hash of another cost after a right password. After a wrong one (`nil`) it only takes the time that an unknown user
+    /// takes, so that the time of the answer does not tell who exists.
+    private func raise(_ old: PasswordHash, of user: User, password: String?) async throws {
+        guard let password else {
+            _ = try await hasher.verify("", against: decoy)
+            return
+        }
+        // The old hash is as right as before, so nothing here keeps a user out; the next sign-in tries again.
+        guard let new = try? await hasher.hash(password) else { return }
+        _ = try? await users.replaceHash(old, with: new, of: user.id)
+    }
+}
+
+extension SignInCounts.Scope {
+    /// Where the failures were, for the answer.
+    fileprivate var words: String {
+        switch self {
+        case .here: "for this user from here"
+        case .account: "for this user"
+        case .source, .everywhere: "from here"
         }
     }
 }

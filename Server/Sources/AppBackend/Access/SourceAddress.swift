@@ -1,4 +1,4 @@
-/// Where a request came from, reduced to what throttling counts: the first 24 bits of an IPv4 address, the first 56 of an
+/// Where a request came from, reduced to what throttling counts: the first 24 bits of an IPv4 address, the first 64 of an
 /// IPv6 address.
 ///
 /// The caller decides whether a forwarding header may be believed; this only shortens.
@@ -40,7 +40,6 @@ public struct SourceAddress: Hashable, Sendable, CustomStringConvertible {
         }
         groups += tail
         groups += Array(repeating: 0, count: max(0, 4 - groups.count))
-        groups[3] &= 0xFF00
-        return groups.prefix(4).map { String($0, radix: 16) }.joined(separator: ":") + "::/56"
+        return groups.prefix(4).map { String($0, radix: 16) }.joined(separator: ":") + "::/64"
     }
 }

@@ -11,15 +11,22 @@ extension RichPushBackend {
         try await refuseForeignHubRecord(device)
         let change = DeviceChange(device.record)
         let outcome = try await parts.stores.bindings.bind(
-            device, to: principal.userID, with: credential, mark: change.mark, at: parts.clock.now)
+            device, to: principal.userID, with: credential, devices: parts.settings.userDevices, mark: change.mark,
+            at: parts.clock.now)
         if outcome == .credentialReplaced { throw BearerAuthenticator.notValid }
-        guard case .bound(_, let replaced) = outcome else { throw Self.gone }
+        guard case .bound(_, let replaced, let taken) = outcome else { throw Self.gone }
         for record in [device.record] + replaced { bearers.forget(record.text) }
         try await parts.synchronise(device.record, in: change)
         for record in replaced { try await parts.synchronise(record, in: DeviceChange(record, mark: change.mark)) }
         if !replaced.isEmpty {
             parts.logger.notice(
                 "A registration replaced others of the same handle", metadata: ["count": "\(replaced.count)"])
+        }
+        if !taken.isEmpty {
+            parts.logger.notice(
+                "A user registered a device token of another user and took the device over",
+                metadata: ["record": "\(device.record)", "count": "\(taken.count)"]
+            )
         }
         parts.observer?.observed(.registered(device.record, user: principal.name))
     }

@@ -50,12 +50,13 @@ public struct BackendStores: Sendable {
     public var receipts: any ReceiptStore
     public var retention: any RetentionStore
     public var persons: any PersonStore
+    public var signInCounts: any SignInCountStore
 
     /// Creates a set of stores.
     public init(
         users: any UserStore, credentials: any CredentialStore, bindings: any BindingStore, contents: any ContentCatalog,
         notifications: any RichNotificationStore, readMarks: any ReadMarkStore, receipts: any ReceiptStore,
-        retention: any RetentionStore, persons: any PersonStore
+        retention: any RetentionStore, persons: any PersonStore, signInCounts: any SignInCountStore
     ) {
         self.users = users
         self.credentials = credentials
@@ -66,5 +67,6 @@ public struct BackendStores: Sendable {
         self.receipts = receipts
         self.retention = retention
         self.persons = persons
+        self.signInCounts = signInCounts
     }
 }

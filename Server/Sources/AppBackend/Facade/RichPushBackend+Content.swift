@@ -16,9 +16,9 @@ extension RichPushBackend {
         declaredType: String?, fileName: String?, chunks: Chunks, for principal: Principal
     ) async throws -> ContentAnswer where Chunks.Element == [UInt8] {
         try principal.requirePassword(to: "store content")
-        let quota = try await quota(of: principal)
-        let limit = min(parts.settings.contentLimit, quota.left)
-        guard limit > 0 else { throw quota.exceeded(by: "has some too") }
+        let quota = parts.settings.quota
+        let use = try await parts.stores.contents.use(of: principal.userID, at: parts.clock.now)
+        let limit = min(parts.settings.contentLimit, try quota.room(beside: use))
         let upload = try await parts.contentStore.beginUpload(limit: limit)
         do {
             var intake = ContentIntake(
@@ -35,7 +35,7 @@ extension RichPushBackend {
             guard limit < parts.settings.contentLimit else {
                 throw ServiceError(.contentTooLarge, "a content has at most \(limit) bytes")
             }
-            throw quota.exceeded(by: "has more than \(limit) bytes")
+            throw quota.exceeded(beside: use, by: "has more than \(limit) bytes")
         } catch {
             await upload.abort()
             throw error
@@ -104,15 +104,17 @@ extension RichPushBackend {
         let now = parts.clock.now
         let expiry = now + ContentTicket.maximumAge
         let ticket = ContentTicket(
-            user: principal.userID.number, notification: id, variant: variant.rawValue, expiresAt: expiry)
+            user: principal.userID.number, notification: id, variant: variant.rawValue, expiresAt: expiry,
+            credentialVersion: principal.credentialVersion)
         return IssuedTicket(ticket: parts.ticketSigner.sign(ticket, now: now), expiresAt: expiry)
     }
 
     /// The content that a ticket opens. The user's access is checked again. Throws `not-found` for a ticket that is malformed,
-    /// forged, expired, or of another notification or variant.
+    /// forged, expired, older than the user's password, or of another notification or variant.
     public func redeem(ticket: String, for id: RichID, variant: ContentVariant) async throws -> FoundContent {
         guard let claims = parts.ticketSigner.verify(ticket, now: parts.clock.now), claims.notification == id,
-            claims.variant == variant.rawValue, let user = try await parts.stores.users.user(UserID(claims.user))
+            claims.variant == variant.rawValue, let user = try await parts.stores.users.user(UserID(claims.user)),
+            user.credentialVersion == claims.credentialVersion
         else { throw Self.unseen }
         return try await findContent(of: id, variant: variant, for: Principal(user: user))
     }
@@ -128,7 +130,7 @@ extension RichPushBackend {
             id: Hexadecimal.random(byteCount: 16), owner: principal.userID, digest: stored.digest, mediaType: mediaType,
             byteCount: stored.byteCount, fileName: fileName, expiresAt: now + parts.settings.stagedLifetime)
         do {
-            try await parts.stores.contents.stage(record, quota: parts.settings.contentQuota, at: now)
+            try await parts.stores.contents.stage(record, quota: parts.settings.quota, at: now)
         } catch let error as ServiceError where error.code == .quotaExceeded {
             // The bytes are stored already and must not wait for the walk through the store to be found.
             try await parts.stores.contents.noteStrays(among: [stored.digest])
@@ -153,11 +155,6 @@ extension RichPushBackend {
             }
             return record
         }
-    }
-
-    private func quota(of principal: Principal) async throws -> ContentQuota {
-        let used = try await parts.stores.contents.byteCount(of: principal.userID, at: parts.clock.now)
-        return ContentQuota(limit: parts.settings.contentQuota, used: used)
     }
 
     /// Stores bytes that the server made or was given at the start.

@@ -13,11 +13,17 @@ extension RichPushBackend {
         return try await devices(ofUser: isOwn ? principal.name.text : name ?? "")
     }
 
+    /// How many devices that others took over are listed.
+    private static let takenLimit = 20
+
     /// As above, for an operator. Throws `not-found`.
     public func devices(ofUser name: String) async throws -> DeviceList {
         let user = try await user(name)
         let bindings = try await parts.stores.bindings.bindings(of: user.id, since: .last, limit: Self.bindingLimit)
-        return DeviceList(devices: bindings.filter { $0.until == nil }.map { DeviceEntry($0, of: user) })
+        let taken = try await parts.stores.bindings.taken(from: user.id, limit: Self.takenLimit)
+        return DeviceList(
+            devices: bindings.filter { $0.until == nil }.map { DeviceEntry($0, of: user) },
+            takenOver: taken.isEmpty ? nil : taken.map { TakenDevice(id: $0.record, takenAt: $0.at) })
     }
 }
 

@@ -49,6 +49,7 @@ extension RichPushBackend {
             try await recallAll(of: user)
             try await persons.erase(user, at: parts.clock.now)
         }
+        try await parts.stores.signInCounts.forget(account: SignInAttempt.account(of: user.name.text))
         try await BackendSweep(parts: parts, strays: StrayWalk()).removeOrphans()
     }
 

@@ -13,6 +13,7 @@ extension RichPushBackend {
         let key = try repeatKey(
             idempotencyKey, form: "picture", request: SendRequest(message: message), content: nil, thumb: nil)
         if let earlier = try await repeated(key, rule, for: principal) { return earlier }
+        try countSend(of: principal)
         var picture = try await currentDefaultPicture()
         // Each send has its own row for the same stored bytes, so that recalling one touches no other.
         let bytes = StoredBytes(digest: picture.digest, byteCount: picture.byteCount)
@@ -38,6 +39,7 @@ extension RichPushBackend {
         let key = try repeatKey(idempotencyKey, form: "text", request: request, content: nil, thumb: nil)
         if let earlier = try await repeated(key, rule, for: principal) { return earlier }
         try SendRequestCheck(request: SendRequest(message: text), now: parts.clock.now).check()
+        try countSend(of: principal)
         let push = PushTemplate(form: .plain("From \(principal.name): \(text)"), kind: .text)
         try push.checkSize()
         let draft = RichNotificationDraft(
@@ -65,6 +67,7 @@ extension RichPushBackend {
         let draft = try await draft(request, audience: audience, idempotencyKey: idempotencyKey, for: principal)
         if let earlier = try await repeated(draft.repeatKey, rule, for: principal) { return earlier }
         try checked.get()
+        try countSend(of: principal)
         return try await accept(try await withWrittenContent(draft, request, for: principal), rule)
     }
 
@@ -130,6 +133,13 @@ extension SendStatus {
 
 extension RichPushBackend {
     var outbox: Outbox { Outbox(parts: parts) }
+
+    /// Throws `too-many-requests` when the caller has begun as many sends as their role may in a minute. A repeat is no new send.
+    func countSend(of principal: Principal) throws(ServiceError) {
+        let settings = parts.settings
+        let perMinute = principal.role == .user ? settings.userSendsPerMinute : settings.senderSendsPerMinute
+        try sends.take(principal.userID, perMinute: perMinute, at: parts.clock.uptime)
+    }
 
     /// Stores a draft and hands it to the hub.
     func accept(_ draft: RichNotificationDraft, _ rule: AudienceRule) async throws -> SendAnswer {

@@ -5,13 +5,13 @@ import SharedAccess
 
 /// Management of users. The command line and the HTTP layer call these; the latter only for a principal of role `admin`.
 extension RichPushBackend {
-    /// Creates a user. Throws `invalid-field` for a bad name or password (8 to 1,024 bytes), `conflict` for a taken name.
+    /// Creates a user. Throws `invalid-field` for a bad name or a password that `PasswordRule` refuses, `conflict` for a taken name.
     @discardableResult
     public func addUser(name: String, password: String, role: UserRole) async throws -> User {
         guard let userName = UserName(name) else {
             throw ServiceError(.invalidField, "name: a user name has 1 to 64 of A-Z a-z 0-9 _ @ . -")
         }
-        let hash = try await hash(password)
+        let hash = try await hash(password, of: userName)
         do {
             return try await parts.stores.users.create(name: userName, role: role, password: hash, at: parts.clock.now)
         } catch let error as ServiceError where error.code == .conflict {
@@ -20,11 +20,15 @@ extension RichPushBackend {
     }
 
     /// Sets a password; every installation credential of the user is void, and the devices are signed out: their phones could
-    /// not do that any more. Throws `not-found`, and what the hub throws when the password is changed and a device could not be
-    /// signed out; a repeat does the rest.
+    /// not do that any more.
+    ///
+    /// Throws `not-found`; `invalid-field` as `addUser` does; and what the hub throws when the password is changed and a device
+    /// could not be signed out: a repeat does the rest.
     public func setPassword(_ password: String, ofUser name: String) async throws {
         let user = try await user(name)
-        guard try await parts.stores.users.setPassword(try await hash(password), of: user.id) else { throw Self.noUser }
+        guard try await parts.stores.users.setPassword(try await hash(password, of: user.name), of: user.id) else {
+            throw Self.noUser
+        }
         parts.authenticator.forget()
         bearers.forget()
         do { try await signOutDevices(of: user.id) } catch let error as ServiceError {
@@ -78,15 +82,8 @@ extension RichPushBackend {
         return stored.user
     }
 
-    private func hash(_ password: String) async throws -> PasswordHash {
-        let lengths = parts.settings.minimumPasswordLength...BasicCredential.maximumPasswordLength
-        guard lengths.contains(password.utf8.count) else {
-            throw ServiceError(
-                .invalidField, "password: it has \(lengths.lowerBound) to \(lengths.upperBound) bytes of UTF-8")
-        }
-        guard !password.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
-            throw ServiceError(.invalidField, "password: it has no control characters")
-        }
+    private func hash(_ password: String, of user: UserName) async throws -> PasswordHash {
+        try PasswordRule(minimumLength: parts.settings.minimumPasswordLength).check(password, of: user)
         do { return try await parts.hasher.hash(password) } catch { throw error.serviceError }
     }
 }

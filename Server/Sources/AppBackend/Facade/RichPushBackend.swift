@@ -9,6 +9,7 @@ public struct RichPushBackend: Sendable {
     let parts: BackendParts
     let bearers: BearerAuthenticator
     let defaultPicture = DefaultPicture()
+    let sends = SendPace()
 
     /// Creates a backend from its parts.
     public init(parts: BackendParts) {

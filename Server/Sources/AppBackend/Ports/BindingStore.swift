@@ -9,12 +9,13 @@ public protocol BindingStore: Sendable {
     ///   is closed and the record's credential deleted.
     /// - A binding that says the same already stays as it is; another of the same record is closed and a new one begins.
     /// - Every other record with the platform and handle is closed, its credential deleted, with an audit entry.
-    /// - More bindings or tags of one user than `BindingLimits` allows throw `quota-exceeded`, and nothing has changed.
+    /// - More bindings or tags of one user than `BindingLimits` allows throw `quota-exceeded`, and nothing has changed. So does a
+    ///   record that is new to the user when they have `devices` already.
     /// - Where it holds, the change is noted as begun, for the record and for every record that was closed: nobody can die between.
     /// - A credential that is to be issued takes the place of the record's, and must be of the user's password as it is now; one
     ///   that was presented must still be the record's.
     func bind(
-        _ device: BoundDevice, to user: UserID, with credential: BindingCredential, mark: Int64, at now: Timestamp
+        _ device: BoundDevice, to user: UserID, with credential: BindingCredential, devices: Int, mark: Int64, at now: Timestamp
     ) async throws -> BindingOutcome
 
     /// The binding of a record that holds now.
@@ -47,18 +48,42 @@ public protocol BindingStore: Sendable {
     /// Forgets the changes of a record that began before `moment`.
     func endAll(of record: RecordID, begunBefore moment: Timestamp) async throws
 
+    /// Records that other users took over from this one, newest first, at most `limit`, for as long as audit entries are kept.
+    func taken(from user: UserID, limit: Int) async throws -> [TakenRecord]
+
     /// The user's bindings that hold or ended after `mark`, newest first, at most `limit`. With `.last` those that hold.
     func bindings(of user: UserID, since mark: OrderNumber, limit: Int) async throws -> [Binding]
 }
 
+extension BindingStore {
+    /// The same with as many devices as there can be.
+    public func bind(
+        _ device: BoundDevice, to user: UserID, with credential: BindingCredential, mark: Int64, at now: Timestamp
+    ) async throws -> BindingOutcome {
+        try await bind(device, to: user, with: credential, devices: BindingLimits.bindings, mark: mark, at: now)
+    }
+}
+
 /// What became of a request to bind.
 public enum BindingOutcome: Hashable, Sendable {
-    /// It holds. `replaced` are other records of the handle that were closed.
-    case bound(Binding, replaced: [RecordID])
+    /// It holds. `replaced` are other records of the handle that were closed; `taken` are the records that were another user's.
+    case bound(Binding, replaced: [RecordID], taken: [RecordID])
     /// The record belongs to another user on another device.
     case heldByAnother
     /// The presented credential is not the record's any more, or the one to be issued is of an earlier password.
     case credentialReplaced
+}
+
+/// A record that another user took over, by registering the same device token.
+public struct TakenRecord: Hashable, Sendable {
+    public var record: String
+    public var at: Timestamp
+
+    /// Creates one.
+    public init(record: String, at: Timestamp) {
+        self.record = record
+        self.at = at
+    }
 }
 
 /// With which credential a device is bound.

@@ -2,12 +2,12 @@ import RichPushModel
 
 /// Knows which contents exist, whose they are, and when they go. Errors are `ServiceError`.
 public protocol ContentCatalog: Sendable {
-    /// Adds a content that waits to be sent. Throws `quota-exceeded` when the owner's contents, waiting and sent, would have
-    /// more than `quota` bytes; decided in the transaction that adds it, so that two uploads cannot both take the last bytes.
-    func stage(_ content: ContentRecord, quota: Int64, at now: Timestamp) async throws
+    /// Adds a content that waits to be sent. Throws `quota-exceeded` when it does not fit beside the owner's contents,
+    /// waiting and sent; decided in the transaction that adds it, so that two uploads cannot both take the last bytes.
+    func stage(_ content: ContentRecord, quota: ContentQuota, at now: Timestamp) async throws
 
-    /// How many bytes the owner's contents have together, without those that have expired.
-    func byteCount(of owner: UserID, at now: Timestamp) async throws -> Int64
+    /// What the owner's contents take up together, without those that have expired.
+    func use(of owner: UserID, at now: Timestamp) async throws -> ContentUse
 
     /// Adds or replaces a content that stays until it is replaced.
     func keep(_ content: ContentRecord, at now: Timestamp) async throws

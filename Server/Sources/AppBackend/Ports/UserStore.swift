@@ -17,6 +17,10 @@ public protocol UserStore: Sendable {
     /// transaction. Whether there was such a user.
     func setPassword(_ password: PasswordHash, of id: UserID) async throws -> Bool
 
+    /// Replaces the hash of a password by another of the same password, if it is stored still. Sessions and the credential version
+    /// stay. Whether it was.
+    func replaceHash(_ old: PasswordHash, with new: PasswordHash, of id: UserID) async throws -> Bool
+
     /// Replaces the role. Whether there was such a user.
     func setRole(_ role: UserRole, of id: UserID) async throws -> Bool
 

@@ -23,6 +23,7 @@ extension RichPushBackend {
             form: .alert(.init(words: neutral, sound: "default", thread: request.thread), wakes: false), kind: .text,
             subject: sender.name)
         try push.checkSize()
+        try countSend(of: principal)
         let draft = RichNotificationDraft(
             sender: principal.userID, senderName: principal.name, kind: .text, style: .alert,
             words: NotificationWords(title: principal.name.text, message: reply.text), audience: audience, push: push,

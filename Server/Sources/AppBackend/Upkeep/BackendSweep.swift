@@ -53,6 +53,7 @@ struct BackendSweep {
             { try await stores.contents.removeExpired(before: now, limit: $0) },
             { try await endExpired(before: now, limit: $0) },
             { try await stores.notifications.removeRepeatKeys(before: now - settings.repeatKeyLifetime, limit: $0) },
+            { try await stores.signInCounts.removeIdle(before: now, limit: $0) },
         ]
     }
 

@@ -14,6 +14,10 @@ public struct BackendHTTPOptions: Sendable {
     /// Whether an address is that of a proxy whose `X-Forwarded-For` is believed.
     public var isTrustedProxy: @Sendable (String) -> Bool
 
+    /// Is called when a request that came over a peer that is no trusted proxy says for whom it was forwarded. With the peer's address,
+    /// and more than once.
+    public var onUntrustedForwarding: @Sendable (String) -> Void
+
     /// The largest body that makes sense when a content has at most `contentLimit` bytes: content and thumb in one form, with
     /// room for the words. Each of the two is held to its own limit before the body comes to this one.
     public static func bodyLimit(contentLimit: Int64) -> Int {
@@ -23,12 +27,14 @@ public struct BackendHTTPOptions: Sendable {
     /// Creates options.
     public init(
         clock: any ServiceClock = .system, uploadDeadline: Duration = .seconds(600), requestLimit: Int = 2_000,
-        json: JSONLimits = JSONLimits(), isTrustedProxy: @escaping @Sendable (String) -> Bool = { _ in false }
+        json: JSONLimits = JSONLimits(), isTrustedProxy: @escaping @Sendable (String) -> Bool = { _ in false },
+        onUntrustedForwarding: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         self.clock = clock
         self.uploadDeadline = uploadDeadline
         self.requestLimit = requestLimit
         self.json = json
         self.isTrustedProxy = isTrustedProxy
+        self.onUntrustedForwarding = onUntrustedForwarding
     }
 }

@@ -61,14 +61,7 @@ public struct BackendRoutes: Sendable {
     private func source(of request: Request, context: ServiceRequestContext) -> SourceAddress {
         guard let peer = context.remoteAddress else { return .local }
         let forwarded = request.headers[values: .forwardedFor]
+        if CallerAddress.isForwarded(request.headers), !options.isTrustedProxy(peer) { options.onUntrustedForwarding(peer) }
         return SourceAddress(CallerAddress.of(peer: peer, forwarded: forwarded, isTrustedProxy: options.isTrustedProxy))
     }
-}
-
-extension HTTPField.Name {
-    /// `X-Forwarded-For`, as proxies write it.
-    fileprivate static let forwardedFor: HTTPField.Name = {
-        guard let name = HTTPField.Name("X-Forwarded-For") else { preconditionFailure("a valid name") }
-        return name
-    }()
 }

@@ -20,7 +20,8 @@ extension Settings {
                     key: SecretText(folder.signingKeyPEM)),
                 host: "127.0.0.1", port: apnsPort, trustRootsPath: folder.authorityPath),
             notifications: Notifications(
-                hubName: "demo", protectedTagPrefixes: ["username:"], neutralText: "You have a new message",
+                hubName: "demo", protectedTagPrefixes: BackendSettings().protectedTagPrefixes,
+                neutralText: "You have a new message",
                 defaultPicturePath: nil),
             pushDeadline: .seconds(10), shutdownDeadline: .seconds(5))
     }

@@ -7,6 +7,8 @@ public enum Doctor {
         guard let settings = result.settings else { return [settingsCheck(result)] }
         return [
             settingsCheck(result), dataDirectoryCheck(settings), diskCheck(settings), portCheck(settings),
+            warningCheck("proxy in front", good: "every caller has an address of its own") { StartWarning.proxy(settings) },
+            warningCheck("permissions", good: "data and keys are the server's alone") { StartWarning.permissions(settings) },
             publicURLCheck(settings), apnsCheck(settings),
             asksAPNs ? credentialTrial(settings) : credentialCheck(settings), databaseFileCheck(settings),
             databaseCheck(settings), databaseSafetyCheck(settings),
@@ -22,6 +24,17 @@ public enum Doctor {
                 return .bad("they have problems:\(list)", mend: "see Documentation/Settings.md")
             }
             return .good("\(result.report.changedCount) differ from their defaults; file: \(result.report.file ?? "none")")
+        }
+    }
+
+    /// What a start warns of.
+    private static func warningCheck(
+        _ name: String, good: String, _ look: @escaping @Sendable () -> [StartWarning]
+    ) -> DoctorCheck {
+        DoctorCheck(name) {
+            let all = look()
+            guard !all.isEmpty else { return .good(good) }
+            return .notice(all.map(\.found).joined(separator: "; "), mend: all.map(\.advice).joined(separator: "; "))
         }
     }
 

@@ -4,6 +4,7 @@ import HTTPService
 import Metrics
 import PushHub
 import RichPushModel
+import SharedAccess
 
 /// What a composition may add to a node beyond its settings. `serve` uses the defaults; the demo and tests do not.
 public struct NodeOptions: Sendable {
@@ -28,6 +29,8 @@ public struct NodeOptions: Sendable {
     public var addRoutes: @Sendable (ServiceRouter) -> Void
     /// How often the queue is looked at when nobody calls; absent means as usual.
     var pollInterval: Duration?
+    /// What new password hashes cost; tests take less than the standard.
+    package var passwordCost: PasswordHash.Cost = .standard
     /// What the page at `/` names first.
     var links: [StartPage.Link] = []
 

@@ -25,6 +25,7 @@ public enum NodeService {
         let metrics = Observability.startMetrics()
         let manager = ServiceManager(environment: ProcessInfo.processInfo.environment)
         let starting = ListenerCount(settings.listening.listenerCount)
+        StartWarning.log(settings, to: logger)
         var options = NodeOptions()
         options.onListening = { listener, port in
             report(listener, port, settings, logger, announce)

@@ -90,6 +90,7 @@ extension ServerNode {
         backend.pixelLimit = settings.contentPixels
         backend.contentQuota = settings.contentQuota
         backend.retention = settings.retention
+        settings.users.apply(to: &backend)
         backend.protectedTagPrefixes = settings.notifications.protectedTagPrefixes
         backend.neutralText = settings.notifications.neutralText
         return backend
@@ -117,7 +118,7 @@ extension ServerNode {
         _ environments: (@Sendable () async -> [String]?)?, _ logger: Logger
     ) async throws -> RichPushBackend {
         let stores = storage.backendStores
-        let hasher = PasswordHasher()
+        let hasher = PasswordHasher(cost: options.passwordCost)
         return RichPushBackend(
             parts: BackendParts(
                 settings: backendSettings(settings), clock: options.clock, hub: hub, stores: stores,
@@ -145,7 +146,8 @@ extension ServerNode {
     ) async throws -> any UserAuthenticator {
         switch options.signIn {
         case .passwords:
-            return try await PasswordAuthenticator(users: stores.users, hasher: hasher, clock: options.clock)
+            return try await PasswordAuthenticator(
+                users: stores.users, counts: stores.signInCounts, hasher: hasher, clock: options.clock)
         case .nameIsPassword:
             guard AddressRange.isLoopback(host: settings.listening.address.host) else {
                 throw ServiceError(.notReady, "names as passwords are for a node that listens on this machine only")

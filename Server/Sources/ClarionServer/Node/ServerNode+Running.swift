@@ -141,9 +141,11 @@ extension ServerNode {
             return router
         }
         let proxies = settings.listening.trustedProxies
+        let warning = ProxyWarning(logger: logger)
         let backendOptions = BackendHTTPOptions(
             clock: options.clock, requestLimit: settings.listening.requestLimit,
-            isTrustedProxy: { address in proxies.contains { $0.contains(address) } })
+            isTrustedProxy: { address in proxies.contains { $0.contains(address) } },
+            onUntrustedForwarding: { warning.forwarded(by: $0) })
         BackendRoutes(backend: backend, options: backendOptions).addRoutes(to: router)
         ErrorReferenceRoute().addRoutes(to: router)
         OutcomeReferenceRoute().addRoutes(to: router)

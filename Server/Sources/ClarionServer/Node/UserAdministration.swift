@@ -8,6 +8,8 @@ import SharedAccess
 /// What the operator does with users, straight on the database, whether or not a server runs on it.
 public struct UserAdministration: Sendable {
     private let settings: Settings
+    /// What new password hashes cost; tests take less than the standard.
+    package var passwordCost: PasswordHash.Cost = .standard
 
     /// Works on the data directory of these settings.
     public init(settings: Settings) { self.settings = settings }
@@ -31,9 +33,9 @@ public struct UserAdministration: Sendable {
         }
     }
 
-    /// The devices on which a user is signed in, the newest first. Throws `notFound`.
-    public func devices(of name: UserName) async throws -> [DeviceEntry] {
-        try await withBackend { try await $0.devices(ofUser: name.text).devices }
+    /// The devices on which a user is signed in, and those that others took over, the newest first. Throws `notFound`.
+    public func devices(of name: UserName) async throws -> DeviceList {
+        try await withBackend { try await $0.devices(ofUser: name.text) }
     }
 
     /// Sets a new password, which ends the user's sessions on every device. Throws `notFound`.
@@ -71,14 +73,15 @@ public struct UserAdministration: Sendable {
         let logger = Logger(label: "clarion", factory: { _ in SwiftLogNoOpLogHandler() })
         return try await NodeStorage.during(command: settings) { storage in
             let stores = storage.backendStores
-            let hasher = PasswordHasher()
+            let hasher = PasswordHasher(cost: passwordCost)
             let hub = NotificationHub(id: storage.hub, stores: storage.hubStores, clock: storage.clock, logger: logger)
             return try await body(
                 RichPushBackend(
                     parts: BackendParts(
                         settings: ServerNode.backendSettings(settings), clock: storage.clock, hub: hub, stores: stores,
                         contentStore: storage.contents.store,
-                        authenticator: try await PasswordAuthenticator(users: stores.users, hasher: hasher, clock: storage.clock),
+                        authenticator: try await PasswordAuthenticator(
+                            users: stores.users, counts: stores.signInCounts, hasher: hasher, clock: storage.clock),
                         hasher: hasher, logger: logger)))
         }
     }

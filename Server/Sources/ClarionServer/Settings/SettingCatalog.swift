@@ -1,4 +1,5 @@
 import APNsProtocol
+import AppBackend
 import PostgresDatabase
 import PushHub
 
@@ -102,8 +103,8 @@ enum SettingCatalog {
     static let trustedProxies = Setting(
         "trusted-proxies", .list(.addressRange), default: [], in: .listening,
         """
-        The addresses whose X-Forwarded-For is believed when sign-in failures are counted. Empty means that nobody's is, so that \
-        no caller can blame another.
+        The addresses whose X-Forwarded-For is believed when sign-in failures are counted. Empty means that the header is ignored: no \
+        caller can blame another, and behind a proxy all callers count as one network.
         """)
 
     static let tlsListenHost = Setting(
@@ -237,10 +238,10 @@ enum SettingCatalog {
         "The certificates (PEM) that vouch for the hub elsewhere besides the system's. A development node writes its own beside its data."
     )
     static let protectedTagPrefixes = Setting(
-        "protected-tag-prefixes", .list(.tagPrefix), default: ["username:"], in: .notifications,
+        "protected-tag-prefixes", .list(.tagPrefix), default: BackendSettings().protectedTagPrefixes, in: .notifications,
         """
-        Tags with these beginnings are set by the server alone, from the signed-in user. username: is always among them, because \
-        access to content rests on it.
+        Tags with these beginnings are set by the server alone, or with a hub key that may: no user can give them to a device. Any other \
+        tag is open to every user. username: is always among them, because access to content rests on it.
         """)
     static let neutralText = Setting(
         "neutral-text", .text(limit: 200), default: "You have a new message", in: .notifications,
@@ -285,5 +286,5 @@ enum SettingCatalog {
             remoteHubConnectionString.declaration, remoteHubName.declaration, remoteHubTrustRootsPath.declaration,
             protectedTagPrefixes.declaration,
             neutralText.declaration, defaultPicturePath.declaration,
-        ] + hubLimits + [pushDeadline.declaration, shutdownDeadline.declaration]
+        ] + users + hubLimits + [pushDeadline.declaration, shutdownDeadline.declaration]
 }

@@ -38,6 +38,7 @@ enum SettingSection: String, CaseIterable, Sendable {
     case logging = "Logging"
     case apns = "Apple's push service"
     case notifications = "Notifications"
+    case users = "Users"
     case hubLimits = "Limits of the hub protocol"
     case endings = "Deadlines"
 }

@@ -48,6 +48,6 @@ extension Settings.Credential {
             ?? path.flatMap { resolver.readText($0, for: SettingCatalog.apnsKeyPath) }.map(SecretText.init)
             .map { resolver.checkAPNsKey($0, for: SettingCatalog.apnsKeyPath) }
         guard let topic, let teamID, let keyID, let found else { return nil }
-        self.init(teamID: teamID, keyID: keyID, topic: topic, key: found)
+        self.init(teamID: teamID, keyID: keyID, topic: topic, key: found, keyPath: path)
     }
 }

@@ -31,6 +31,7 @@ extension Settings {
         apns = APNs(from: &resolver)
         notifications = Notifications(from: &resolver)
         hubBounds = HubBounds(from: &resolver)
+        users = UserBounds(from: &resolver)
         remoteHub = RemoteHub(from: &resolver)
         pushDeadline = resolver.value(SettingCatalog.pushDeadline)
         shutdownDeadline = resolver.value(SettingCatalog.shutdownDeadline)

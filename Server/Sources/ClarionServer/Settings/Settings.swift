@@ -32,6 +32,7 @@ public struct Settings: Hashable, Sendable {
     public var apns: APNs
     public var notifications: Notifications
     public var hubBounds = HubBounds()
+    public var users = UserBounds()
     /// The hub that the app backend sends through in place of this node's own; absent means this node's.
     public var remoteHub: RemoteHub?
     /// How long one push may take.
@@ -134,6 +135,8 @@ public struct Settings: Hashable, Sendable {
         public var topic: String
         /// The text of the `.p8`.
         public var key: SecretText
+        /// Where the `.p8` lies; absent when its text was given.
+        public var keyPath: String?
     }
 
     /// A hub elsewhere.

@@ -8,7 +8,7 @@ extension BackendStores {
             bindings: SQLBindingStore(database, app: app), contents: SQLContentCatalog(database, app: app),
             notifications: SQLRichNotificationStore(database, app: app), readMarks: SQLReadMarkStore(database, app: app),
             receipts: SQLReceiptStore(database, app: app), retention: SQLRetentionStore(database, app: app),
-            persons: SQLPersonStore(database, app: app))
+            persons: SQLPersonStore(database, app: app), signInCounts: SQLSignInCountStore(database, app: app))
     }
 }
 
@@ -17,5 +17,5 @@ extension SQLStatement {
     static let allOfBackend =
         BackendRows.all + SQLUserStore.all + SQLCredentialStore.all + SQLBindingStore.all + SQLContentCatalog.all
         + SQLRichNotificationStore.all + SQLReadMarkStore.all + SQLReceiptStore.all + SQLRetentionStore.all
-        + SQLPersonStore.all
+        + SQLPersonStore.all + SQLSignInCountStore.all
 }

@@ -14,6 +14,14 @@ extension SQLBindingStore {
         }
     }
 
+    /// Throws `quota-exceeded` when the user is signed in on `devices` already.
+    static func requirePlace(of user: UserID, devices: Int, _ app: AppID, _ connection: any SQLConnection) throws {
+        guard try count(countDevices, of: user, app, limit: devices, connection) < devices else {
+            throw ServiceError(
+                .quotaExceeded, "your account is signed in on \(devices) devices, and no more may be; sign one out")
+        }
+    }
+
     /// Adds the tags of a binding that was just inserted. Throws `quota-exceeded` when they are too many even without those that
     /// open nothing.
     static func remember(
@@ -60,10 +68,15 @@ extension SQLBindingStore {
         return Int(try connection.row(statement, values)?.integer(0) ?? 0)
     }
 
-    static let limitStatements = [countBindings, countTags, selectIdleTags, selectClosedSince]
+    static let limitStatements = [countBindings, countDevices, countTags, selectIdleTags, selectClosedSince]
 
     private static let countBindings = SQLStatement(
         "SELECT COUNT(*) FROM (SELECT binding_id FROM bindings WHERE app_id = $1 AND user_id = $2 LIMIT $3) AS remembered")
+    private static let countDevices = SQLStatement(
+        """
+        SELECT COUNT(*) FROM (
+            SELECT binding_id FROM bindings WHERE app_id = $1 AND user_id = $2 AND until_at IS NULL LIMIT $3) AS held
+        """)
     private static let countTags = SQLStatement(
         "SELECT COUNT(*) FROM (SELECT audience_key FROM user_tags WHERE app_id = $1 AND user_id = $2 LIMIT $3) AS remembered")
     private static let selectClosedSince = SQLStatement(

@@ -14,7 +14,7 @@ public struct SQLBindingStore: BindingStore {
     }
 
     public func bind(
-        _ device: BoundDevice, to user: UserID, with credential: BindingCredential, mark: Int64, at now: Timestamp
+        _ device: BoundDevice, to user: UserID, with credential: BindingCredential, devices: Int, mark: Int64, at now: Timestamp
     ) async throws -> BindingOutcome {
         try await database.writing { [app] connection in
             try BackendRows.requireUser(user, app, connection)
@@ -28,8 +28,8 @@ public struct SQLBindingStore: BindingStore {
             {
                 return .credentialReplaced
             }
-            let outcome = try Self.bind(device, to: user, app, at: now, connection)
-            guard case .bound(_, let replaced) = outcome else { return outcome }
+            let outcome = try Self.bind(device, to: user, devices: devices, app, at: now, connection)
+            guard case .bound(_, let replaced, _) = outcome else { return outcome }
             if case .issue(let issued) = credential { try SQLCredentialStore.issue(issued, app, connection) }
             for record in [device.record] + replaced {
                 try Self.begin(DeviceChange(record, mark: mark), app, at: now, connection)
@@ -39,7 +39,7 @@ public struct SQLBindingStore: BindingStore {
     }
 
     private static func bind(
-        _ device: BoundDevice, to user: UserID, _ app: AppID, at now: Timestamp, _ connection: any SQLConnection
+        _ device: BoundDevice, to user: UserID, devices: Int, _ app: AppID, at now: Timestamp, _ connection: any SQLConnection
     ) throws -> BindingOutcome {
         let old = try current(device.record, app, connection)
         if let old, old.user != user {
@@ -48,15 +48,18 @@ public struct SQLBindingStore: BindingStore {
             }
             try handOver(old, to: user, app, at: now, connection)
         }
-        let replaced = try closeOthers(of: device, user, app, at: now, connection)
+        let others = try closeOthers(of: device, user, app, at: now, connection)
+        let replaced = others.map(\.device.record)
+        let taken = ([old].compactMap(\.self) + others).filter { $0.user != user }.map(\.device.record)
         if let old, old.user == user, old.device.isRegistered(as: device) {
-            return .bound(try note(device.facts, of: old, app, connection), replaced: replaced)
+            return .bound(try note(device.facts, of: old, app, connection), replaced: replaced, taken: taken)
         }
+        if old?.user != user { try requirePlace(of: user, devices: devices, app, connection) }
         if let old { try close(old, app, at: now, connection) }
         try requireRoom(of: user, app, connection)
         let binding = try insert(device, of: user, app, at: now, connection)
         try remember(device.matchingTags, of: user, app, at: now, connection)
-        return .bound(binding, replaced: replaced)
+        return .bound(binding, replaced: replaced, taken: taken)
     }
 
     /// What a device tells of itself is news of the same binding.
@@ -128,6 +131,14 @@ public struct SQLBindingStore: BindingStore {
         try await database.reading { [app] in try Self.bindings(of: user, since: mark, limit: limit, app, $0) }
     }
 
+    public func taken(from user: UserID, limit: Int) async throws -> [TakenRecord] {
+        try await database.reading { [app] connection in
+            try connection.rows(
+                Self.selectTaken, [.integer(app.number), .integer(user.number), .integer(Int64(limit))]
+            ).map { TakenRecord(record: try $0.text(0), at: Timestamp(milliseconds: try $0.integer(1))) }
+        }
+    }
+
     static func bindings(
         of user: UserID, since mark: OrderNumber, limit: Int, _ app: AppID, _ connection: any SQLConnection
     ) throws -> [Binding] {
@@ -178,7 +189,7 @@ extension SQLBindingStore {
 
     private static func closeOthers(
         of device: BoundDevice, _ user: UserID, _ app: AppID, at now: Timestamp, _ connection: any SQLConnection
-    ) throws -> [RecordID] {
+    ) throws -> [Binding] {
         let others = try others(of: device, app, connection)
         for other in others {
             let record = other.device.record.text
@@ -187,7 +198,7 @@ extension SQLBindingStore {
             try BackendRows.audit(
                 "registration-replaced", user: user, other: other.user, record: record, app: app, at: now, connection)
         }
-        return others.map(\.device.record)
+        return others
     }
 
     private static func others(
@@ -246,7 +257,7 @@ extension SQLBindingStore {
             selectCurrent, selectLast, selectOthers, selectSharers, selectSince, selectHeld, selectAll, selectTags, insertOne,
             insertTag,
             deleteTag,
-            setFacts, closeOne,
+            setFacts, closeOne, selectTaken,
         ]
 
     static let columns =
@@ -287,6 +298,12 @@ extension SQLBindingStore {
             """)
     static let insertTag = SQLStatement(
         "INSERT INTO user_tags (app_id, user_id, audience_key) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING")
+    private static let selectTaken = SQLStatement(
+        """
+        SELECT record_id, happened_at FROM backend_audit
+        WHERE app_id = $1 AND other_user_id = $2 AND user_id <> $2 AND record_id IS NOT NULL
+            AND event IN ('device-handed-over', 'registration-replaced') ORDER BY entry_id DESC LIMIT $3
+        """)
     private static let setFacts = SQLStatement(
         "UPDATE bindings SET facts = $1 WHERE app_id = $2 AND binding_id = $3")
     private static let closeOne = SQLStatement(

@@ -13,21 +13,18 @@ public struct SQLContentCatalog: ContentCatalog {
         self.app = app
     }
 
-    public func stage(_ content: ContentRecord, quota: Int64, at now: Timestamp) async throws {
+    public func stage(_ content: ContentRecord, quota: ContentQuota, at now: Timestamp) async throws {
         try await database.writing { [app] connection in
             try BackendRows.requireUser(content.owner, app, connection)
             // The counter's row orders uploads at the same moment, on engines with many writers too.
             _ = try BackendRows.next(.content, of: app, connection)
-            let used = try Self.byteCount(of: content.owner, app, at: now, connection)
-            guard used + content.byteCount <= quota else {
-                throw ContentQuota(limit: quota, used: used).exceeded(by: "has \(content.byteCount) bytes")
-            }
+            try quota.check(content.byteCount, beside: try Self.use(of: content.owner, app, at: now, connection))
             try connection.run(Self.upsert, Self.values(content, app, now))
         }
     }
 
-    public func byteCount(of owner: UserID, at now: Timestamp) async throws -> Int64 {
-        try await database.reading { [app] in try Self.byteCount(of: owner, app, at: now, $0) }
+    public func use(of owner: UserID, at now: Timestamp) async throws -> ContentUse {
+        try await database.reading { [app] in try Self.use(of: owner, app, at: now, $0) }
     }
 
     public func keep(_ content: ContentRecord, at now: Timestamp) async throws {
@@ -92,11 +89,12 @@ extension SQLContentCatalog {
         try connection.run(insertOrphan, [.text(try row.text(1))])
     }
 
-    private static func byteCount(
+    private static func use(
         of owner: UserID, _ app: AppID, at now: Timestamp, _ connection: any SQLConnection
-    ) throws -> Int64 {
+    ) throws -> ContentUse {
         let values: [SQLValue] = [.integer(app.number), .integer(owner.number), .integer(now.milliseconds)]
-        return try connection.row(sumOfBytes, values)?.integer(0) ?? 0
+        let bytes = try connection.row(sumOfBytes, values + [.integer(ContentQuota.smallest)])?.integer(0) ?? 0
+        return ContentUse(bytes: bytes, waiting: Int(try connection.row(countWaiting, values)?.integer(0) ?? 0))
     }
 
     private static func values(_ content: ContentRecord, _ app: AppID, _ now: Timestamp) -> [SQLValue] {
@@ -108,16 +106,17 @@ extension SQLContentCatalog {
     }
 
     static let all = [
-        sumOfBytes, upsert, select, selectDigest, selectExpired, delete, insertOrphan, selectByDigest,
+        sumOfBytes, countWaiting, upsert, select, selectDigest, selectExpired, delete, insertOrphan, selectByDigest,
         selectOrphans, deleteOrphan,
     ]
 
-    /// Answered from the index alone.
     private static let sumOfBytes = SQLStatement(
         """
-        SELECT CAST(COALESCE(SUM(byte_count), 0) AS BIGINT) FROM contents
+        SELECT CAST(COALESCE(SUM(CASE WHEN byte_count < $4 THEN $4 ELSE byte_count END), 0) AS BIGINT) FROM contents
         WHERE app_id = $1 AND owner_id = $2 AND (expires_at IS NULL OR expires_at > $3)
         """)
+    private static let countWaiting = SQLStatement(
+        "SELECT COUNT(*) FROM contents WHERE app_id = $1 AND owner_id = $2 AND expires_at > $3")
     private static let upsert = SQLStatement(
         """
         INSERT INTO contents

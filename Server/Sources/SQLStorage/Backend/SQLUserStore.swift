@@ -52,6 +52,13 @@ public struct SQLUserStore: UserStore {
         }
     }
 
+    public func replaceHash(_ old: PasswordHash, with new: PasswordHash, of id: UserID) async throws -> Bool {
+        try await database.writing { [app] connection in
+            try connection.run(
+                Self.replaceHash, [.text(new.stored), .integer(app.number), .integer(id.number), .text(old.stored)]) > 0
+        }
+    }
+
     public func setRole(_ role: UserRole, of id: UserID) async throws -> Bool {
         try await database.writing { [app] connection in
             try connection.run(Self.updateRole, [.text(role.rawValue), .integer(app.number), .integer(id.number)]) > 0
@@ -95,7 +102,7 @@ extension SQLUserStore {
             order: OrderNumber(try row.integer(5)), credentialVersion: try row.integer(4))
     }
 
-    static let all = [insert, selectByName, selectByID, updatePassword, updateRole, list, delete]
+    static let all = [insert, selectByName, selectByID, updatePassword, replaceHash, updateRole, list, delete]
 
     private static let insert = SQLStatement(
         composed: """
@@ -114,6 +121,8 @@ extension SQLUserStore {
         UPDATE users SET password_hash = $1, credential_version = credential_version + 1
         WHERE app_id = $2 AND user_id = $3
         """)
+    private static let replaceHash = SQLStatement(
+        "UPDATE users SET password_hash = $1 WHERE app_id = $2 AND user_id = $3 AND password_hash = $4")
     private static let updateRole = SQLStatement("UPDATE users SET role = $1 WHERE app_id = $2 AND user_id = $3")
     private static let list = SQLStatement(
         """

@@ -22,5 +22,7 @@ extension Migration {
         .orderNumbers,
         .accessOrder,
         .failures,
+        .signInCounts,
+        .auditIndex,
     ]
 }

@@ -125,8 +125,11 @@ public struct BackendSequence {
         switch number(0...3) {
         case 0: try await note("keep") { try await stores.contents.keep(content, at: now) }
         case 1: try await note("content") { try await stores.contents.content(content.id, at: now) as Any }
-        case 2: try await note("bytes") { try await stores.contents.byteCount(of: user.id, at: now) }
-        default: try await note("stage") { try await stores.contents.stage(content, quota: 100, at: now) }
+        case 2: try await note("bytes") { try await stores.contents.use(of: user.id, at: now) }
+        default:
+            try await note("stage") {
+                try await stores.contents.stage(content, quota: ContentQuota(bytes: 3 * ContentQuota.smallest), at: now)
+            }
         }
     }
 

@@ -5,5 +5,5 @@ public enum BackendStorePromises {
     /// Every promise.
     public static let all: [StoragePromise<BackendStores>] =
         UserStorePromises.all + BindingStorePromises.all + ContentCatalogPromises.all + NotificationStorePromises.all
-        + ReadingStorePromises.all
+        + ReadingStorePromises.all + SignInCountPromises.all
 }

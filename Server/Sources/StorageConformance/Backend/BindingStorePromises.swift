@@ -22,7 +22,7 @@ public enum BindingStorePromises {
         in stores: BackendStores, at now: Timestamp = Sample.start
     ) async throws -> (binding: Binding, replaced: [RecordID]) {
         guard
-            case .bound(let binding, let replaced) = try await stores.bindings.bind(
+            case .bound(let binding, let replaced, _) = try await stores.bindings.bind(
                 device, to: user.id, with: credential, mark: mark, at: now)
         else { throw Sample.Unexpected(what: "the device was not bound") }
         return (binding, replaced)

@@ -7,11 +7,13 @@ import Testing
 public enum ContentCatalogPromises {
     /// Every promise.
     public static let all: [StoragePromise<BackendStores>] = [
-        keepsContents, hasAQuota, quotaHoldsForMany, keepReplaces, removesWhatExpired, orphansGoInPages, adoptsOrphans,
+        keepsContents, hasAQuota, countsSmallFiles, quotaHoldsForMany, keepReplaces, removesWhatExpired, orphansGoInPages,
+        adoptsOrphans,
     ]
 
     private typealias Sample = BackendSample
-    private static let room: Int64 = 1 << 40
+    private static let room = ContentQuota(bytes: 1 << 40)
+    private static let block = ContentQuota.smallest
 
     private static let keepsContents = StoragePromise<BackendStores>(
         "a content comes back as stored, until the moment at which it expires"
@@ -35,7 +37,8 @@ public enum ContentCatalogPromises {
         let (ada, bob) = (try await Sample.user("ada", in: stores), try await Sample.user("bob", in: stores))
         func stage(_ id: String, _ bytes: Int64, _ user: User, at seconds: Int64 = 0) async throws {
             try await stores.contents.stage(
-                try Sample.content(id, of: user, bytes: bytes, expires: Sample.time(100)), quota: 100, at: Sample.time(seconds))
+                try Sample.content(id, of: user, bytes: bytes * block, expires: Sample.time(100)),
+                quota: ContentQuota(bytes: 100 * block, waiting: 3), at: Sample.time(seconds))
         }
         try await stage("a", 60, ada)
         try await stage("b", 100, bob)
@@ -43,10 +46,30 @@ public enum ContentCatalogPromises {
         #expect(error?.code == .quotaExceeded)
         #expect(try await stores.contents.content("c", at: Sample.start) == nil)
         try await stage("d", 40, ada)
-        #expect(try await stores.contents.byteCount(of: ada.id, at: Sample.start) == 100)
-        #expect(try await stores.contents.byteCount(of: ada.id, at: Sample.time(100)) == 0)
+        #expect(try await stores.contents.use(of: ada.id, at: Sample.start) == ContentUse(bytes: 100 * block, waiting: 2))
+        #expect(try await stores.contents.use(of: ada.id, at: Sample.time(100)) == ContentUse(bytes: 0, waiting: 0))
         try await stage("e", 100, ada, at: 100)
-        #expect(try await stores.contents.byteCount(of: UserID(99), at: Sample.start) == 0)
+        #expect(try await stores.contents.use(of: UserID(99), at: Sample.start) == ContentUse(bytes: 0, waiting: 0))
+    }
+
+    private static let countsSmallFiles = StoragePromise<BackendStores>(
+        "a small content counts a block, and only so many contents wait at once"
+    ) { stores in
+        let ada = try await Sample.user("ada", in: stores)
+        func stage(_ id: String, _ quota: ContentQuota, at seconds: Int64 = 0) async -> ServiceErrorCode? {
+            do {
+                let content = try Sample.content(id, of: ada, bytes: 20, expires: Sample.time(100))
+                try await stores.contents.stage(content, quota: quota, at: Sample.time(seconds))
+                return nil
+            } catch { return (error as? ServiceError)?.code }
+        }
+        let blocks = ContentQuota(bytes: 2 * block)
+        #expect(await stage("a", blocks) == nil)
+        #expect(await stage("b", blocks) == nil)
+        #expect(await stage("c", blocks) == .quotaExceeded, "two files of 20 bytes fill two blocks")
+        #expect(await stage("c", ContentQuota(bytes: 1 << 30, waiting: 2)) == .quotaExceeded)
+        #expect(await stage("c", ContentQuota(bytes: 1 << 30, waiting: 3)) == nil)
+        #expect(await stage("d", ContentQuota(bytes: block, waiting: 1), at: 100) == nil, "what expired waits no more")
     }
 
     private static let quotaHoldsForMany = StoragePromise<BackendStores>("of many uploads at once no more get in than fit") {
@@ -56,8 +79,8 @@ public enum ContentCatalogPromises {
             for number in 0..<10 {
                 group.addTask {
                     do {
-                        let content = try Sample.content("c\(number)", of: ada, bytes: 30)
-                        try await stores.contents.stage(content, quota: 100, at: Sample.start)
+                        let content = try Sample.content("c\(number)", of: ada, bytes: 30 * block)
+                        try await stores.contents.stage(content, quota: ContentQuota(bytes: 100 * block), at: Sample.start)
                         return true
                     } catch { return false }
                 }
@@ -65,7 +88,7 @@ public enum ContentCatalogPromises {
             return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
         }
         #expect(taken == 3)
-        #expect(try await stores.contents.byteCount(of: ada.id, at: Sample.start) == 90)
+        #expect(try await stores.contents.use(of: ada.id, at: Sample.start) == ContentUse(bytes: 90 * block, waiting: 3))
     }
 
     private static let keepReplaces = StoragePromise<BackendStores>(

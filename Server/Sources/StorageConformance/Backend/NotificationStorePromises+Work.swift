@@ -60,7 +60,7 @@ extension NotificationStorePromises {
         "one that completed has no work left and stays; one that was refused is found by nobody and lets go of its content"
     ) { stores in
         let ada = try await Sample.user("ada", in: stores)
-        try await stores.contents.stage(try Sample.content("c", of: ada), quota: 1000, at: Sample.start)
+        try await stores.contents.stage(try Sample.content("c", of: ada), quota: ContentQuota(bytes: 1 << 20), at: Sample.start)
         _ = try await Sample.send(try Sample.draft(from: ada, to: "a"), in: stores)
         _ = try await Sample.send(try Sample.draft(from: ada, to: "a", content: "c"), in: stores)
         #expect(try await stores.notifications.markSent(id(1), trackingID: NotificationID(), check: Sample.time(1)))

@@ -21,7 +21,7 @@ public enum NotificationStorePromises {
     ) { stores in
         let ada = try await Sample.user("ada", in: stores)
         let content = try Sample.content("c", of: ada)
-        try await stores.contents.stage(content, quota: 1000, at: Sample.start)
+        try await stores.contents.stage(content, quota: ContentQuota(bytes: 1 << 20), at: Sample.start)
         let draft = try Sample.draft(from: ada, to: "a && !b", content: "c", expires: Sample.time(50))
         let sent = try await Sample.send(draft, in: stores, at: Sample.time(1))
         let found = try #require(try await stores.notifications.notification(sent.id))
@@ -109,7 +109,7 @@ public enum NotificationStorePromises {
         "a content is the sender's own and not expired, or nothing is sent"
     ) { stores in
         let (ada, bob) = (try await Sample.user("ada", in: stores), try await Sample.user("bob", in: stores))
-        try await stores.contents.stage(try Sample.content("c", of: ada), quota: 1000, at: Sample.start)
+        try await stores.contents.stage(try Sample.content("c", of: ada), quota: ContentQuota(bytes: 1 << 20), at: Sample.start)
         for (user, content, seconds) in [(bob, "c", Int64(0)), (ada, "x", 0), (ada, "c", 1000)] {
             let error = await #expect(throws: ServiceError.self) {
                 _ = try await Sample.send(

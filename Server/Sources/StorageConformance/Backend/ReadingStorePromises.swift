@@ -78,7 +78,7 @@ public enum ReadingStorePromises {
         "old notifications go with all that hangs on them, some rows at a time, and leave their contents to expire"
     ) { stores in
         let ada = try await Sample.user("ada", in: stores)
-        try await stores.contents.stage(try Sample.content("c", of: ada), quota: 1000, at: Sample.start)
+        try await stores.contents.stage(try Sample.content("c", of: ada), quota: ContentQuota(bytes: 1 << 20), at: Sample.start)
         for number in 1...3 {
             let draft = try Sample.draft(
                 from: ada, to: "a || b || d", content: number == 1 ? "c" : nil, expires: number == 2 ? Sample.time(20) : nil)
@@ -216,7 +216,8 @@ public enum ReadingStorePromises {
         _ = try await stores.bindings.bind(
             try Sample.device("phone-\(name)", handle: 0xABCDEF0123, tags: ["username:\(name)"]), to: user.id,
             with: .issue(try Sample.credential("phone-\(name)", of: user, digest: 7)), mark: 1, at: Sample.start)
-        try await stores.contents.stage(try Sample.content("c-\(name)", of: user), quota: 1000, at: Sample.start)
+        try await stores.contents.stage(
+            try Sample.content("c-\(name)", of: user), quota: ContentQuota(bytes: 1 << 20), at: Sample.start)
         let draft = try Sample.draft(from: user, to: "username:\(name)", content: "c-\(name)", key: Sample.key("k"))
         let sent = try await Sample.send(draft, in: stores)
         try await stores.readMarks.setRead(true, of: sent.id, for: user.id, at: Sample.start)

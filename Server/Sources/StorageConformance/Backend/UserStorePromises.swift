@@ -8,7 +8,8 @@ import Testing
 public enum UserStorePromises {
     /// Every promise.
     public static let all: [StoragePromise<BackendStores>] = [
-        keepsUsers, namesAreUnique, listsInOrder, passwordsEndCredentials, removesUsers, oneCredentialEach, extends,
+        keepsUsers, namesAreUnique, listsInOrder, passwordsEndCredentials, replacesHashes, removesUsers, oneCredentialEach,
+        extends,
         removesExpiredCredentials,
     ]
 
@@ -74,6 +75,20 @@ public enum UserStorePromises {
             let found = try await stores.credentials.credential(of: try #require(InstallationID(phone)))
             #expect((found != nil) == isThere)
         }
+    }
+
+    private static let replacesHashes = StoragePromise<BackendStores>(
+        "a hash is replaced only while it is the stored one, and credentials and version stay"
+    ) { stores in
+        let (old, new, other) = (try Sample.hash("word"), try Sample.hash("word"), try Sample.hash("other"))
+        let ada = try await stores.users.create(name: try Sample.name("ada"), role: .user, password: old, at: Sample.start)
+        try await stores.credentials.issue(try Sample.credential("phone", of: ada, digest: 1))
+        #expect(try await !stores.users.replaceHash(other, with: new, of: ada.id))
+        #expect(try await stores.users.replaceHash(old, with: new, of: ada.id))
+        #expect(try await !stores.users.replaceHash(old, with: other, of: ada.id))
+        let stored = try #require(try await stores.users.user(named: ada.name))
+        #expect(stored.password == new && stored.user == ada)
+        #expect(try await stores.credentials.credential(of: try #require(InstallationID("phone"))) != nil)
     }
 
     private static let removesUsers = StoragePromise<BackendStores>(

@@ -164,6 +164,21 @@ struct SettingsRulesTests {
         }
     }
 
+    @Test("what one user may do reaches the app backend")
+    func users() throws {
+        let file = """
+            minimum-password-length: 15
+            user-sends-per-minute: 7
+            sender-sends-per-minute: 70
+            user-devices: 9
+            user-waiting-contents: 11
+            """
+        let backend = ServerNode.backendSettings(try #require(SettingsFixture(file: file).read().settings))
+        #expect(backend.minimumPasswordLength == 15 && backend.userDevices == 9 && backend.waitingContents == 11)
+        #expect(backend.userSendsPerMinute == 7 && backend.senderSendsPerMinute == 70)
+        #expect(SettingsFixture(file: "minimum-password-length: 7").problems.count == 1)
+    }
+
     @Test("username: cannot be taken from the protected tags")
     func protectedTags() {
         #expect(SettingsFixture(file: "protected-tag-prefixes: [\"team:\"]").problems.count == 1)

@@ -1,0 +1,166 @@
+import RichPushModel
+
+/// The failed attempts of one kind, and until when the next one has to wait.
+public struct SignInCount: Hashable, Sendable {
+    /// Failures since the last pause of `SignInCounts.memory`.
+    public var failures: Int64
+    /// When the last one began.
+    public var lastAt: Timestamp
+    /// Before this moment no further attempt is verified.
+    public var blockedUntil: Timestamp
+    /// Until this moment the account counts as known in this network, because a password was right there.
+    public var knownUntil: Timestamp
+
+    /// Nothing was counted yet.
+    public static let zero = SignInCount()
+
+    /// Creates a count from what storage keeps.
+    public init(
+        failures: Int64 = 0, lastAt: Timestamp = Timestamp(milliseconds: 0), blockedUntil: Timestamp = Timestamp(milliseconds: 0),
+        knownUntil: Timestamp = Timestamp(milliseconds: 0)
+    ) {
+        self.failures = failures
+        self.lastAt = lastAt
+        self.blockedUntil = blockedUntil
+        self.knownUntil = knownUntil
+    }
+
+    /// From this moment on the count says nothing any more.
+    public var idleAt: Timestamp { max(lastAt + SignInCounts.memory, knownUntil) }
+
+    /// Whole seconds to wait, rounded up. After a clock went back the wait is still no longer than the limit.
+    fileprivate func wait(_ limit: SignInLimit, at now: Timestamp) -> Int {
+        let left = min(blockedUntil - now, limit.longestWait).wholeMilliseconds
+        return left > 0 ? Int((left + 999) / 1000) : 0
+    }
+
+    fileprivate mutating func forgetOld(at now: Timestamp) {
+        guard now - lastAt > SignInCounts.memory else { return }
+        (failures, blockedUntil) = (0, Timestamp(milliseconds: 0))
+    }
+
+    fileprivate mutating func add(_ limit: SignInLimit, at now: Timestamp) {
+        failures += 1
+        lastAt = now
+        blockedUntil = now + limit.wait(after: failures)
+    }
+
+    fileprivate mutating func takeBack() {
+        failures = max(0, failures - 1)
+        blockedUntil = Timestamp(milliseconds: 0)
+    }
+}
+
+/// How many failures cost nothing, and how long the wait grows after that.
+public struct SignInLimit: Hashable, Sendable {
+    /// Failures without a wait.
+    public let freeFailures: Int64
+    /// The longest wait. It doubles up to here, from one second.
+    public let longestWait: Duration
+
+    func wait(after failures: Int64) -> Duration {
+        guard failures >= freeFailures else { return .zero }
+        return min(longestWait, .seconds(1 << min(failures - freeFailures, 10)))
+    }
+}
+
+/// What became of an attempt before its password is looked at.
+public enum SignInDecision: Hashable, Sendable {
+    /// The password is verified now. The attempt counts as failed until `succeed` or `withdraw` says otherwise.
+    case proceed(charged: SignInCounts.Scope)
+    /// The password is not looked at. Whole seconds, rounded up.
+    case wait(seconds: Int, SignInCounts.Scope)
+}
+
+/// The three counts that an attempt to sign in meets: of the account in this network, of the account everywhere, and of this
+/// network with all names. A value without I/O.
+///
+/// A network that the account signed in from lately meets the first count only. One network alone cannot make the account wait
+/// elsewhere: it adds `contribution` failures at most until other networks have added theirs.
+public struct SignInCounts: Hashable, Sendable {
+    /// What a count is of.
+    public enum Scope: Hashable, Sendable {
+        /// The account in this network.
+        case here
+        /// The account, over all networks.
+        case account
+        /// The network, over all names.
+        case source
+        /// The account and the network.
+        case everywhere
+    }
+
+    /// The account in one network.
+    public static let here = SignInLimit(freeFailures: 5, longestWait: .seconds(60))
+    /// The account over all networks where it is not known.
+    public static let account = SignInLimit(freeFailures: 30, longestWait: .seconds(300))
+    /// One network over all names that are not known there.
+    public static let source = SignInLimit(freeFailures: 50, longestWait: .seconds(60))
+    /// What one network adds at most to the count of an account that does not wait yet.
+    public static let contribution: Int64 = 10
+    /// After this long without an attempt the failures are forgotten.
+    public static let memory: Duration = .seconds(3600)
+    /// How long an account is known in a network after a right password.
+    public static let knownFor: Duration = .seconds(30 * 24 * 3600)
+
+    /// Of the account in this network.
+    public var here: SignInCount
+    /// Of the account everywhere.
+    public var account: SignInCount
+    /// Of this network.
+    public var source: SignInCount
+
+    /// Creates counts; nothing was counted unless it is given.
+    public init(here: SignInCount = .zero, account: SignInCount = .zero, source: SignInCount = .zero) {
+        self.here = here
+        self.account = account
+        self.source = source
+    }
+
+    /// Begins an attempt: counts it, or says how long to wait and changes nothing that counts.
+    public mutating func begin(at now: Timestamp) -> SignInDecision {
+        here.forgetOld(at: now)
+        account.forgetOld(at: now)
+        source.forgetOld(at: now)
+        if let refusal = refusal(at: now) { return refusal }
+        let isKnown = now < here.knownUntil
+        here.add(Self.here, at: now)
+        guard !isKnown else { return .proceed(charged: .here) }
+        source.add(Self.source, at: now)
+        guard here.failures <= Self.contribution || account.failures >= Self.account.freeFailures else {
+            return .proceed(charged: .source)
+        }
+        account.add(Self.account, at: now)
+        return .proceed(charged: .everywhere)
+    }
+
+    /// The answer to an attempt that has to wait; `nil` when it may go on.
+    public func refusal(at now: Timestamp) -> SignInDecision? {
+        let isKnown = now < here.knownUntil
+        let waits: [(seconds: Int, scope: Scope)] = [
+            (here.wait(Self.here, at: now), .here), (isKnown ? 0 : account.wait(Self.account, at: now), .account),
+            (isKnown ? 0 : source.wait(Self.source, at: now), .source),
+        ]
+        guard let longest = waits.max(by: { $0.seconds < $1.seconds }), longest.seconds > 0 else { return nil }
+        return .wait(seconds: longest.seconds, longest.scope)
+    }
+
+    /// The password was right: the account starts afresh in this network and is known there. Other failures of account and
+    /// network stay counted, so that the owner's success gives an attacker no new guesses.
+    public mutating func succeed(charged: Scope, at now: Timestamp) {
+        takeBack(charged)
+        here = SignInCount(knownUntil: now + Self.knownFor)
+        here.lastAt = now
+    }
+
+    /// The attempt was never decided (a full queue, for example): it does not count.
+    public mutating func withdraw(charged: Scope) {
+        here.takeBack()
+        takeBack(charged)
+    }
+
+    private mutating func takeBack(_ charged: Scope) {
+        if charged == .account || charged == .everywhere { account.takeBack() }
+        if charged == .source || charged == .everywhere { source.takeBack() }
+    }
+}
