@@ -15,7 +15,7 @@ enum CommandWords {
             guard let child = children.first(where: { $0._commandName == word }) else {
                 // The parser's own.
                 if word == "help", command == root { return nil }
-                return sentence(word, among: children.filter(\.isShown).map { $0._commandName }, of: path)
+                return sentence(word, among: children.filter { $0.configuration.shouldDisplay }.map { $0._commandName }, of: path)
             }
             command = child
             path.append(word)
@@ -28,8 +28,4 @@ enum CommandWords {
         let meant = Spelling.nearest(to: word, among: names).map { "; did you mean '\(parent) \($0)'?" } ?? ""
         return "'\(word)' is not a command of \(parent)\(meant)\nSee '\(parent) --help'."
     }
-}
-
-extension ParsableCommand {
-    fileprivate static var isShown: Bool { configuration.shouldDisplay }
 }

@@ -67,6 +67,7 @@ public enum LogKey: String, Sendable, CaseIterable {
     public var meaning: String {
         switch self {
         case .requestID: "The number of the request, as in the answer's `X-Request-Id`."
+        case .traceID: "The trace id of the request's `traceparent`."
         case .method: "The request method."
         case .route: "The template of the route, for example `/api/v1/notifications/{id}`."
         case .status: "The status code of the answer."

@@ -50,6 +50,7 @@ extension SQLSliceQueue {
         let message: AcceptedMessage
         let audience: TagExpression?
         let mark: OrderNumber
+        let dueAt: Timestamp
         let pushesPerSecond: Int?
         let isDirect: Bool
 
@@ -70,6 +71,7 @@ extension SQLSliceQueue {
             mark = try row.optionalInteger(8).map(OrderNumber.init) ?? .last
             pushesPerSecond = try row.optionalInteger(9).map(Int.init)
             isDirect = try row.integer(11) != 0
+            dueAt = Timestamp(milliseconds: try row.integer(13))
         }
 
         func audienceSend(_ request: PageRequest) -> AudienceWalk.Send {
@@ -133,7 +135,8 @@ extension SQLSliceQueue {
         SELECT n.state, n.body, n.push_type, n.priority, n.collapse_id, n.topic, n.expires_at, n.audience, n.order_mark,
             n.pushes_per_second, n.format, n.is_direct,
             (SELECT COUNT(*) FROM pending_targets p
-                WHERE p.hub_id = s.hub_id AND p.notification_id = s.notification_id AND p.slice = s.slice)
+                WHERE p.hub_id = s.hub_id AND p.notification_id = s.notification_id AND p.slice = s.slice),
+            n.due_at
         FROM slices s JOIN notifications n ON n.hub_id = s.hub_id AND n.notification_id = s.notification_id
         WHERE s.hub_id = $1 AND s.notification_id = $2 AND s.slice = $3 AND s.epoch = $4 AND s.owner IS NOT NULL
         """)
