@@ -17,7 +17,7 @@ struct UserRemoveCommand: AsyncParsableCommand {
         let users = try node.users()
         if !yes {
             // Throws when there is no such user, so that no question is asked about a typing error.
-            let count = try await users.devices(of: name).count
+            let count = try await users.devices(of: name).devices.count
             guard Terminal.isInteractive else {
                 throw ValidationError("standard input is no terminal to ask on; add --yes to remove \(name)")
             }
