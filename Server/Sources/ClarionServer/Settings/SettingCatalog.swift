@@ -37,7 +37,7 @@ enum SettingCatalog {
         "The largest picture, sound, video or file that is accepted. Uploads are streamed, so this bounds disk and not memory.")
 
     static let contentPixels = Setting(
-        "content-pixels", .size(1_000_000...4_294_967_296), default: 100_000_000, in: .storage,
+        "content-pixels", .integer(1_000_000...4_294_967_296), default: 100_000_000, in: .storage,
         """
         How many pixels a picture may have, width times height. A phone needs about four bytes of memory for each, however small the file \
         is.

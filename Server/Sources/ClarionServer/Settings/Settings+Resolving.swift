@@ -16,7 +16,7 @@ extension Settings {
             resolver.complain(SettingCatalog.role, "is for nodes that share a database; set database-url as well")
         }
         contentLimit = resolver.value(SettingCatalog.contentLimit)
-        contentPixels = resolver.value(SettingCatalog.contentPixels)
+        contentPixels = Int64(resolver.value(SettingCatalog.contentPixels))
         contentQuota = resolver.value(SettingCatalog.contentQuota)
         masterKey = resolver.value(SettingCatalog.masterKey)
         if contentQuota < contentLimit {

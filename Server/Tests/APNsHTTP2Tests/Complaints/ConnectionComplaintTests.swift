@@ -1,5 +1,6 @@
 import APNsProtocol
 import NIOCore
+import RichPushModel
 import Testing
 
 @testable import APNsHTTP2

@@ -110,13 +110,14 @@ struct JobRequestTests {
     func newerInstallations() async throws {
         let bench = try await JobBench()
         let lines = Self.lines(ofInstallation: "phone-1")
-        _ = try await importing(lines, bench)
+        _ = try await importing(lines, .importUpsertRegistrations, bench)
         let body = #"{"installationId":"phone-1","platform":"apns","pushChannel":"\#(String(repeating: "CD", count: 32))"}"#
         #expect(try await bench.call(.put, "/demo/installations/phone-1?api-version=2020-06", body).status == .ok)
         let (output, failed) = try await importing(lines, .importUpsertRegistrations, bench)
         #expect(output.isEmpty)
         #expect(failed.split(separator: "\n").allSatisfy { $0.contains("the app has registered this installation here already") })
-        let content = try #require(try await bench.hub.installation(try #require(RecordID("phone-1")))).content
+        let phone = try #require(RecordID("phone-1"))
+        let content = try #require(try await bench.hub.installation(phone)).content
         #expect(content.handle?.text == String(repeating: "CD", count: 32))
         #expect(content.templates.isEmpty && content.tags.isEmpty)
     }
@@ -129,7 +130,7 @@ struct JobRequestTests {
             lines[0].replacing("$InstallationId:{phone-1},", with: ""),
             lines[1].replacing("<TemplateName>short</TemplateName>", with: ""),
         ]
-        let failed = try await importing(broken, bench).failed.split(separator: "\n")
+        let failed = try await importing(broken, .importUpsertRegistrations, bench).failed.split(separator: "\n")
         #expect(failed.count == 2)
         for (line, word) in zip(failed, ["the line names none", "has no TemplateName"]) {
             #expect(line.contains(word), "\(line)")
