@@ -101,6 +101,22 @@ struct MetadataTests {
         #expect(stored.indices.contains { stored[$0...].starts(with: Array("irot".utf8)) } == (format == .heic))
     }
 
+    @Test("a video keeps every other box byte for byte")
+    func keptBoxes() throws {
+        #expect(try Self.stored(Pictures.video(), as: .mp4).bytes == Pictures.video(isClean: true))
+    }
+
+    @Test("a HEIC file keeps its brand")
+    func brand() throws {
+        let stored = try Self.stored(Pictures.heic(), as: .heic).bytes
+        #expect(stored.prefix(20) == Pictures.heic().prefix(20))
+    }
+
+    @Test("a HEIC directory cannot have the same bytes emptied again and again")
+    func overlappingItems() {
+        #expect(throws: ServiceError.self) { try Self.stored(Pictures.heic(repeatsItem: true), as: .heic) }
+    }
+
     @Test("a HEIC file with its metadata before the directory is refused with words that help")
     func lateDirectory() {
         #expect {

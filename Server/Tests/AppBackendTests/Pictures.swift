@@ -136,7 +136,9 @@ extension Pictures {
     }
 
     /// A picture of four bytes, EXIF data and XMP in `mdat`; more EXIF data in the directory.
-    static func heic(width: Int = 1, height: Int = 1, isDirectoryFirst: Bool = true) -> [UInt8] {
+    static func heic(
+        width: Int = 1, height: Int = 1, isDirectoryFirst: Bool = true, repeatsItem: Bool = false
+    ) -> [UInt8] {
         let start = box("ftyp", Array("heic".utf8) + [0, 0, 0, 0] + Array("heic".utf8))
         let exif = [0, 0, 0, 0] + exif(6)
         func item(_ id: Int, _ type: String) -> [UInt8] {
@@ -147,14 +149,16 @@ extension Pictures {
         }
         func directory(_ data: Int) -> [UInt8] {
             let items = item(1, "hvc1") + item(2, "Exif") + item(3, "mime") + item(4, "Exif")
+            let again = repeatsItem ? place(4, 1, 0, secret.count) : []
             let places =
                 place(1, 0, data, 4) + place(2, 0, data + 4, exif.count) + place(3, 0, data + 4 + exif.count, secret.count)
-                + place(4, 1, 0, secret.count)
+                + place(4, 1, 0, secret.count) + again
             let properties = box("ipco", full("ispe", big(width, 4) + big(height, 4)) + full("udes", secret) + box("irot", [1]))
             return full(
                 "meta",
                 full("hdlr", big(0, 4) + Array("pict".utf8) + Array(repeating: 0, count: 13)) + full("pitm", [0, 1])
-                    + full("iinf", big(4, 2) + items) + full("iloc", version: 1, [0x44, 0x00] + big(4, 2) + places)
+                    + full("iinf", big(4, 2) + items)
+                    + full("iloc", version: 1, [0x44, 0x00] + big(repeatsItem ? 5 : 4, 2) + places)
                     + box("iprp", properties) + box("idat", secret) + box("uuid", secret))
         }
         let data = box("mdat", [1, 2, 3, 4] + exif + secret)
@@ -162,14 +166,20 @@ extension Pictures {
         return start + directory(start.count + directory(0).count + 8) + data + box("mpvd", secret) + box("free", secret)
     }
 
-    static func video(_ brand: String = "isom") -> [UInt8] {
-        let place = box("loci", secret)
-        let xyz = big(secret.count + 8, 4) + [0xA9] + Array("xyz".utf8) + secret
+    /// - Parameter isClean: what has to be stored of it.
+    static func video(_ brand: String = "isom", isClean: Bool = false) -> [UInt8] {
+        func metadata(_ type: [UInt8], _ data: [UInt8]) -> [UInt8] {
+            big(data.count + 8, 4) + (isClean ? Array("free".utf8) + Array(repeating: 0, count: data.count) : type + data)
+        }
+        func metadata(_ type: String, _ data: [UInt8]) -> [UInt8] { metadata(Array(type.utf8), data) }
+        let xyz = metadata([0xA9] + Array("xyz".utf8), secret)
         let track = box(
             "trak",
-            box("tkhd", [1, 2, 3]) + box("udta", secret) + box("mdia", box("mdhd", [4]) + box("udta", secret)) + [0, 0, 0])
+            box("tkhd", [1, 2, 3]) + metadata("udta", secret) + box("mdia", box("mdhd", [4]) + metadata("udta", secret))
+                + [0, 0, 0])
+        let places = metadata("udta", xyz + box("loci", secret))
         return box("ftyp", Array(brand.utf8) + [0, 0, 2, 0]) + box("wide", []) + longBox("mdat", [5, 6, 7])
-            + box("moov", box("mvhd", [1]) + track + box("udta", xyz + place) + box("meta", secret) + xyz)
-            + box("uuid", secret) + box("free", secret)
+            + box("moov", box("mvhd", [1]) + track + places + metadata("meta", secret) + xyz)
+            + metadata("uuid", secret) + metadata("free", secret)
     }
 }

@@ -13,6 +13,8 @@ struct BoxRules: MetadataRules {
         case directory
         /// Bytes of a box in which items lie.
         case data(end: Int64)
+        /// A box that was passed on or emptied as a whole ends here.
+        case boxEnd
     }
 
     /// The largest directory of items.
@@ -63,6 +65,7 @@ struct BoxRules: MetadataRules {
             try directory(bytes, at: position, into: &output)
             return header(at: position + Int64(bytes.count))
         case .data(let end): return data(from: position, to: end, into: &output)
+        case .boxEnd: return header(at: position)
         }
     }
 
@@ -70,7 +73,7 @@ struct BoxRules: MetadataRules {
         // Up to seven bytes behind the last box are no box; they are not stored.
         guard hasBrand, isAtBoundary, pending.isEmpty, around.allSatisfy({ $0.end == .max }) else { return false }
         return switch state {
-        case .header: true
+        case .header, .boxEnd: true
         case .data(let end): end == .max
         case .directory, .longHeader: false
         }
@@ -111,17 +114,16 @@ extension BoxRules {
         _ type: String, _ head: [UInt8], from start: Int64, to end: Int64, into output: inout [UInt8]
     ) -> MetadataStep {
         let isKept = around.isEmpty ? Self.keptAtTop.contains(type) : !Self.metadata.contains(type) && !type.hasPrefix("\u{A9}")
-        var step = header(at: end)
-        step.count = end == .max ? .max : end - start
+        state = .boxEnd
+        let count = end == .max ? .max : end - start
         guard !isKept else {
             output += head
-            return step
+            return MetadataStep(action: .pass, count: count, then: 0)
         }
         if type != "free" { isChanged = true }
         while let next = pending.last, next.start >= start, next.end <= end { pending.removeLast() }
         output += head[..<4] + Array("free".utf8) + head[8...]
-        step.action = .blank
-        return step
+        return MetadataStep(action: .blank, count: count, then: 0)
     }
 
     /// Reads the next box; leaves the boxes that end at `position`.
@@ -141,10 +143,7 @@ extension BoxRules {
         guard position < end else { return header(at: position) }
         state = .data(end: end)
         guard let next = pending.last, next.start >= position, next.end <= end else {
-            var step = end == .max ? MetadataStep(then: 0) : header(at: end)
-            step.action = .pass
-            step.count = end == .max ? .max : end - position
-            return step
+            return MetadataStep(count: end == .max ? .max : end - position, then: 0)
         }
         guard next.start == position else { return MetadataStep(count: next.start - position, then: 0) }
         pending.removeLast()

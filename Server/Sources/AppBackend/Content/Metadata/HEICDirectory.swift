@@ -29,6 +29,8 @@ struct HEICDirectory {
     private let position: Int64
     private var itemTypes: [UInt64: String] = [:]
     private var itemData: Range<Int>?
+    /// Bytes of `itemData` that were emptied.
+    private var emptied: UInt64 = 0
 
     init(_ bytes: [UInt8], at position: Int64) {
         self.bytes = bytes
@@ -176,7 +178,11 @@ extension HEICDirectory {
         let (start, overflow) = item.base.addingReportingOverflow(offset)
         guard !overflow, start < 1 << 48 else { throw .malformed("the place of its metadata") }
         if item.method == 1 {
-            guard let itemData, start + length <= UInt64(itemData.count) else { throw .malformed("the place of its metadata") }
+            emptied += length
+            // Items do not overlap, so that a directory cannot ask for the same bytes again and again.
+            guard let itemData, start + length <= UInt64(itemData.count), emptied <= UInt64(itemData.count) else {
+                throw .malformed("the place of its metadata")
+            }
             blank((itemData.lowerBound + Int(start))..<(itemData.lowerBound + Int(start + length)))
         } else {
             extents.append(Extent(start: Int64(start), end: Int64(start + length)))
