@@ -21,7 +21,11 @@ import Testing
     private static let personal: Set<String> = [
         "users", "installation_credentials", "bindings", "user_tags", "contents", "rich_notifications", "audience_index",
         "repeat_keys", "read_marks", "receipts", "backend_audit", "devices", "device_tags", "notifications",
+        "target_failures",
     ]
+
+    /// Holds a digest of the name in place of it, so a search for traces finds nothing; `GuessingTests` shows that it is erased.
+    private static let pseudonymous: Set<String> = ["sign_in_counts"]
 
     /// Tables of what came with a hub's key: it belongs to no user and goes with its own retention. Feedback on a person's devices
     /// goes with the person, which the tests of the hub's storage show.
@@ -32,6 +36,7 @@ import Testing
     private static let impersonal: Set<String> = [
         "schema_steps", "hubs", "tallies", "idempotency_keys", "slices", "pending_targets", "backend_counters", "content_orphans",
         "hub_rules", "nodes", "schema_fence", "content_owner", "device_changes", "write_turns", "order_numbers",
+        "outcome_reasons",
     ]
 
     /// The same backend on a hub in the same database, as a node has it.
@@ -92,6 +97,14 @@ import Testing
         try await backend.record(
             ReceiptBatch(receipts: [Receipt(richID: shared, kind: .opened, at: test.clock.now)]), for: signedIn)
         try await backend.setRead(true, of: shared, for: zed)
+        _ = try await test.database.write { connection in
+            try connection.run(
+                SQLStatement(
+                    """
+                    INSERT INTO target_failures (hub_id, notification_id, slice, slice_key, platform, record_id, outcome)
+                    VALUES (1, 'a-send', 0, 1, 'apns', 'phone-of-z', 'rejected')
+                    """), [])
+        }
     }
 
     /// The tables with something of the person in them.
@@ -122,7 +135,7 @@ import Testing
     @Test("every table of the schema is known to hold something about people, or nothing")
     func everyTable() async throws {
         let test = try await TestBackend()
-        #expect(try await tables(test) == Self.personal.union(Self.impersonal).union(Self.ofHubKeys))
+        #expect(try await tables(test) == Self.personal.union(Self.pseudonymous).union(Self.impersonal).union(Self.ofHubKeys))
         #expect(Self.personal.isDisjoint(with: Self.impersonal))
     }
 

@@ -14,7 +14,7 @@ import Synchronization
 ///   is refused with `overloaded` and leaves room for others.
 public final class PasswordAuthenticator: UserAuthenticator {
     private let users: any UserStore
-    private let counts: any SignInCountStore
+    private let counter: SignInCounter
     private let hasher: PasswordHasher
     private let clock: any ServiceClock
     private let decoy: PasswordHash
@@ -28,7 +28,7 @@ public final class PasswordAuthenticator: UserAuthenticator {
         users: any UserStore, counts: any SignInCountStore, hasher: PasswordHasher, clock: any ServiceClock
     ) async throws {
         self.users = users
-        self.counts = counts
+        counter = SignInCounter(store: counts, clock: clock)
         self.hasher = hasher
         self.clock = clock
         shares = Mutex(HashingShares(capacity: hasher.capacity))
@@ -65,35 +65,21 @@ public final class PasswordAuthenticator: UserAuthenticator {
         // Before anything is asked of the database, which a flood must not keep busy.
         guard shares.withLock({ $0.take(attempt) }) else { throw PasswordHashFault.queueFull.serviceError }
         defer { shares.withLock { $0.giveBack(attempt) } }
-        let charged = try await begin(attempt)
+        let charge = try await counter.begin(attempt)
         do {
             guard let found = try await verify(user: user, password: password) else {
+                await counter.fail(attempt, charge)
                 throw ServiceError(.unauthenticated, "user name or password is wrong")
             }
-            let now = clock.now
-            try await counts.change(attempt, at: now) { $0.succeed(charged: charged, at: now) }
             verified.store(found, for: key, at: clock.uptime)
             fresh.store(found, for: key, at: clock.uptime)
+            await counter.succeed(attempt, charge)
             return found
         } catch let error as ServiceError where error.code == .unauthenticated {
             throw error
         } catch {
-            try? await counts.change(attempt, at: clock.now) { $0.withdraw(charged: charged) }
+            await counter.withdraw(attempt, charge)
             throw error
-        }
-    }
-
-    /// Counts the attempt. Throws `too-many-attempts`.
-    private func begin(_ attempt: SignInAttempt) async throws -> SignInCounts.Scope {
-        let now = clock.now
-        // A read first, because who has to wait may come again and again, and must cost no write.
-        let refusal = try await counts.counts(for: attempt).refusal(at: now)
-        let decision: SignInDecision =
-            if let refusal { refusal } else { try await counts.change(attempt, at: now) { $0.begin(at: now) } }
-        switch decision {
-        case .proceed(let charged): return charged
-        case .wait(let seconds, let scope):
-            throw ServiceError(.tooManyAttempts, "too many failed sign-ins \(scope.words)", retryAfter: seconds)
         }
     }
 
@@ -123,17 +109,6 @@ public final class PasswordAuthenticator: UserAuthenticator {
         // The old hash is as right as before, so nothing here keeps a user out; the next sign-in tries again.
         guard let new = try? await hasher.hash(password) else { return }
         _ = try? await users.replaceHash(old, with: new, of: user.id)
-    }
-}
-
-extension SignInCounts.Scope {
-    /// Where the failures were, for the answer.
-    fileprivate var words: String {
-        switch self {
-        case .here: "for this user from here"
-        case .account: "for this user"
-        case .source, .everywhere: "from here"
-        }
     }
 }
 

@@ -28,11 +28,15 @@ public struct SignInCount: Hashable, Sendable {
     /// From this moment on the count says nothing any more.
     public var idleAt: Timestamp { max(lastAt + SignInCounts.memory, knownUntil) }
 
-    /// Whole seconds to wait, rounded up. After a clock went back the wait is still no longer than the limit.
+    /// Whole seconds to wait, rounded up. After a clock went back the wait is no longer than it was, and there is none where there was
+    /// none.
     fileprivate func wait(_ limit: SignInLimit, at now: Timestamp) -> Int {
-        let left = min(blockedUntil - now, limit.longestWait).wholeMilliseconds
+        let left = min(blockedUntil - now, limit.wait(after: failures)).wholeMilliseconds
         return left > 0 ? Int((left + 999) / 1000) : 0
     }
+
+    /// The failures that are not forgotten.
+    func failures(at now: Timestamp) -> Int64 { now - lastAt > SignInCounts.memory ? 0 : failures }
 
     fileprivate mutating func forgetOld(at now: Timestamp) {
         guard now - lastAt > SignInCounts.memory else { return }
@@ -123,7 +127,7 @@ public struct SignInCounts: Hashable, Sendable {
         account.forgetOld(at: now)
         source.forgetOld(at: now)
         if let refusal = refusal(at: now) { return refusal }
-        let isKnown = now < here.knownUntil
+        let isKnown = isKnown(at: now)
         here.add(Self.here, at: now)
         guard !isKnown else { return .proceed(charged: .here) }
         source.add(Self.source, at: now)
@@ -134,9 +138,17 @@ public struct SignInCounts: Hashable, Sendable {
         return .proceed(charged: .everywhere)
     }
 
+    /// Whether the account signed in from this network lately.
+    public func isKnown(at now: Timestamp) -> Bool { now < here.knownUntil }
+
+    /// Whether a success here would change nothing that matters: it is known for at least all but a day of the time.
+    func isSettled(at now: Timestamp) -> Bool {
+        here.failures(at: now) == 0 && here.knownUntil - now > Self.knownFor - .seconds(24 * 3600)
+    }
+
     /// The answer to an attempt that has to wait; `nil` when it may go on.
     public func refusal(at now: Timestamp) -> SignInDecision? {
-        let isKnown = now < here.knownUntil
+        let isKnown = isKnown(at: now)
         let waits: [(seconds: Int, scope: Scope)] = [
             (here.wait(Self.here, at: now), .here), (isKnown ? 0 : account.wait(Self.account, at: now), .account),
             (isKnown ? 0 : source.wait(Self.source, at: now), .source),

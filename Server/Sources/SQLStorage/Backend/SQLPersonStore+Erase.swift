@@ -11,7 +11,7 @@ extension SQLPersonStore {
         try await removeNotifications(of: user, traces, at: now)
         try await removeFromAudiences(traces)
         // By the devices that were theirs, so before those go.
-        try await repeated(Self.deleteFeedback, user.id)
+        for statement in [Self.deleteFeedback, Self.loosenFailures] { try await repeated(statement, user.id) }
         for statement in Self.owned { try await repeated(statement, user.id) }
         try await removeContents(of: user.id)
         try await loosenReceipts(of: user.id)

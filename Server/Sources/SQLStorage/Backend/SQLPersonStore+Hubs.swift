@@ -44,7 +44,7 @@ extension SQLPersonStore {
         }
     }
 
-    static let hubStatements = [selectTagged, selectSends, updateSend, blankEnded, deleteFeedback]
+    static let hubStatements = [selectTagged, selectSends, updateSend, blankEnded, deleteFeedback, loosenFailures]
 
     private static let selectTagged = SQLStatement(
         composed: """
@@ -55,6 +55,14 @@ extension SQLPersonStore {
     static let deleteFeedback = SQLStatement(
         """
         DELETE FROM feedback WHERE number IN (SELECT f.number FROM bindings b JOIN feedback f ON f.record_id = b.record_id
+            WHERE b.app_id = $1 AND b.user_id = $2 LIMIT $3)
+        """)
+    /// That a target got no push stays, and no longer says which.
+    static let loosenFailures = SQLStatement(
+        """
+        UPDATE target_failures SET record_id = NULL WHERE (hub_id, notification_id, slice, slice_key) IN (
+            SELECT f.hub_id, f.notification_id, f.slice, f.slice_key
+            FROM bindings b JOIN target_failures f ON f.record_id = b.record_id
             WHERE b.app_id = $1 AND b.user_id = $2 LIMIT $3)
         """)
     private static let selectSends = SQLStatement(

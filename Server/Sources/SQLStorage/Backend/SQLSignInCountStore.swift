@@ -21,15 +21,17 @@ public struct SQLSignInCountStore: SignInCountStore {
     }
 
     public func change<Result: Sendable>(
-        _ attempt: SignInAttempt, at now: Timestamp, _ body: @escaping @Sendable (inout SignInCounts) -> Result
+        _ attempt: SignInAttempt, onlyHere: Bool, at now: Timestamp,
+        _ body: @escaping @Sendable (inout SignInCounts) -> Result
     ) async throws -> Result {
         try await database.writing { [app] connection in
-            let keys = Self.keys(attempt, app)
-            // Always in this order, so that two attempts that share a row wait for each other and never both ways.
+            // Always in this order, as in every function here, so that two never wait for each other.
+            let keys = Self.keys(attempt, app).prefix(onlyHere ? 1 : 3)
             let found = try keys.map { key in
                 try connection.row(Self.lock, key + [.integer(now.milliseconds)]).map(Self.count) ?? .zero
             }
-            var counts = SignInCounts(here: found[0], account: found[1], source: found[2])
+            var counts = SignInCounts(here: found[0])
+            if !onlyHere { (counts.account, counts.source) = (found[1], found[2]) }
             let result = body(&counts)
             for (key, (old, new)) in zip(keys, zip(found, [counts.here, counts.account, counts.source])) where old != new {
                 try connection.run(Self.update, key + Self.values(new))
@@ -39,15 +41,23 @@ public struct SQLSignInCountStore: SignInCountStore {
     }
 
     public func forget(account: String) async throws {
-        _ = try await database.writing { [app] in try $0.run(Self.deleteAccount, [.integer(app.number), .text(account)]) }
+        try await database.writing { [app] connection in
+            for statement in [Self.deleteHere, Self.deleteAccount] {
+                try connection.run(statement, [.integer(app.number), .text(account)])
+            }
+        }
     }
 
     public func removeIdle(before moment: Timestamp, limit: Int) async throws -> Int {
         try await database.writing { [app] connection in
             let due = try connection.rows(
                 Self.selectIdle, [.integer(app.number), .integer(moment.milliseconds), .integer(Int64(limit))])
-            for row in due {
-                try connection.run(Self.deleteIdle, [.integer(app.number)] + row.values + [.integer(moment.milliseconds)])
+            // The order in which an attempt locks its rows: of both, of the account, of the network.
+            let ranked = try due.map { row in (row, try row.text(0).isEmpty ? 2 : row.text(1).isEmpty ? 1 : 0) }
+            for rank in 0...2 {
+                for (row, _) in ranked.filter({ $0.1 == rank }) {
+                    try connection.run(Self.deleteIdle, [.integer(app.number)] + row.values + [.integer(moment.milliseconds)])
+                }
             }
             return due.count
         }
@@ -76,7 +86,7 @@ public struct SQLSignInCountStore: SignInCountStore {
 }
 
 extension SQLSignInCountStore {
-    static let all = [select, lock, update, deleteAccount, selectIdle, deleteIdle]
+    static let all = [select, lock, update, deleteHere, deleteAccount, selectIdle, deleteIdle]
 
     private static let select = SQLStatement(
         """
@@ -96,9 +106,15 @@ extension SQLSignInCountStore {
         UPDATE sign_in_counts SET failures = $4, last_at = $5, blocked_until = $6, known_until = $7, idle_at = $8
         WHERE app_id = $1 AND account = $2 AND source = $3
         """)
-    private static let deleteAccount = SQLStatement("DELETE FROM sign_in_counts WHERE app_id = $1 AND account = $2")
+    private static let deleteHere = SQLStatement(
+        "DELETE FROM sign_in_counts WHERE app_id = $1 AND account = $2 AND source <> ''")
+    private static let deleteAccount = SQLStatement(
+        "DELETE FROM sign_in_counts WHERE app_id = $1 AND account = $2 AND source = ''")
+    /// In an order that all nodes share.
     private static let selectIdle = SQLStatement(
-        "SELECT account, source FROM sign_in_counts WHERE app_id = $1 AND idle_at < $2 ORDER BY idle_at LIMIT $3")
+        """
+        SELECT account, source FROM sign_in_counts WHERE app_id = $1 AND idle_at < $2 ORDER BY idle_at, account, source LIMIT $3
+        """)
     private static let deleteIdle = SQLStatement(
         "DELETE FROM sign_in_counts WHERE app_id = $1 AND account = $2 AND source = $3 AND idle_at < $4")
 }

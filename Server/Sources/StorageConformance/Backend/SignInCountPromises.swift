@@ -5,7 +5,7 @@ import Testing
 /// What a `SignInCountStore` promises.
 public enum SignInCountPromises {
     /// Every promise.
-    public static let all: [StoragePromise<BackendStores>] = [keepsCounts, countsTogether, forgets]
+    public static let all: [StoragePromise<BackendStores>] = [keepsCounts, changesOne, countsTogether, forgets]
 
     private typealias Sample = BackendSample
 
@@ -26,6 +26,24 @@ public enum SignInCountPromises {
         try await counts.change(attempt, at: Sample.start) { $0.succeed(charged: .everywhere, at: Sample.start) }
         let known = try await counts.counts(for: attempt)
         #expect(known.here.knownUntil == Sample.start + SignInCounts.knownFor && known.account.failures == 0)
+    }
+
+    private static let changesOne = StoragePromise<BackendStores>(
+        "a change of the count in one network sees and touches no other"
+    ) { stores in
+        let counts = stores.signInCounts
+        let attempt = SignInAttempt(user: "ada", source: SourceAddress("192.0.2.7"))
+        try await counts.change(attempt, at: Sample.start) { _ = $0.begin(at: Sample.start) }
+        let before = try await counts.counts(for: attempt)
+        let seen = try await counts.change(attempt, onlyHere: true, at: Sample.start) { counts in
+            let seen = counts
+            counts = SignInCounts(
+                here: SignInCount(failures: 9), account: SignInCount(failures: 9), source: SignInCount(failures: 9))
+            return seen
+        }
+        #expect(seen == SignInCounts(here: before.here))
+        let after = try await counts.counts(for: attempt)
+        #expect(after.here.failures == 9 && after.account == before.account && after.source == before.source)
     }
 
     private static let countsTogether = StoragePromise<BackendStores>("attempts at the same moment are counted one by one") {
