@@ -99,8 +99,16 @@ struct MalformedRequestTests {
     func otherHost(_ host: String) async throws {
         try await listening { port in
             let events = try await events(
-                port, [Self.request, Self.request + [("host", host)], Self.request + [("host", "127.0.0.1")]])
-            #expect(events == [.answer(1, "200"), .reset(3, .protocolError), .answer(5, "200"), .answer(7, "200")])
+                port,
+                [
+                    Self.request, Self.request + [("host", host)], Self.request + [("host", "127.0.0.1")],
+                    // The default port of the scheme names the same host (RFC 9110, 4.2.3).
+                    Self.request + [("host", "127.0.0.1:80")],
+                ])
+            #expect(
+                events == [
+                    .answer(1, "200"), .reset(3, .protocolError), .answer(5, "200"), .answer(7, "200"), .answer(9, "200"),
+                ])
         }
     }
 

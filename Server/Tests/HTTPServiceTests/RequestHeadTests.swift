@@ -70,7 +70,8 @@ struct RequestHeadTests {
             "GET /small HTTP/1.1\r\nHost: u@a\r\n\r\n",
             "GET /small HTTP/1.1\r\nHost: a/b\r\n\r\n", "GET http://b/small HTTP/1.1\r\nHost: a\r\n\r\n",
             "GET ftp://a/small HTTP/1.1\r\nHost: a\r\n\r\n", "GET http:///small HTTP/1.1\r\nHost: a\r\n\r\n",
-            "GET http://u@a/small HTTP/1.1\r\nHost: a\r\n\r\n", "GET small HTTP/1.1\r\nHost: a\r\n\r\n",
+            "GET http://u@a/small HTTP/1.1\r\nHost: a\r\n\r\n", "GET http://a:443/small HTTP/1.1\r\nHost: a\r\n\r\n",
+            "GET https://a:8443/small HTTP/1.1\r\nHost: a\r\n\r\n", "GET small HTTP/1.1\r\nHost: a\r\n\r\n",
         ])
     func ambiguous(_ text: String) async throws {
         try await listening { port in
@@ -91,7 +92,10 @@ struct RequestHeadTests {
 
     @Test(
         "a target in absolute form is the path of the host that Host names",
-        arguments: [("http://a/small", "/small"), ("HTTP://A/small?x=1", "/small"), ("https://a/small", "/small")])
+        arguments: [
+            ("http://a/small", "/small"), ("HTTP://A/small?x=1", "/small"), ("https://a/small", "/small"),
+            ("https://a:443/small", "/small"), ("http://a:80/small", "/small"),
+        ])
     func absolute(_ target: String, _ path: String) async throws {
         try await listening { port in
             let answer = try await exchange(port, "GET \(target) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")

@@ -14,7 +14,16 @@ enum RequestHeadCheck {
     static func accepts(_ headers: HPACKHeaders) -> Bool {
         let named = headers[":authority"] + headers["host"]
         guard let first = named.first else { return true }
-        return isAuthority(first) && named.allSatisfy { $0.lowercased() == first.lowercased() }
+        let scheme = headers[":scheme"].first?.lowercased() ?? "https"
+        let host = comparable(first, scheme: scheme)
+        return isAuthority(first) && named.allSatisfy { comparable($0, scheme: scheme) == host }
+    }
+
+    /// The form in which authorities are compared: lower case, and without the default port of the scheme (RFC 9110, 4.2.3).
+    private static func comparable(_ authority: some StringProtocol, scheme: String) -> String {
+        let text = authority.lowercased()
+        let port = scheme == "https" ? ":443" : ":80"
+        return text.hasSuffix(port) ? String(text.dropLast(port.count)) : text
     }
 
     /// A body is chunked or has a length. Other codings are not taken, and in HTTP/1.0 there is none (RFC 9112, 6.1).
@@ -37,13 +46,12 @@ enum RequestHeadCheck {
     /// A proxy may name the whole address. It has to be an address of the host that `Host` names.
     private static func takeAbsoluteTarget(_ head: inout HTTPRequestHead) -> Bool {
         guard head.uri.first != "/", head.uri != "*", head.method != .CONNECT else { return true }
-        guard let mark = head.uri.firstRange(of: "://"), ["http", "https"].contains(head.uri[..<mark.lowerBound].lowercased())
-        else {
-            return false
-        }
+        guard let mark = head.uri.firstRange(of: "://") else { return false }
+        let scheme = head.uri[..<mark.lowerBound].lowercased()
+        guard ["http", "https"].contains(scheme), let host = head.headers.first(name: "host") else { return false }
         let rest = head.uri[mark.upperBound...]
         let authority = rest.prefix { $0 != "/" && $0 != "?" }
-        guard !authority.isEmpty, authority.lowercased() == head.headers.first(name: "host")?.lowercased() else { return false }
+        guard !authority.isEmpty, comparable(authority, scheme: scheme) == comparable(host, scheme: scheme) else { return false }
         let path = rest[authority.endIndex...]
         head.uri = path.first == "/" ? String(path) : "/" + path
         return true
