@@ -24,6 +24,8 @@ public final class RemoteAppBackend: SealedBackend {
         _ address: String, user: UserName, password: String, options: RemoteHubOptions = RemoteHubOptions(),
         group: any EventLoopGroup = .singletonMultiThreadedEventLoopGroup
     ) throws(RemoteHubError) {
+        // Before there are connections that an error would leave open.
+        try Self.check(address)
         try self.init(
             address, user: user, password: password, options: options, transport: try HTTPClientTransport(options, group: group))
     }
@@ -31,13 +33,17 @@ public final class RemoteAppBackend: SealedBackend {
     init(
         _ address: String, user: UserName, password: String, options: RemoteHubOptions, transport: any HubTransport
     ) throws(RemoteHubError) {
-        guard let url = URL(string: address), let host = url.host, url.query == nil, url.user == nil,
-            url.scheme == "https" || url.scheme == "http" && ["127.0.0.1", "localhost", "::1", "[::1]"].contains(host)
-        else { throw .invalidRequest("a backend's address is https, or http to this machine") }
+        try Self.check(address)
         self.address = address.hasSuffix("/") ? String(address.dropLast()) : address
         authorization = "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
         self.options = options
         self.transport = transport
+    }
+
+    private static func check(_ address: String) throws(RemoteHubError) {
+        guard let url = URL(string: address), let host = url.host, url.query == nil, url.user == nil,
+            url.scheme == "https" || url.scheme == "http" && ["127.0.0.1", "localhost", "::1", "[::1]"].contains(host)
+        else { throw .invalidRequest("a backend's address is https, or http to this machine") }
     }
 
     /// Closes the connections.
