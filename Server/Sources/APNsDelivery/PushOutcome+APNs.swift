@@ -29,13 +29,13 @@ extension PushOutcome {
         case .fixConfiguration: return .misconfigured(reason: reason)
         case .later:
             // Nobody is served, so the others wait as well, and the hub's own back-off counts from what APNs asks for.
-            if rejection.status == 503 { return .notSent(reason: reason, retryAfter: asked) }
+            if rejection.status == 503 { return .unavailable(reason: reason, retryAfter: asked) }
             let pause = rejection.status == 429 ? advice.afterTooManyRequests : advice.afterServerError
             return .retry(after: asked ?? min(pause, advice.maximum), reason: reason)
         case .newConnection:
             // The client has left that connection by now and tried once more on another; the push is as good as before.
             if rejection.status == 403 { return .misconfigured(reason: reason) }
-            return .notSent(reason: reason, retryAfter: asked)
+            return .unavailable(reason: reason, retryAfter: asked)
         case .newToken:
             // The client renews an old token by itself; what comes through is a young one, so a clock is wrong.
             return .misconfigured(reason: reason)

@@ -27,7 +27,7 @@ public enum RetryPage {
 
         A batch of \(APNsPushTransport.refusedBatch) or more pushes that APNs refuses as a whole for the topic of the credential ends as
         `misconfigured` and waits: the rest of a broadcast would be refused as well. An unknown reason counts by its status: 403 ends as
-        `misconfigured`, 410 as `gone`, 408, 429 and 5xx as `deferred` or `unreachable`, all others as `rejected`.
+        `misconfigured`, 410 as `gone`, 503 as `unavailable`, 408, 429 and other 5xx as `deferred`, all others as `rejected`.
 
         ## The words of a send's status
 
@@ -46,7 +46,7 @@ public enum RetryPage {
         | Field | What it says |
         | --- | --- |
         | `targets` | How many devices the send is for. Absent while a send to more than 10,000 devices is under way, before a scheduled send is due, and with a hub elsewhere. |
-        | `reasons` | For each outcome how many targets had which reason. `gone`, `bad-token`, `too-large` and the outcomes that are decided here have none. |
+        | `reasons` | For each outcome how many targets had which reason. `gone`, `bad-token`, `too-large` and the outcomes that are decided here have none. Of each slice of a send the first \(OutcomeReason.limit) reasons have a count of their own, and all others are `\(OutcomeReason.other)`. |
         | `waiting` | Present while the last try could not be made. `for` is `operator` when an operator has to correct the credential or the configuration, and `push-service` when APNs or the way to it has to come back. |
         | `warnings` | Sentences about a probable mistake, for example an audience of user names that meets no device. |
         | `failures` | For administrators: devices that got no push, with outcome and reason. The first \(TargetFailure.limit) of each of a send's slices are kept, and at most \(TargetFailure.limit) are shown. |

@@ -63,13 +63,13 @@ struct ConnectingTests {
         }
     }
 
-    @Test("a name without addresses is unreachable, within the deadline")
+    @Test("a name without addresses is named as the cause, within the deadline")
     func noAddress() async throws {
         var timing = quickTiming
         timing.pushDeadline = .seconds(5)
         try await LocalService.run(timing: timing) { service in
             let client = try service.otherClient(resolver: ScriptedResolver([])) { $0.endpoint.host = "apns.test" }
-            #expect(await client.send(service.pushes(1)) == [.notSent(.unreachable)])
+            #expect(await client.send(service.pushes(1)) == [.notSent(.nameNotResolved)])
             await client.shutdown(within: .seconds(1))
         }
     }

@@ -22,11 +22,11 @@ struct PushOutcomeTests {
         func pause(_ rejection: APNsRejection) -> PushOutcome {
             PushOutcome(.rejected(rejection), advice: PushRetryAdvice(), now: Self.now)
         }
-        #expect(pause(rejection) == .notSent(reason: "ServiceUnavailable", retryAfter: .seconds(90)))
+        #expect(pause(rejection) == .unavailable(reason: "ServiceUnavailable", retryAfter: .seconds(90)))
         rejection.serverDate = Self.now + .seconds(60)
-        #expect(pause(rejection) == .notSent(reason: "ServiceUnavailable", retryAfter: .seconds(30)))
+        #expect(pause(rejection) == .unavailable(reason: "ServiceUnavailable", retryAfter: .seconds(30)))
         rejection.serverDate = Self.now + .seconds(600)
-        #expect(pause(rejection) == .notSent(reason: "ServiceUnavailable", retryAfter: .zero))
+        #expect(pause(rejection) == .unavailable(reason: "ServiceUnavailable", retryAfter: .zero))
     }
 
     @Test(
@@ -53,27 +53,27 @@ struct PushOutcomeTests {
             (refusal(429, "TooManyRequests"), .retry(after: .seconds(60), reason: "TooManyRequests")),
             (refusal(429, "TooManyRequests", retryAfter: 7), .retry(after: .seconds(7), reason: "TooManyRequests")),
             (refusal(429, "TooManyRequests", retryAfter: 999_999), .retry(after: .seconds(3600), reason: "TooManyRequests")),
-            (refusal(429, "TooManyProviderTokenUpdates"), .notSent(reason: "TooManyProviderTokenUpdates")),
+            (refusal(429, "TooManyProviderTokenUpdates"), .unavailable(reason: "TooManyProviderTokenUpdates")),
             (refusal(500, "InternalServerError"), .retry(after: .seconds(900), reason: "InternalServerError")),
             (
                 refusal(500, "InternalServerError", retryAfter: 30),
                 .retry(after: .seconds(30), reason: "InternalServerError")
             ),
             (refusal(504, "", retryAfter: 9), .retry(after: .seconds(9), reason: "status 504")),
-            (refusal(503, "ServiceUnavailable"), .notSent(reason: "ServiceUnavailable")),
+            (refusal(503, "ServiceUnavailable"), .unavailable(reason: "ServiceUnavailable")),
             (
                 refusal(503, "ServiceUnavailable", retryAfter: 120),
-                .notSent(reason: "ServiceUnavailable", retryAfter: .seconds(120))
+                .unavailable(reason: "ServiceUnavailable", retryAfter: .seconds(120))
             ),
             (
                 refusal(503, "Service Unavailable", retryAfter: 999_999),
-                .notSent(reason: "Service Unavailable", retryAfter: .seconds(3600))
+                .unavailable(reason: "Service Unavailable", retryAfter: .seconds(3600))
             ),
-            (refusal(503, "Shutdown"), .notSent(reason: "Shutdown")),
-            (refusal(503, "Shutdown", retryAfter: 5), .notSent(reason: "Shutdown", retryAfter: .seconds(5))),
+            (refusal(503, "Shutdown"), .unavailable(reason: "Shutdown")),
+            (refusal(503, "Shutdown", retryAfter: 5), .unavailable(reason: "Shutdown", retryAfter: .seconds(5))),
             (
                 refusal(429, "TooManyProviderTokenUpdates", retryAfter: 60),
-                .notSent(reason: "TooManyProviderTokenUpdates", retryAfter: .seconds(60))
+                .unavailable(reason: "TooManyProviderTokenUpdates", retryAfter: .seconds(60))
             ),
             (.notSent(.unreachable), .notSent(reason: "unreachable")),
             (.notSent(.credentialRefused), .misconfigured(reason: "credential-refused")),

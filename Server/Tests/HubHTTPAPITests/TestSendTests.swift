@@ -70,6 +70,10 @@ struct TestSendTests {
                 "The notification was not sent: the Push Notification System could not be used (name-not-resolved)"
             ),
             (
+                .unavailable(reason: "ServiceUnavailable"),
+                "The Push Notification System answered that it cannot serve now, and did not take the notification (ServiceUnavailable)"
+            ),
+            (
                 .misconfigured(reason: "InvalidProviderToken"),
                 "The notification was not sent: the credential or the configuration of this server is refused (InvalidProviderToken)"
             ),

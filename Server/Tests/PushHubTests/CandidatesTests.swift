@@ -23,7 +23,7 @@ struct CandidatesTests {
         let gathered = SlicePage.Candidates(candidates)
         #expect(Array(gathered) == candidates)
         #expect(gathered.indices.map(gathered.isDirect) == [false, false, true, false])
-        #expect(gathered.indices.map(gathered.isLeftOut) == [false, true, false, false])
+        #expect(gathered.indices.map(gathered.outcomeUntried) == [nil, .skipped, nil, nil])
         #expect(gathered.templates == [TemplateID(1), TemplateID(2), TemplateID(3)])
     }
 

@@ -121,9 +121,18 @@ struct PageDecisionTests {
         #expect(decide(walk: [down]).checkpoint.lease.stalledSince == Self.now)
     }
 
+    @Test("a service that answers 503 is asked less and less often, unlike one that cannot be reached")
+    func unavailable() {
+        let decision = decide(walk: [.unavailable(reason: "ServiceUnavailable")], lease: lease { $0.failures = 9 })
+        #expect(decision.checkpoint.disposition == .release(notBefore: Self.now + .seconds(60)))
+        #expect(decision.checkpoint.wait == SendWait(.pushService, reason: "ServiceUnavailable"))
+        let away = decide(walk: [.notSent(reason: "unreachable")], lease: lease { $0.failures = 9 })
+        #expect(away.checkpoint.disposition == .release(notBefore: Self.now + .seconds(3)))
+    }
+
     @Test("what the service asked for is the least that a page or a row waits")
     func retryAfter() {
-        let busy = PushOutcome.notSent(reason: "ServiceUnavailable", retryAfter: .seconds(120))
+        let busy = PushOutcome.unavailable(reason: "ServiceUnavailable", retryAfter: .seconds(120))
         let down = PushOutcome.notSent(reason: "down")
         #expect(
             decide(walk: [down, busy, down]).checkpoint.disposition == .release(notBefore: Self.now + .seconds(120)))

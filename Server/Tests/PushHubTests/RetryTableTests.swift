@@ -27,7 +27,7 @@ struct RetryTableTests {
 
     @Test("a push that waits for the service or for an operator has until its deadline, and shows as expired at last")
     func waiting() {
-        for ending in [RetryTable.Ending.unreachable, .misconfigured] {
+        for ending in [RetryTable.Ending.unreachable, .unavailable, .misconfigured] {
             let rule = RetryTable().rule(for: ending, pushType: "voip")
             #expect(rule.tries == .untilDeadline && rule.outcome == .expired && rule.allowsAnother(after: 1_000))
         }

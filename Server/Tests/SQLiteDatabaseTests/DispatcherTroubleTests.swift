@@ -121,6 +121,22 @@ struct DispatcherTroubleTests {
         #expect(try await bench.hub.failures(of: receipt.id, limit: 1_000).count == TargetFailure.limit)
     }
 
+    @Test("of reasons that the push service makes up, some have a count of their own, cut short, and the rest share one")
+    func boundedReasons() async throws {
+        let bench = try await HubBench { target, _ in
+            .rejected(reason: "\(HubBench.number(target.handle)) " + String(repeating: "x", count: 500))
+        }
+        try await bench.register(0..<100)
+        let receipt = try await bench.send()
+        let end = try await bench.settle(receipt, bench.dispatcher { $0.window = 30 })
+        #expect(end.outcomes == [.rejected: 100] && end.reasons.values.reduce(0, +) == 100)
+        #expect(end.reasons.count == OutcomeReason.limit + 1)
+        #expect(end.reasons[OutcomeReason(outcome: .rejected, reason: OutcomeReason.other)] == 100 - OutcomeReason.limit)
+        #expect(end.reasons.keys.allSatisfy { $0.reason.utf8.count <= OutcomeReason.longest })
+        let failures = try await bench.hub.failures(of: receipt.id, limit: 1_000)
+        #expect(failures.allSatisfy { ($0.reason?.utf8.count ?? 0) <= OutcomeReason.longest })
+    }
+
     @Test("a send that matches nobody has no targets")
     func nobody() async throws {
         let bench = try await HubBench()

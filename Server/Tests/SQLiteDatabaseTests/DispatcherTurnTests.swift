@@ -36,7 +36,10 @@ struct DispatcherTurnTests {
 
     @Test("retries without an answer come at growing intervals and end with the horizon")
     func backOff() async throws {
-        let bench = try await HubBench(Self.stubborn)
+        // Of a service that answers: one that cannot be reached is tried every few seconds, so that sending goes on at its return.
+        let bench = try await HubBench { _, attempt in
+            attempt == 1 ? .retry(after: .seconds(1), reason: "429") : .unavailable(reason: "ServiceUnavailable")
+        }
         try await bench.register(0..<15)
         let start = bench.clock.now
         let end = try await bench.settle(try await bench.send(), bench.dispatcher(), step: .seconds(5))

@@ -68,6 +68,9 @@ struct HeldSlicesTests {
             try await bench.register(100 + number, tags: ["one:\(number)"])
             _ = try await bench.send(to: "one:\(number)")
         }
+        // With a device, so that its slice waits for the push service like the others and keeps its slot until then.
+        let device = DeviceUpsert(id: try #require(RecordID("other-1")), kind: .installation, handle: HubBench.handle(900))
+        _ = try await bench.store.hub.devices.upsert(device, in: other, at: bench.clock.now)
         let dispatcher = bench.dispatcher { $0.singleSlots = 3 }
         let late = try await bench.accept(in: other)
         let isFirst = NIOLockedValueBox(true)

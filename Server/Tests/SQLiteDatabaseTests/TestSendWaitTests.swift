@@ -12,6 +12,20 @@ struct TestSendWaitTests {
 
     private func waiting(_ bench: HubBench) async { #expect(await eventually { bench.clock.sleeperCount > 0 }) }
 
+    @Test("a test send that is noted twice under one id counts once, and its end has an order number")
+    func notedTwice() async throws {
+        let bench = try await HubBench()
+        let message = AcceptedMessage(body: Array(#"{"aps":{"alert":"a"}}"#.utf8), pushType: "alert", priority: 10)
+        let send = AcceptedSend(
+            hub: bench.hubID, id: NotificationID(), message: message, audience: nil, enqueuedAt: bench.clock.now,
+            dueAt: bench.clock.now, slices: SlicePlan(audience: 1))
+        let ended = EndedTestSend(send, endedAt: bench.clock.now, outcomes: [.apns: [.accepted: 1]])
+        for _ in 0..<2 { try await bench.store.hub.intake.note(ended) }
+        let telemetry = try #require(try await bench.hub.telemetry(of: send.id))
+        #expect(telemetry.state == .completed && telemetry.outcomes == [.accepted: 1])
+        #expect(telemetry.endOrder != nil)
+    }
+
     @Test("the second waits for the answer of the first, and sends nothing")
     func waits() async throws {
         let bench = try await HubBench()

@@ -70,14 +70,12 @@ extension APNsConnectionPool: APNsConnectionOwner {
         if let reason = goAway.reason { counters.lastGoAwayReason = reason }
         let wasOfUse = state.isOfUse(id)
         let isFirst = state.phase(of: id) != .draining
-        let hadAnswer = state.phase(of: id) == .ready(hasAnswered: true)
         state.draining(id)
         if goAway.refusesCredential, let reason = goAway.reason {
             refuseCredential(because: reason)
         } else if isFirst, !wasOfUse || goAway.code != .noError {
             // The server was not content, or never let this connection be of use: replaced, but not at once.
-            state.failed(
-                .connectionClosed, at: now, chance: configuration.chance(), isAway: goAway.code == .noError && !hadAnswer)
+            state.failed(.connectionClosed, at: now, chance: configuration.chance())
         }
         sendAgain(notProcessed, isFree: true)
         handler(id)?.drain(within: configuration.drain)

@@ -40,7 +40,8 @@ struct ReconnectPacing {
         let doubled = initialBackOff.nanoseconds << Int64(min(failures, 16))
         let longest = isAway ? min(longestProbePause, maximumBackOff) : maximumBackOff
         let pause = min(max(doubled, 0), longest.nanoseconds)
-        failures += 1
+        // However long the other side was away, what it says on its return is a first failure or nearly so.
+        failures = isAway ? max(failures, min(failures + 1, 2)) : failures + 1
         let jittered = Double(pause) * (1 - 0.5 * min(max(chance, 0), 1))
         pauseEnd = now + .nanoseconds(Int64(jittered))
         nextAttempt = max(nextAttempt, pauseEnd)

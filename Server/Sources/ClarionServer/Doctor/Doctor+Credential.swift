@@ -45,7 +45,7 @@ extension Doctor {
 
     private static func answer(to credential: Settings.Credential, _ settings: Settings) async throws -> APNsOutcome? {
         var settings = settings
-        settings.pushDeadline = .seconds(10)
+        settings.pushDeadline = .seconds(30)
         let maker = APNsClientMaker(
             settings: settings, group: .singletonMultiThreadedEventLoopGroup, observer: nil, ledger: APNsClientLedger(),
             tokens: ProviderTokens(clock: SystemClock()), logger: Logger(label: "doctor") { _ in SwiftLogNoOpLogHandler() })

@@ -10,7 +10,7 @@ extension NotificationDetails {
     /// details say why.
     init?(_ telemetry: NotificationTelemetry, location: String, origin: String) {
         guard let state = State(telemetry.state) else { return nil }
-        let unreached = telemetry.platformOutcomes.filter { $0.value[.noTransport, default: 0] > 0 }.keys
+        let unreached = telemetry.platformOutcomes.filter { !$0.key.hasTransport && $0.value[.noTransport, default: 0] > 0 }.keys
         self.init(
             id: telemetry.id.text, location: location, state: state, enqueueTime: telemetry.enqueuedAt,
             startTime: telemetry.startedAt, endTime: telemetry.endedAt,
@@ -119,6 +119,7 @@ extension TestSendReport.Result {
             switch ending {
             case .deferred: "The Push Notification System refused the notification for now"
             case .unreachable: "The notification was not sent: the Push Notification System could not be used"
+            case .unavailable: "The Push Notification System answered that it cannot serve now, and did not take the notification"
             case .misconfigured: "The notification was not sent: the credential or the configuration of this server is refused"
             case .unknown where reason == "deadline":
                 "The Push Notification System did not answer in time; whether it took the notification is not known"

@@ -8,6 +8,8 @@ struct BackOff: Hashable, Sendable {
     /// The service cannot be reached. Short, because the wait goes on after its return; the transport holds what it cannot send for
     /// its own deadline, so that this is no haste.
     static let unreachable = BackOff(base: .seconds(1), cap: .seconds(3))
+    /// The service answers that it is unavailable. Longer, because each try is one more request to a service in trouble.
+    static let unavailable = BackOff(base: .seconds(1), cap: .seconds(60))
     /// An operator has to mend the configuration.
     static let misconfigured = BackOff(base: .seconds(30), cap: .seconds(300))
     /// One push was refused for now, or its fate is unknown.

@@ -25,7 +25,7 @@ struct CheckpointDraft {
     ///   - reason: what was said of its push, if it was tried in this page.
     ///   - pushType: of that push.
     mutating func add(_ target: PagePlan.Target, _ verdict: TargetVerdict, reason: String?, pushType: String) {
-        let reason = reason ?? target.pending?.reason
+        let reason = (reason ?? target.pending?.reason).map(OutcomeReason.cut)
         switch verdict {
         case .settled(let outcome): settle(target, outcome, reason)
         case .again(let cause, let delay): again(target, cause, minimum: delay, reason, pushType)
@@ -161,12 +161,13 @@ extension PageDecision.Trouble {
         let ending: RetryTable.Ending =
             switch self {
             case .unreachable: .unreachable
+            case .unavailable: .unavailable
             case .misconfigured: .misconfigured
             }
         return retries.rule(for: ending, pushType: "").backOff ?? .unreachable
     }
 
     fileprivate var minimumWait: Duration {
-        if case .unreachable(_, let retryAfter?) = self { retryAfter } else { .zero }
+        if case .unavailable(_, let retryAfter?) = self { retryAfter } else { .zero }
     }
 }

@@ -4,8 +4,9 @@ import RichPushModel
 struct PageDecision: Hashable {
     /// Why nothing, or much less than everything, could be sent.
     enum Trouble: Hashable {
-        /// Not before `retryAfter` has passed, if the service said so.
-        case unreachable(reason: String, retryAfter: Duration? = nil)
+        case unreachable(reason: String)
+        /// Not before `retryAfter` has passed, if the service named a time.
+        case unavailable(reason: String, retryAfter: Duration?)
         case misconfigured(reason: String)
     }
 
@@ -78,17 +79,20 @@ extension PageDecision {
         return PageDecision(checkpoint: draft.finished(pause: nil), trouble: nil, answer: .some)
     }
 
-    /// A configuration fault outweighs a service out of reach, whose longest wait counts.
+    /// A configuration fault outweighs an unavailable service, whose longest wait counts, and that outweighs one out of reach.
     private static func trouble(_ outcomes: PushOutcomes) -> Trouble? {
-        var first: String?
+        var unreachable: String?
+        var unavailable: String?
         var wait: Duration?
         for outcome in outcomes {
             if case .misconfigured(let reason) = outcome { return .misconfigured(reason: reason) }
-            guard case .notSent(let reason, let retryAfter) = outcome else { continue }
-            first = first ?? reason
+            if case .notSent(let reason) = outcome { unreachable = unreachable ?? reason }
+            guard case .unavailable(let reason, let retryAfter) = outcome else { continue }
+            unavailable = unavailable ?? reason
             if let retryAfter { wait = max(wait ?? .zero, retryAfter) }
         }
-        return first.map { .unreachable(reason: $0, retryAfter: wait) }
+        if let unavailable { return .unavailable(reason: unavailable, retryAfter: wait) }
+        return unreachable.map { .unreachable(reason: $0) }
     }
 }
 
@@ -112,7 +116,7 @@ extension PageDecision.Trouble {
     /// The same for the sender.
     fileprivate var wait: SendWait {
         switch self {
-        case .unreachable(let reason, _): SendWait(.pushService, reason: reason)
+        case .unreachable(let reason), .unavailable(let reason, _): SendWait(.pushService, reason: reason)
         case .misconfigured(let reason): SendWait(.operator, reason: reason)
         }
     }

@@ -41,8 +41,8 @@ struct PagePlan: Hashable {
             targets = PlannedTargets(.walk(walk.candidates))
             let isOver = deadlines.isOver(stalledSince: isOutOfReach ? lease.stalledSince : nil, at: now)
             for index in targets.indices {
-                if walk.candidates.isLeftOut(index) {
-                    targets.settle(index, .skipped)
+                if let outcome = walk.candidates.outcomeUntried(index) {
+                    targets.settle(index, outcome)
                 } else if isOver {
                     targets.settle(index, .expired)
                 }

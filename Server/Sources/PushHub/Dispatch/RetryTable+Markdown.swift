@@ -44,6 +44,7 @@ extension RetryTable.Ending {
         case .noTransport: "nothing here sends to the platform or the environment of the device"
         case .deferred: "APNs refuses this push for now"
         case .unreachable: "the push did not leave: APNs or the way to it cannot be used"
+        case .unavailable: "APNs answers that it cannot serve now"
         case .misconfigured: "the push did not leave: an operator has to correct the credential or the configuration"
         case .unknown: "the push left and was not answered"
         }

@@ -23,6 +23,8 @@ public struct RetryTable: Hashable, Sendable {
         case deferred
         /// The push did not leave, because the push service or the way to it cannot be used.
         case unreachable
+        /// The push service answers that it cannot serve now.
+        case unavailable
         /// The push did not leave, because the credential or the configuration is wrong.
         case misconfigured
         /// The push left, and there is no answer.
@@ -67,6 +69,7 @@ public struct RetryTable: Hashable, Sendable {
         case .noTransport: Rule(tries: .once, outcome: .noTransport)
         case .deferred: Rule(tries: .untilDeadline, outcome: .rejected, backOff: .target)
         case .unreachable: Rule(tries: .untilDeadline, outcome: .expired, backOff: .unreachable)
+        case .unavailable: Rule(tries: .untilDeadline, outcome: .expired, backOff: .unavailable)
         case .misconfigured: Rule(tries: .untilDeadline, outcome: .expired, backOff: .misconfigured)
         case .unknown:
             Self.repeatable.contains(pushType) && unknownTries > 1
@@ -99,6 +102,7 @@ extension RetryTable.Ending {
         case .unsupported: self = .noTransport
         case .retry: self = .deferred
         case .notSent: self = .unreachable
+        case .unavailable: self = .unavailable
         case .misconfigured: self = .misconfigured
         case .unknown: self = .unknown
         }

@@ -57,9 +57,10 @@ extension SlicePage {
             }
         }
 
-        /// Whether nothing is sent to the target: it is skipped, or of a platform without a transport.
-        func isLeftOut(_ index: Int) -> Bool {
-            entries[index].isSkipped || !texts.platforms[entries[index].entry.platform].hasTransport
+        /// What is counted of a target that nothing is sent to; absent for a target that is tried.
+        func outcomeUntried(_ index: Int) -> TargetOutcome? {
+            guard texts.platforms[entries[index].entry.platform].hasTransport else { return .noTransport }
+            return entries[index].isSkipped ? .skipped : nil
         }
 
         /// Whether the target is of a direct send.

@@ -194,8 +194,11 @@ extension SliceWorker {
     private func tell(_ trouble: PageDecision.Trouble?, _ hold: Hold) {
         switch trouble {
         case .none: break
-        case .unreachable(let reason, _):
+        case .unreachable(let reason):
             logger.warning("The push service cannot be reached", metadata: metadata(hold, ["apns.reason": "\(reason)"]))
+        case .unavailable(let reason, _):
+            logger.warning(
+                "The push service answers that it cannot serve now", metadata: metadata(hold, ["apns.reason": "\(reason)"]))
         case .misconfigured(let reason):
             logger.error(
                 "A send waits until an operator corrects the credential or the configuration",

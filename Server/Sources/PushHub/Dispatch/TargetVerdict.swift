@@ -21,7 +21,7 @@ enum TargetVerdict: Hashable {
         case .unsupported: self = .settled(.noTransport)
         case .retry(let delay, _): self = .again(.retry, after: delay)
         case .unknown: self = .again(.unknown, after: .zero)
-        case .notSent, .misconfigured: self = .unsent
+        case .notSent, .unavailable, .misconfigured: self = .unsent
         }
     }
 }

@@ -14,9 +14,11 @@ public enum PushOutcome: Hashable, Sendable {
     case tooLarge
     /// Refused for now, this one push: try again, not before the delay.
     case retry(after: Duration, reason: String)
-    /// Provably not processed: safe to send again. The push service or the way to it cannot be used now, and not before
-    /// `retryAfter` has passed, if the service said so.
-    case notSent(reason: String, retryAfter: Duration? = nil)
+    /// Provably not processed: safe to send again. The push service or the way to it cannot be used now.
+    case notSent(reason: String)
+    /// The push service answered that it cannot serve now: not processed, and safe to send again, but not before `retryAfter` has
+    /// passed, if the service named a time.
+    case unavailable(reason: String, retryAfter: Duration? = nil)
     /// Not known whether it was processed; a repeat may be a duplicate.
     case unknown(reason: String)
     /// The credential or the configuration is wrong: nothing will pass until an operator mends it.
@@ -30,8 +32,8 @@ extension PushOutcome {
     var reason: String? {
         switch self {
         case .accepted, .gone, .badToken, .tooLarge, .unsupported: nil
-        case .rejected(let reason), .retry(_, let reason), .notSent(let reason, _), .unknown(let reason),
-            .misconfigured(let reason):
+        case .rejected(let reason), .retry(_, let reason), .notSent(let reason), .unavailable(let reason, _),
+            .unknown(let reason), .misconfigured(let reason):
             reason
         }
     }

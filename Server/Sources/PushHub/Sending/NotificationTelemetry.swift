@@ -54,15 +54,27 @@ public struct NotificationTelemetry: Hashable, Sendable {
 
 /// An outcome of targets of one platform, and the push service's or the transport's word for it.
 public struct OutcomeReason: Hashable, Sendable {
+    /// The longest reason, in bytes. What is longer is cut: it is text of the push service.
+    public static let longest = 64
+    /// The most reasons of one slice of a send that have a count of their own.
+    public static let limit = 32
+    /// Counts the reasons beyond those.
+    public static let other = "other"
+
     public var platform: Platform
     public var outcome: TargetOutcome
-    public var reason: String
+    public let reason: String
 
     /// Creates a reason.
     public init(platform: Platform = .apns, outcome: TargetOutcome, reason: String) {
         self.platform = platform
         self.outcome = outcome
-        self.reason = reason
+        self.reason = Self.cut(reason)
+    }
+
+    /// The reason, as far as it is kept.
+    static func cut(_ reason: String) -> String {
+        reason.utf8.count <= longest ? reason : String(decoding: reason.utf8.prefix(longest), as: UTF8.self)
     }
 }
 

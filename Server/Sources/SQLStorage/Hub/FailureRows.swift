@@ -7,13 +7,7 @@ enum FailureRows {
     static func add(
         _ checkpoint: SliceCheckpoint, _ slice: [SQLValue], _ connection: any SQLConnection
     ) throws {
-        for (reason, count) in checkpoint.reasons {
-            try connection.run(
-                addReason,
-                slice + [
-                    .text(reason.platform.rawValue), .text(reason.outcome.rawValue), .text(reason.reason), .integer(Int64(count)),
-                ])
-        }
+        if !checkpoint.reasons.isEmpty { try addReasons(checkpoint.reasons, slice, connection) }
         guard !checkpoint.failures.isEmpty else { return }
         let kept = Int(try connection.row(count, slice)?.integer(0) ?? 0)
         for failure in checkpoint.failures.prefix(max(0, TargetFailure.limit - kept)) {
@@ -23,6 +17,21 @@ enum FailureRows {
                     .integer(failure.key.number), .text(failure.platform.rawValue), .optional(failure.record?.text),
                     .text(failure.outcome.rawValue), .optional(failure.reason),
                 ])
+        }
+    }
+
+    /// Reasons are words of the push service: beyond a number of them, new ones share one count.
+    private static func addReasons(
+        _ reasons: [OutcomeReason: Int], _ slice: [SQLValue], _ connection: any SQLConnection
+    ) throws {
+        var kept = Int(try connection.row(countReasons, slice)?.integer(0) ?? 0)
+        for (reason, count) in reasons.sorted(by: { $0.key.reason < $1.key.reason }) {
+            let group = slice + [.text(reason.platform.rawValue), .text(reason.outcome.rawValue)]
+            let number = SQLValue.integer(Int64(count))
+            if try connection.run(raiseReason, group + [.text(reason.reason), number]) > 0 { continue }
+            let word = kept < OutcomeReason.limit ? reason.reason : OutcomeReason.other
+            try connection.run(addReason, group + [.text(word), number])
+            kept += 1
         }
     }
 
@@ -54,8 +63,15 @@ enum FailureRows {
         try connection.run(deleteAll, send)
     }
 
-    static let all = [addReason, count, insert, selectReasons, select, deleteReasons, deleteAll]
+    static let all = [countReasons, raiseReason, addReason, count, insert, selectReasons, select, deleteReasons, deleteAll]
 
+    private static let countReasons = SQLStatement(
+        "SELECT COUNT(*) FROM outcome_reasons WHERE hub_id = $1 AND notification_id = $2 AND slice = $3")
+    private static let raiseReason = SQLStatement(
+        """
+        UPDATE outcome_reasons SET targets = targets + $7
+        WHERE hub_id = $1 AND notification_id = $2 AND slice = $3 AND platform = $4 AND outcome = $5 AND reason = $6
+        """)
     private static let addReason = SQLStatement(
         """
         INSERT INTO outcome_reasons (hub_id, notification_id, slice, platform, outcome, reason, targets)

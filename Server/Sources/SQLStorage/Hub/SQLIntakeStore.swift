@@ -92,7 +92,10 @@ public struct SQLIntakeStore: IntakeStore {
         let key: [SQLValue] = [.integer(send.hub.number), .text(send.id.text)]
         try await database.writing { connection in
             guard try connection.row(Self.selectRemoved, [.integer(send.hub.number)]) == nil else { return }
-            try connection.run(Self.insert, Self.values(send, try OrderNumbers.mark(connection)))
+            // A repeat of a call that was taken for dead has the id of the first, which may have been noted meanwhile.
+            let mark = try OrderNumbers.mark(connection)
+            guard try connection.run(Self.insertOnce, Self.values(send, mark)) > 0 else { return }
+            try connection.run(Self.setEnd, key + [.integer(try OrderNumbers.mark(connection).number)])
             try connection.run(
                 Self.markEnded, key + [.integer(send.enqueuedAt.milliseconds), .integer(ended.endedAt.milliseconds)])
             for (platform, outcomes) in ended.outcomes {
@@ -168,17 +171,19 @@ extension SQLIntakeStore {
 
     static let all =
         [
-            insert, insertSlice, insertKey, selectKey, markCancelled, setEnd, deleteFreeSlices, closeSlices, deletePending,
+            insert, insertOnce, insertSlice, insertKey, selectKey, markCancelled, setEnd, deleteFreeSlices, closeSlices,
+            deletePending,
             takeAnew, selectAnswer, keepAnswer, selectRemoved, markEnded, insertTally,
         ]
         + AudienceIndex.all
 
-    private static let insert = SQLStatement(
-        """
+    private static let insertion = """
         INSERT INTO notifications (hub_id, notification_id, body, push_type, priority, collapse_id, topic, expires_at, audience,
             state, enqueued_at, due_at, open_slices, pushes_per_second, format, is_direct, order_mark, targets)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
-        """)
+        """
+    private static let insert = SQLStatement(composed: insertion)
+    private static let insertOnce = SQLStatement(composed: insertion + " ON CONFLICT DO NOTHING")
     private static let insertSlice = SQLStatement(
         """
         INSERT INTO slices (hub_id, notification_id, slice, cursor_key, last_key, weight, walked, failures, ready_at,

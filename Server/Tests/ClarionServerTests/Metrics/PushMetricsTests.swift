@@ -140,6 +140,8 @@ struct PushMetricsTests {
     @Test("the backlog is read with everything else, and a store that fails leaves the rest alone")
     func upkeep() async {
         let clock = ManualClock()
+        // The same for both: what was counted is added to the counters once.
+        var gauges = NodeGauges(factory: registry)
         for store in [
             StubTelemetry(
                 backlog: .init(due: [.single: 4, .small: 3], waiting: 2, leased: 1, oldestDueAt: clock.now - .seconds(7))),
@@ -155,7 +157,6 @@ struct PushMetricsTests {
                 process: { ProcessNumbers(cpuSeconds: 1.5, residentBytes: 8192, startedAt: 1000, openFiles: 5) },
                 factory: registry, clock: clock,
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-            var gauges = NodeGauges(factory: registry)
             await upkeep.collect(into: &gauges, TroubleLog("a test", logger: upkeep.logger))
         }
         #expect(
