@@ -82,7 +82,7 @@ public enum ErrorTable {
                 retryAfter: 30)
         case .tooManyRequests:
             .init(
-                code, .tooManyRequests, "Too many calls in this second.", "Wait as long as Retry-After says.", level: .notice,
+                code, .tooManyRequests, "Too many calls for now.", "Wait as long as Retry-After says.", level: .notice,
                 retryAfter: 1)
         case .overloaded:
             .init(
