@@ -11,8 +11,8 @@ enum DatabaseSafety {
     static func require(_ database: any SQLDatabase, _ settings: Settings, logger: Logger) async throws {
         for finding in try await findings(database, settings) {
             if let refusal = refusal(of: finding, settings) { throw ServiceError(.notReady, refusal) }
-            logger.log(
-                level: finding.weight == .loses ? .error : .warning, "The settings of the database can lose acknowledged writes",
+            logger.warning(
+                "The settings of the database can lose acknowledged writes",
                 metadata: ["error_detail": "\(finding.sentence); \(finding.remedy)"])
         }
     }
