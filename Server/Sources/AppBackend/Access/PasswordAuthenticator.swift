@@ -68,14 +68,14 @@ public final class PasswordAuthenticator: UserAuthenticator {
         let charge = try await counter.begin(attempt)
         do {
             guard let found = try await verify(user: user, password: password) else {
-                await counter.fail(attempt, charge)
+                try await counter.fail(attempt, charge)
                 throw ServiceError(.unauthenticated, "user name or password is wrong")
             }
             verified.store(found, for: key, at: clock.uptime)
             fresh.store(found, for: key, at: clock.uptime)
             await counter.succeed(attempt, charge)
             return found
-        } catch let error as ServiceError where error.code == .unauthenticated {
+        } catch let error as ServiceError where [.unauthenticated, .tooManyAttempts].contains(error.code) {
             throw error
         } catch {
             await counter.withdraw(attempt, charge)

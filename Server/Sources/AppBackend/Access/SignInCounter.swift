@@ -68,13 +68,14 @@ final class SignInCounter: Sendable {
         }
     }
 
-    /// The password was wrong.
-    func fail(_ attempt: SignInAttempt, _ charge: Charge) async {
+    /// The password was wrong. Throws `too-many-attempts` where others used the free attempts up meanwhile: a guess beyond them is not
+    /// told that it was wrong.
+    func fail(_ attempt: SignInAttempt, _ charge: Charge) async throws {
         guard case .ifWrong = charge else { return }
+        defer { leave(attempt) }
         let now = clock.now
         let decision = try? await stored(attempt, onlyHere: true, at: now) { $0.begin(at: now) }
-        if decision == nil { _ = memory.withLock { $0.counts.change(attempt) { $0.begin(at: now) } } }
-        leave(attempt)
+        _ = try Self.scope(decision ?? memory.withLock { $0.counts.change(attempt) { $0.begin(at: now) } })
     }
 
     /// The attempt was never decided.

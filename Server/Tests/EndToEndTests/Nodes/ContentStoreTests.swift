@@ -122,7 +122,7 @@ struct ContentStoreTests {
     func removedWhileRead() async throws {
         try await run { server, fleet, proxy in
             let ops = fleet.caller(at: server.address)
-            let picture = Picture.random(side: 8) + Data(repeating: 0x3B, count: 24_000_000)
+            let picture = Picture.random(side: 8, padding: 24_000_000)
             let id = try await ops.send(picture, message: "Look")
             let other = try await ops.send(Picture.random(side: 8), message: "Look")
             let bucket = try await SharedPlaces.open(fleet.options.shared)
@@ -145,7 +145,7 @@ struct ContentStoreTests {
     func links() async throws {
         try await run(settings: ["CLARION_S3_LINKS": "true"]) { server, fleet, _ in
             let ops = fleet.caller(at: server.address)
-            let picture = Picture.random(side: 8) + Data(repeating: 0x3B, count: 100_000)
+            let picture = Picture.random(side: 8, padding: 100_000)
             let id = try await ops.send(picture, message: "Look")
             let small = try await ops.send(Picture.random(side: 8), message: "Look")
             let answer = try await ops.call("GET", APIRoute.notification(id), body: nil, headers: [:])

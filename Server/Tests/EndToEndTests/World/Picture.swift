@@ -6,12 +6,20 @@ import Testing
 /// Pictures that exist nowhere else.
 enum Picture {
     /// A GIF with random pixels. A GIF, because its bytes need no compression library.
-    static func random(side: UInt8) -> Data {
+    ///
+    /// - Parameter padding: bytes of a second picture, which follows the first.
+    static func random(side: UInt8, padding: Int = 0) -> Data {
         var bytes: [UInt8] = Array("GIF89a".utf8) + [side, 0, side, 0, 0xF0, 0, 0]
         bytes += (0..<6).map { _ in UInt8.random(in: .min ... .max) }
         bytes += [0x2C, 0, 0, 0, 0, side, 0, side, 0, 0, 0x02]
         for _ in 0..<8 { bytes += [0xFE] + (0..<0xFE).map { _ in UInt8.random(in: .min ... .max) } }
-        return Data(bytes + [0, 0x3B])
+        bytes.append(0)
+        if padding > 0 {
+            bytes += [0x2C, 0, 0, 0, 0, side, 0, side, 0, 0, 0x02]
+            for _ in 0..<(padding / 255) { bytes += [0xFE] + repeatElement(0x3B, count: 0xFE) }
+            bytes.append(0)
+        }
+        return Data(bytes + [0x3B])
     }
 }
 
