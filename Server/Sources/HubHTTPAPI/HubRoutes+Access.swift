@@ -35,7 +35,7 @@ extension HubRoutes {
     private static let hubsTried = 1_000
 
     /// Whether the token was signed with a key of some hub. The token names no hub, so the keys of all are tried, seldom enough that a
-    /// flood of bad tokens costs little; beyond that rate, and beyond 1,000 hubs, such a key is told what a bad one is told.
+    /// flood of bad tokens costs little; beyond that rate, and beyond 1,000 hubs, the answer to such a key is that to a bad one.
     private func isSignedForAnotherHub(_ request: Request) async throws -> Bool {
         guard case .failure(.invalidSignature) = verification(request, []), (try? hubSearches.admit(true)) != nil else {
             return false

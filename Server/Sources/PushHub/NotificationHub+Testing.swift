@@ -91,7 +91,7 @@ extension NotificationHub {
         }
     }
 
-    /// Makes the send known to telemetry under the id that its caller is told.
+    /// Makes the send known to telemetry under the id in the answer to its caller.
     private func note(_ report: TestSendReport, _ test: PreparedTest) async {
         let send = AcceptedSend(
             hub: id, id: report.id, message: test.message, recipients: test.recipients, enqueuedAt: test.startedAt,

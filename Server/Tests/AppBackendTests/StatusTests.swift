@@ -3,7 +3,7 @@ import PushHub
 import RichPushModel
 import Testing
 
-/// What a sender is told of a send.
+/// How a send stands, for its sender.
 @Suite("The status of a send")
 struct StatusTests {
     private func send(_ test: TestBackend, to audience: String, as sender: Principal) async throws -> RichID {

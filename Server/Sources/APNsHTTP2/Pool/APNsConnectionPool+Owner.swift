@@ -112,9 +112,9 @@ extension APNsConnectionPool: APNsConnectionOwner {
     func handler(_ id: Int) -> APNsConnectionHandler? { handlers.first { $0.id == id }?.handler }
 }
 
-/// What the operator is told of connections that cannot be made.
+/// Decides which failed connections the log reports.
 extension APNsConnectionPool {
-    /// The same trouble is told again after this time.
+    /// The log repeats the same failure after this time.
     private static let tellingPace = TimeAmount.seconds(60)
 
     /// No connection could be made: said at once, and then once a minute.

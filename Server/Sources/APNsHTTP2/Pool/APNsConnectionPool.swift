@@ -31,7 +31,7 @@ final class APNsConnectionPool {
     private var hasCancellations = false
     private var isPumpScheduled = false
     private var nextHandler = 0
-    /// What the operator was told last of connections that could not be made, and when; absent while they can.
+    /// The failed connection that the log reported last, and when; absent while connections succeed.
     var told: (failure: APNsFailure, at: NIODeadline)?
     /// Words about the latest attempt that failed.
     var connectDetail: String?

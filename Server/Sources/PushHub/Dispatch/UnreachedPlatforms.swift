@@ -10,7 +10,7 @@ final class UnreachedPlatforms: Sendable {
         var platform: Platform
     }
 
-    /// Beyond so many pairs nothing more is told.
+    /// The log reports at most this many pairs.
     private static let capacity = 1_000
 
     private let told = Mutex<Set<Key>>([])

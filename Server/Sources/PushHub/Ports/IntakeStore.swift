@@ -39,7 +39,7 @@ public protocol IntakeStore: Sendable {
 
 /// A test send after its answer.
 public struct EndedTestSend: Hashable, Sendable {
-    /// The send, with slices that nobody works on.
+    /// The send, with slices that no node works on.
     public var send: AcceptedSend
     public var endedAt: Timestamp
     /// The counts by platform.

@@ -50,7 +50,7 @@ public struct PushBatch: Sendable {
     public var targets: PushTargets
     /// Somebody waits for these few pushes: they overtake larger batches that wait in the transport.
     public var isExpress: Bool
-    /// When the send was due, for metrics; absent where nobody measures.
+    /// When the send was due, for metrics; absent where it is not measured.
     public var dueAt: Timestamp?
 
     /// Creates a batch.
