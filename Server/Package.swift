@@ -259,7 +259,7 @@ let package = Package(
             [
                 "APNsEmulation", "APNsHTTP2", "APNsProtocol", "ClarionServer", "ClarionTesting", "HTTPService", "PushHub",
                 "ServerObservability", "ServiceErrors", "SharedAccess", "SQLStorage", "SQLiteDatabase", .crypto, .httpTypes,
-                .hummingbird, .hummingbirdTesting, .logging, .nioPosix, .nioSSL, .richPushModel, .x509,
+                .hummingbird, .hummingbirdTesting, .logging, .nioConcurrencyHelpers, .nioPosix, .nioSSL, .richPushModel, .x509,
             ]),
         target(
             "SimulatedPhonePage",

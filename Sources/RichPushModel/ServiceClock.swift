@@ -11,6 +11,43 @@ public protocol ServiceClock: Sendable {
 
     /// Waits until `uptime` has advanced by `duration`. Throws `CancellationError` when the task is cancelled.
     func sleep(for duration: Duration) async throws
+
+    /// The latest steps of the wall clock, oldest first. Empty for a clock that does not watch for them.
+    var steps: [ClockStep] { get }
+}
+
+/// The wall clock was set: it moved by more than the time that passed.
+public struct ClockStep: Hashable, Sendable {
+    /// When it was noticed, as `ServiceClock.uptime`.
+    public var uptime: Duration
+    /// How far the clock was set; negative is back.
+    public var distance: Duration
+
+    /// Creates a step.
+    public init(uptime: Duration, distance: Duration) {
+        self.uptime = uptime
+        self.distance = distance
+    }
+}
+
+extension ServiceClock {
+    /// A clock that does not watch for steps.
+    public var steps: [ClockStep] { [] }
+
+    /// Whether the wall clock was set within the last `duration` of `uptime`.
+    public func wasSet(within duration: Duration) -> Bool {
+        let uptime = uptime
+        return steps.contains { uptime - $0.uptime < duration }
+    }
+
+    /// How far the wall clock was set forward within the last `duration` of `uptime`, all steps together. By so much an age from
+    /// before the steps is overstated.
+    public func advance(within duration: Duration) -> Duration {
+        let uptime = uptime
+        return steps.reduce(.zero) { sum, step in
+            uptime - step.uptime < duration ? sum + max(step.distance, .zero) : sum
+        }
+    }
 }
 
 extension ServiceClock where Self == SystemClock {

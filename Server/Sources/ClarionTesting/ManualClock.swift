@@ -13,6 +13,7 @@ public final class ManualClock: ServiceClock {
         var uptime: Duration = .zero
         /// How far the time of day was moved without time passing.
         var jumped: Duration = .zero
+        var steps: [ClockStep] = []
         var nextID: UInt64 = 0
         var sleepers: [Sleeper] = []
         var cancelled: Set<UInt64> = []
@@ -57,7 +58,14 @@ public final class ManualClock: ServiceClock {
     }
 
     /// Sets the time of day forward or back, as whoever puts a machine's clock right does. No time passes.
-    public func jump(by duration: Duration) { state.withLockedValue { $0.jumped += duration } }
+    public func jump(by duration: Duration) {
+        state.withLockedValue { state in
+            state.jumped += duration
+            state.steps.append(ClockStep(uptime: state.uptime, distance: duration))
+        }
+    }
+
+    public var steps: [ClockStep] { state.withLockedValue { $0.steps } }
 
     public func sleep(for duration: Duration) async throws {
         let id = state.withLockedValue { state in

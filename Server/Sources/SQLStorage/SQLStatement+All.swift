@@ -5,7 +5,7 @@ extension SQLStatement {
             + TemplateRows.all + [dialect.nextOrder]
             + AudienceWalk.all + DirectRows.all + FeedbackRows.all + FailureRows.all + SQLIntakeStore.all
             + SQLSliceQueue.all(dialect) + SQLTelemetryStore.all + SQLJobStore.all(dialect)
-            + SQLNodeStore.all(dialect) + SQLContentOwnerStore.all(dialect) + allOfBackend
+            + SQLNodeStore.all(dialect) + SQLWaitRepair.all + SQLContentOwnerStore.all(dialect) + allOfBackend
             + (dialect == .sqlite ? DatabaseMove.statementsOfOld : DatabaseMove.statementsOfNew)
     }
 }

@@ -1,6 +1,7 @@
 import ClarionTesting
 import NIOConcurrencyHelpers
 import RichPushModel
+import SQLStorage
 import Testing
 
 @testable import PushHub
@@ -91,7 +92,7 @@ struct DispatcherClockTests {
         #expect(bench.transport.count(.accepted) == 5)
     }
 
-    @Test("tries again unless the clock says that the time for it is over, and then counts it", arguments: jumps)
+    @Test("tries a refused push again after its wait, and gives up no target early", arguments: jumps)
     func retries(jump: Duration) async throws {
         let bench = try await HubBench { _, attempt in
             attempt > 1 ? .accepted : .retry(after: .seconds(10), reason: "TooManyRequests")
@@ -99,11 +100,111 @@ struct DispatcherClockTests {
         try await bench.register(0..<3)
         let receipt = try await bench.send()
         _ = await bench.dispatcher().pass()
+        try await set(bench, by: jump)
+        let end = try await telemetry(bench, receipt, after: SQLWaitRepair.longestWait)
+        #expect(end.outcomes == [.accepted: 3])
+        #expect(bench.transport.count(.accepted) == 3)
+    }
+
+    @Test("keeps trying while the push service is out of reach, for as long as without a step", arguments: jumps)
+    func outOfReach(jump: Duration) async throws {
+        let isAway = NIOLockedValueBox(true)
+        let bench = try await HubBench { _, _ in
+            isAway.withLockedValue { $0 } ? .notSent(reason: "unreachable") : .accepted
+        }
+        try await bench.register(0..<3)
+        let receipt = try await bench.send()
+        _ = try await telemetry(bench, receipt, after: .seconds(600))
+        try await set(bench, by: jump)
+        #expect(try await telemetry(bench, receipt, after: .seconds(600)).state == .dispatching)
+        isAway.withLockedValue { $0 = false }
+        #expect(try await telemetry(bench, receipt, after: .seconds(60)).outcomes == [.accepted: 3])
+    }
+
+    @Test("gives up what cannot be sent after the retry horizon, and not much later for a step", arguments: jumps)
+    func horizon(jump: Duration) async throws {
+        let bench = try await HubBench { _, _ in .notSent(reason: "unreachable") }
+        try await bench.register(0..<3)
+        let receipt = try await bench.send()
+        _ = try await telemetry(bench, receipt, after: .seconds(600))
+        try await set(bench, by: jump)
+        // Before a step back half an hour may begin anew.
+        #expect(try await telemetry(bench, receipt, after: .seconds(1_900)).outcomes == [.expired: 3])
+    }
+
+    @Test("sends what was just accepted at once", arguments: jumps)
+    func accepted(jump: Duration) async throws {
+        let bench = try await HubBench()
+        try await bench.register(0..<3)
+        let receipt = try await bench.send()
+        try await set(bench, by: jump)
+        _ = await bench.dispatcher().pass()
+        #expect(try await bench.telemetry(receipt).outcomes == [.accepted: 3])
+    }
+
+    @Test("takes the slices of a node that died before a step when their lease ends", arguments: jumps)
+    func deadNode(jump: Duration) async throws {
+        let bench = try await HubBench()
+        try await bench.register(0..<3)
+        let receipt = try await bench.send()
+        let request = LeaseRequest(
+            owner: "dead", now: bench.clock.now, until: bench.clock.now + Self.lease, limit: 4, smallLimit: 4, largeLimit: 4,
+            singleLimit: 4)
+        #expect(try await bench.store.hub.queue.lease(request).count == 1)
+        try await set(bench, by: jump)
+        // A lease that seems to hold for a few minutes may be one of a node with longer ones.
+        let end = try await telemetry(bench, receipt, after: SQLWaitRepair.longestWait + Self.lease)
+        #expect(end.outcomes == [.accepted: 3])
+    }
+
+    @Test("leaves what is scheduled alone when the clock was set back", arguments: jumps.filter { $0 < .zero })
+    func schedulesStay(jump: Duration) async throws {
+        let bench = try await HubBench()
+        try await bench.register(0..<3)
+        let receipt = try await bench.send(dueAt: bench.clock.now + .seconds(60))
+        try await set(bench, by: jump)
+        _ = await bench.dispatcher().pass()
+        #expect(bench.transport.count(.accepted) == 0)
+        bench.clock.advance(by: .seconds(60) - jump)
+        _ = await bench.dispatcher().pass()
+        #expect(try await bench.telemetry(receipt).outcomes == [.accepted: 3])
+    }
+
+    @Test("a job that waits or whose node died goes on within minutes of a step back", arguments: jumps.filter { $0 < .zero })
+    func jobs(jump: Duration) async throws {
+        let bench = try await HubBench()
+        let jobs = SQLJobStore(bench.store.database)
+        let new = NewJob(
+            kind: .importUpdate, output: ContainerName("output")!, folder: "", inputs: [], total: 1)
+        let number = try await jobs.create(new, limit: 10, in: bench.hubID, at: bench.clock.now).number
+        let lease = try #require(
+            try await jobs.claim(owner: "dead", until: bench.clock.now + Self.lease, at: bench.clock.now))
+        try await set(bench, by: jump)
+        bench.clock.advance(by: SQLWaitRepair.longestWait + Self.lease)
+        let now = bench.clock.now
+        let next = try #require(try await jobs.claim(owner: "next", until: now + Self.lease, at: now))
+        #expect(next.job.number == number && next.epoch > lease.epoch)
+    }
+
+    private static let lease: Duration = .seconds(60)
+
+    /// Sets the clock and shortens the waits, as the upkeep of a node does within a second.
+    private func set(_ bench: HubBench, by jump: Duration) async throws {
         bench.clock.jump(by: jump)
-        let end = try await settled(bench, receipt)
-        // Jumps forward that are longer than half an hour, for which it is tried.
-        let isOver = jump > .seconds(1_800)
-        #expect(end.outcomes == (isOver ? [.rejected: 3] : [.accepted: 3]))
-        #expect(bench.transport.count(.accepted) == (isOver ? 0 : 3))
+        _ = try await SQLWaitRepair(bench.store.database, lease: Self.lease).run(at: bench.clock.now)
+    }
+
+    /// What became of a send after so much time of a dispatcher that looks every five seconds.
+    private func telemetry(
+        _ bench: HubBench, _ receipt: SendReceipt, after time: Duration
+    ) async throws -> NotificationTelemetry {
+        let end = bench.clock.uptime + time
+        let dispatcher = bench.dispatcher { $0.leaseDuration = Self.lease }
+        while bench.clock.uptime < end {
+            while await dispatcher.pass() > 0 {}
+            bench.clock.advance(by: .seconds(5))
+        }
+        _ = await dispatcher.pass()
+        return try await bench.telemetry(receipt)
     }
 }

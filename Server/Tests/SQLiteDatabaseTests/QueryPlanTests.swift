@@ -59,6 +59,7 @@ struct QueryPlanTests {
         #expect(whole.count > 10)
     }
 
-    /// What may look at all slices, which are those that are not done: the numbers for the operator, and the end of a hub.
-    private static let ofAllSlices = ["SELECT weight, "]
+    /// What may look at all slices, which are those that are not done: the numbers for the operator, and the repair after a step of the
+    /// clock.
+    private static let ofAllSlices = ["SELECT weight, "] + SQLWaitRepair.all.map(\.text)
 }

@@ -10,6 +10,8 @@ public struct BackendUpkeep: Sendable {
     public static let interval: Duration = .seconds(1)
     /// How often expired things are removed.
     public static let sweepInterval: Duration = .seconds(60)
+    /// After the wall clock was set nothing is removed by age for so long: time for an operator to put a wrong clock right.
+    public static let pauseAfterStep: Duration = .seconds(3600)
     /// Changes of devices that began so long ago and were not ended were cut off: a request lasts half a minute, and what it has
     /// asked a database is done a minute and twenty seconds after that, or never.
     static let changeAge: Duration = .seconds(120)
@@ -59,7 +61,9 @@ public struct BackendUpkeep: Sendable {
         while !Task.isCancelled {
             var tried = 0
             await attempt(rounds) { tried = try await work() }
-            if parts.clock.uptime >= nextSweep {
+            if parts.clock.wasSet(within: Self.pauseAfterStep) {
+                nextSweep = parts.clock.uptime + Self.sweepInterval
+            } else if parts.clock.uptime >= nextSweep {
                 var isMore = false
                 await attempt(sweeps) { isMore = try await sweep() }
                 // What one run left waits for the outbox's turn only.

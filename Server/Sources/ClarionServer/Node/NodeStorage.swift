@@ -27,7 +27,9 @@ struct NodeStorage: Sendable {
     private let settings: Settings
     let contents: NodeContents
     /// That of the database when nodes share it.
-    let clock: any ServiceClock
+    let clock: WatchedClock
+    /// The clock that is put right by the database; absent when there are no other nodes.
+    let sharedClock: NodeClock?
     /// What other nodes can know this one by; absent when there can be no others.
     let identity: NodeIdentity?
     let hub: HubID
@@ -69,7 +71,8 @@ struct NodeStorage: Sendable {
         let master = try MasterKeyFile.key(settings)
         let isServer = access == .server
         identity = isServer && settings.database != nil ? try NodeIdentity(dataDirectory: settings.dataDirectory) : nil
-        let clock = try await Self.clock(database, settings, clock)
+        sharedClock = try await Self.sharedClock(database, settings, clock)
+        let clock = WatchedClock(sharedClock ?? clock)
         self.clock = clock
         self.database = database
         self.settings = settings
@@ -93,10 +96,10 @@ struct NodeStorage: Sendable {
         containers = isServer ? try contents.containers(settings) : nil
     }
 
-    private static func clock(
+    private static func sharedClock(
         _ database: any SQLDatabase, _ settings: Settings, _ clock: any ServiceClock
-    ) async throws -> any ServiceClock {
-        guard settings.database != nil else { return clock }
+    ) async throws -> NodeClock? {
+        guard settings.database != nil else { return nil }
         let shared = NodeClock(clock)
         let store = SQLNodeStore(database)
         // Twice: the first answer comes with a new connection, which takes the longest.

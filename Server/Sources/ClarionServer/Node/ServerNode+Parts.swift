@@ -42,7 +42,7 @@ extension ServerNode {
         _ settings: Settings, _ storage: NodeStorage, _ signal: DispatchSignal,
         _ metrics: any MetricsFactory, _ logger: Logger
     ) -> NodeMembership? {
-        guard let database = settings.database, let identity = storage.identity, let clock = storage.clock as? NodeClock else {
+        guard let database = settings.database, let identity = storage.identity, let clock = storage.sharedClock else {
             return nil
         }
         if !identity.isLasting {

@@ -4,6 +4,7 @@ import HTTPService
 import HubHTTPAPI
 import Logging
 import RichPushModel
+import SQLStorage
 import ServerObservability
 import ServiceErrors
 import ServiceLifecycle
@@ -92,6 +93,7 @@ extension ServerNode {
                 await dispatcher.run()
                 logger.info("The dispatcher has stopped")
             },
+            ClosureService { await cancelWhenGracefulShutdown { await clockUpkeep().run() } },
             ClosureService { await cancelWhenGracefulShutdown { await backendUpkeep(sweeps).run() } },
         ]
         if let jobs { services.append(ClosureService { await cancelWhenGracefulShutdown { await jobs.run() } }) }
@@ -99,6 +101,12 @@ extension ServerNode {
             services.append(ClosureService { await cancelWhenGracefulShutdown { await upkeep.run(metrics: sweeps) } })
         }
         return services
+    }
+
+    private func clockUpkeep() -> ClockUpkeep {
+        let lease = Self.dispatchSettings(settings, options, storage.identity).leaseDuration
+        let repair = SQLWaitRepair(storage.database, lease: lease)
+        return ClockUpkeep(clock: options.clock, factory: options.metrics, logger: logger) { try await repair.run(at: $0) }
     }
 
     private func backendUpkeep(_ sweeps: SweepMetrics) -> BackendUpkeep {

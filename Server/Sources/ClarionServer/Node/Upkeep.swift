@@ -1,3 +1,4 @@
+import AppBackend
 import Logging
 import PushHub
 import RichPushModel
@@ -19,6 +20,10 @@ struct Upkeep: Sendable {
     func run(metrics: SweepMetrics) async {
         let trouble = TroubleLog(failure, logger: logger)
         while !Task.isCancelled {
+            if clock.wasSet(within: BackendUpkeep.pauseAfterStep) {
+                do { try await clock.sleep(for: min(interval, .seconds(60))) } catch { return }
+                continue
+            }
             do {
                 let removed = try await turn()
                 metrics.succeeded(name, removed: removed, at: clock.now)

@@ -62,6 +62,7 @@ public enum LogKey: String, Sendable, CaseIterable {
     case check
     case attempt
     case delayMilliseconds = "delay_ms"
+    case stepMilliseconds = "step_ms"
 
     /// What the key holds, for the documentation.
     public var meaning: String {
@@ -115,6 +116,7 @@ public enum LogKey: String, Sendable, CaseIterable {
         case .check: "The name of a readiness check."
         case .attempt: "The number of an attempt."
         case .delayMilliseconds: "How long the program waits, in milliseconds."
+        case .stepMilliseconds: "How far the wall clock was set, in milliseconds; negative is back."
         }
     }
 }

@@ -98,6 +98,8 @@ public enum MetricName: String, Sendable, CaseIterable {
     case sweepLastSuccess = "clarion_sweep_last_success_timestamp_seconds"
     /// Rows and files that sweeps removed, by `sweep`.
     case sweepRemoved = "clarion_sweep_removed_total"
+    /// Steps of the wall clock that the node noticed.
+    case clockSteps = "clarion_clock_steps_total"
     /// Free bytes on the disk of the data directory.
     case diskFree = "clarion_disk_free_bytes"
 
@@ -190,6 +192,7 @@ public enum MetricName: String, Sendable, CaseIterable {
             and backend each minute.
             """
         case .sweepRemoved: "Rows and files that sweeps removed. The sweep hubs does not count."
+        case .clockSteps: "Steps of the wall clock that the node noticed: it was set forward or back by two seconds or more."
         case .diskFree: "Bytes that the server may still write to the disk of the data directory."
         case .buildInfo: "Always 1. The version of the program is a label."
         case .processCPU: "Processor time of the process, user and system, in seconds. Linux only."

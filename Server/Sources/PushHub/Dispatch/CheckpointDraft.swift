@@ -79,7 +79,7 @@ struct CheckpointDraft {
         case .nothingAsked: break
         case .none:
             checkpoint.lease.failures += 1
-            checkpoint.lease.stalledSince = checkpoint.lease.stalledSince ?? context.now
+            checkpoint.lease.stalledSince = min(checkpoint.lease.stalledSince ?? context.now, context.now)
         case .some:
             checkpoint.lease.failures = isTroubled ? 1 : 0
             checkpoint.lease.stalledSince = nil
@@ -120,7 +120,7 @@ struct CheckpointDraft {
             return settle(target, rule.outcome, reason)
         }
         let cause = target.pending?.cause.followed(by: next) ?? next
-        let firstAt = target.pending?.firstAt ?? context.now
+        let firstAt = min(target.pending?.firstAt ?? context.now, context.now)
         let backOff = next == .unsent ? unsentBackOff : rule.backOff ?? .target
         let delay = backOff.delay(failures: attempts, jitter: jitter(of: target.key), minimum: minimum)
         let row = PendingTarget(

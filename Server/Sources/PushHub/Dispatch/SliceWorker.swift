@@ -69,6 +69,7 @@ struct SliceWorker: Sendable {
 
     /// Sends what the page asks for and decides what becomes of it, at the moment that is returned or after.
     private func dispatch(_ page: SlicePage, _ hold: inout Hold) async -> (SliceCheckpoint, decidedAt: Duration) {
+        let settings = stretchedSettings
         let whole = PagePlan(
             page, lease: hold.lease, now: clock.now, horizon: settings.retryHorizon, isOutOfReach: hold.isOutOfReach,
             templates: hold.templates.fill(page, of: hold.lease.id.notification))
@@ -103,6 +104,13 @@ struct SliceWorker: Sendable {
             }
         }
         return (checkpoint, decidedAt)
+    }
+
+    /// The settings with a retry horizon that leaves recent steps forward of the wall clock out: in them no push could be tried.
+    private var stretchedSettings: DispatchSettings {
+        var stretched = settings
+        stretched.retryHorizon += clock.advance(within: settings.retryHorizon)
+        return stretched
     }
 
     /// Makes sure that the lease outlasts what is sent next; whether it does.
