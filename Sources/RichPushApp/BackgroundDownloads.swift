@@ -11,12 +11,12 @@
     /// Downloads that go on while the app is suspended or not running, for content that takes longer than a tap can wait.
     ///
     /// The system keeps them under one identifier and relaunches the app when they have ended; the session is then made again
-    /// under that identifier (iOS client reference 3).
+    /// under that identifier (Reference/IOSClient.md#3).
     @MainActor
     final class BackgroundDownloads {
         /// The name of the app's session; an app has one client, so it has one session.
         nonisolated static let identifier = "org.clarion.richpush.downloads"
-        /// How long the system waits for what it has downloaded; it gives some 30 seconds (iOS client reference 3).
+        /// How long the system waits for what it has downloaded; it gives some 30 seconds (Reference/IOSClient.md#3).
         private static let patience: Duration = .seconds(25)
 
         private let engine: RichPushEngine

@@ -6,7 +6,7 @@
 
     /// Now and then, when the system sees fit, the app sends waiting receipts and reads its inbox without being opened.
     enum BackgroundRefresh {
-        /// What the app may take of the about thirty seconds that the system gives it (iOS client reference 3).
+        /// What the app may take of the about thirty seconds that the system gives it (Reference/IOSClient.md#3).
         private static let budget: Duration = .seconds(25)
 
         /// To be called before the launch has ended. `false` when the Info.plist does not list the identifier.

@@ -1,5 +1,5 @@
 /// What is wrong with an app's set-up, most serious first, in words for its developer: nearly every picture that does not show is
-/// a mistake in the set-up (iOS client reference 11).
+/// a mistake in the set-up (Reference/IOSClient.md#11).
 public struct Diagnosis: Hashable, Sendable {
     /// One thing to look at.
     public struct Finding: Hashable, Sendable, Identifiable {

@@ -12,8 +12,8 @@
         /// What the app may take of the about thirty seconds that the system gives a background push.
         private static let budget: Duration = .seconds(25)
 
-        /// To be called before `application(_:didFinishLaunchingWithOptions:)` returns, and `delegate` is the notification centre's
-        /// delegate from then on: one that is set later misses the tap that started the app (iOS client reference 3).
+        /// To be called before `application(_:didFinishLaunchingWithOptions:)` returns, and `delegate` is the notification
+        /// centre's delegate from then on: one that is set later misses the tap that started the app (Reference/IOSClient.md#3).
         public func didFinishLaunching(delegate: any UNUserNotificationCenterDelegate) {
             UNUserNotificationCenter.current().delegate = delegate
             self.delegate = delegate
@@ -49,8 +49,8 @@
             }
         }
 
-        /// The system is about to show a notification over the app. It may call on any thread; `completion` is called once, on the
-        /// main thread: answered elsewhere the system stops the process (iOS client reference 4).
+        /// The system is about to show a notification over the app. It may call on any thread; `completion` is called once, on
+        /// the main thread: answered elsewhere the system stops the process (Reference/IOSClient.md#4).
         public nonisolated func willPresent(
             _ notification: UNNotification,
             withCompletionHandler completion: @escaping (UNNotificationPresentationOptions) -> Void

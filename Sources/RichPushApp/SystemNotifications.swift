@@ -6,7 +6,7 @@
     import UserNotifications
 
     /// The system's notification centre. Only its async functions are called: a block written here would belong to the actor that
-    /// it stands in, and the system calls blocks on a queue of its own (iOS client reference 4).
+    /// it stands in, and the system calls blocks on a queue of its own (Reference/IOSClient.md#4).
     struct SystemNotifications: NotificationPresenting {
         private var center: UNUserNotificationCenter { UNUserNotificationCenter.current() }
 

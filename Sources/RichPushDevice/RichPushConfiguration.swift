@@ -21,8 +21,8 @@ public struct RichPushConfiguration: Hashable, Sendable {
     public var offersInForeground = true
     /// The hosts that a link may lead to, each written out, for example `shop.example.org`; a link to another is not offered.
     ///
-    /// Absent, as it is by default, means any host over https. That departs from the iOS client reference, 9, which wants a list:
-    /// whoever may send would otherwise need a new version of the app for a new host. Name the hosts where senders are not all
+    /// Absent, as it is by default, means any host over https:
+    /// with a list, whoever may send would need a new version of the app for a new host. Name the hosts where senders are not all
     /// trusted. In either case the link is shown before it is opened. Plain http leads to this machine only, and only while the
     /// backend is there too.
     public var linkHosts: Set<String>?
@@ -80,7 +80,7 @@ public enum ConfigurationError: Error, Hashable, Sendable {
     case badBackend
 }
 
-/// Bounds on what the device does. The defaults follow the limits of the system (iOS client reference 3, 6, 8).
+/// Bounds on what the device does. The defaults follow the limits of the system (Reference/IOSClient.md#3, #6 and #8).
 public struct DeviceLimits: Hashable, Sendable, Codable {
     /// For small calls.
     public var callDeadline: Duration = .seconds(15)

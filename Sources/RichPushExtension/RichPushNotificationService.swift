@@ -12,7 +12,7 @@
     ///     }
     ///
     /// The system shows the push as it came when the extension is too slow or dies, so everything here ends early. Nothing is
-    /// done before the first push, no picture is decoded, and content goes to files (iOS client reference 3).
+    /// done before the first push, no picture is decoded, and content goes to files (Reference/IOSClient.md#3).
     ///
     /// `@unchecked` is safe: what changes lies behind the lock.
     open class RichPushNotificationService: UNNotificationServiceExtension, @unchecked Sendable {

@@ -24,7 +24,7 @@ public struct SendRequest: Hashable, Sendable, Codable {
     public var coupon: Coupon?
     /// Milliseconds since 1970 after which the push is of no use.
     public var expiresAt: Timestamp?
-    /// At most 64 bytes (APNs reference 3.2).
+    /// At most 64 bytes (Reference/APNs.md#3-2).
     public var collapseID: String?
     /// A sound file of the app, or `default`; absent means `default` for visible styles.
     public var sound: String?

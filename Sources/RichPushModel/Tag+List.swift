@@ -1,6 +1,6 @@
 extension Tag {
-    /// The tags of a comma-separated list as they stand there, without blanks around and without empty places (Azure reference
-    /// 3.1). A comma between braces is part of the name of a user or an installation.
+    /// The tags of a comma-separated list as they stand there, without blanks around and without empty places
+    /// (Reference/AzureNotificationHubs.md#3-1). A comma between braces is part of the name of a user or an installation.
     public static func texts(separatedByCommas text: String) -> [String] {
         // Most lists have neither blanks nor braces.
         guard text.utf8.contains(where: { $0 <= 0x20 || $0 >= 0x7F || $0 == UInt8(ascii: "$") }) else {

@@ -1,8 +1,8 @@
 /// A label on a device by which audiences are chosen: 1 to 120 letters with their marks, digits (Unicode scalars) and
 /// `_ @ # . : -`.
 ///
-/// Tags compare without regard to case and are stored as given (Azure reference 3.1). Unicode letters and digits are
-/// accepted as that protocol's clients send them.
+/// Tags compare without regard to case and are stored as given (Reference/AzureNotificationHubs.md#3-1). Unicode letters and
+/// digits are accepted as that protocol's clients send them.
 public struct Tag: Sendable, CustomStringConvertible {
     /// The most characters a tag may have.
     public static let maximumLength = 120
@@ -37,8 +37,8 @@ public struct Tag: Sendable, CustomStringConvertible {
     }
 
     /// Reads one of the two forms that the server adds and clients may only address, `$InstallationId:{…}` and
-    /// `$UserId:{…}` (Azure reference 3.1 and 3.2); `nil` for anything else. The value has 1 to 256 characters, any but `}` and
-    /// control characters.
+    /// `$UserId:{…}` (Reference/AzureNotificationHubs.md#3-1 and #3-2); `nil` for anything else. The value has 1 to 256
+    /// characters, any but `}` and control characters.
     public static func addressing(_ text: String) -> Tag? {
         // By scalars: a mark at either end of the value makes one character with the brace beside it.
         let scalars = text.unicodeScalars
@@ -69,13 +69,13 @@ public struct Tag: Sendable, CustomStringConvertible {
     /// The tag that the server gives to every device of a signed-in user.
     public static func user(_ name: UserName) -> Tag { Tag(trusted: "username:" + name.text) }
 
-    /// The tag that addresses one installation (Azure reference 3.1). Clients may not set it.
+    /// The tag that addresses one installation (Reference/AzureNotificationHubs.md#3-1). Clients may not set it.
     public static func installation(_ id: InstallationID) -> Tag {
         Tag(addressing: .installation, value: id.text)
     }
 
-    /// The tag that addresses every installation that a client of the hub protocol gave this user (Azure reference 3.1);
-    /// `nil` when the name is one that no expression can carry.
+    /// The tag that addresses every installation that a client of the hub protocol gave this user
+    /// (Reference/AzureNotificationHubs.md#3-1); `nil` when the name is one that no expression can carry.
     public static func addressedUser(_ name: String) -> Tag? { addressing("$UserId:{\(name)}") }
 
     /// The tag that addresses the installation of the hub protocol with this id; `nil` when no expression can carry it.
@@ -88,8 +88,8 @@ public struct Tag: Sendable, CustomStringConvertible {
         scalar != "}" && scalar.properties.generalCategory != .control && scalar != "\u{FFFE}" && scalar != "\u{FFFF}"
     }
 
-    /// Whether all between the braces is what the .NET client takes there (Azure reference 3.1): the ASCII of tags and `=`, else
-    /// letters, marks that take no place, decimal digits and joining punctuation, none beyond U+FFFF.
+    /// Whether all between the braces is what the .NET client takes there (Reference/AzureNotificationHubs.md#3-1): the ASCII of
+    /// tags and `=`, else letters, marks that take no place, decimal digits and joining punctuation, none beyond U+FFFF.
     public var hasPlainAddress: Bool {
         let value = text.unicodeScalars.drop { $0 != "{" }.dropFirst().dropLast()
         return value.allSatisfy { $0 == "=" || ($0.isASCII ? Self.isAllowed($0) : Self.isWordCharacter($0)) }

@@ -1,6 +1,6 @@
 /// A moment in Unix time, in whole milliseconds.
 ///
-/// Milliseconds because APNs reports the death of a device token in them (APNs reference 4, status 410) and because an
+/// Milliseconds because APNs reports the death of a device token in them (Reference/APNs.md#4, status 410) and because an
 /// integer compares the same in Swift, in SQLite and in PostgreSQL.
 public struct Timestamp: Hashable, Comparable, Sendable, Codable {
     /// Milliseconds since 1970-01-01T00:00:00Z.

@@ -4,8 +4,8 @@
     import RichPushModel
 
     extension DevicePorts {
-        /// The system's services for the app or for its service extension, which gives up a request after 20 seconds (iOS client
-        /// reference 6).
+        /// The system's services for the app or for its service extension, which gives up a request after 20 seconds
+        /// (Reference/IOSClient.md#6).
         ///
         /// Throws when neither the group's folder nor, in the app, its own can be used.
         package static func system(

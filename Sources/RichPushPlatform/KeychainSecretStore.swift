@@ -4,7 +4,7 @@
     import Security
 
     /// Secrets in the key chain: readable after the first unlock, on this device only, so that the service extension works on a
-    /// locked phone and no backup carries them (iOS client reference 5).
+    /// locked phone and no backup carries them (Reference/IOSClient.md#5).
     ///
     /// What the extension reads lies in the App Group, which is an access group of the key chain too. What is for the app alone
     /// lies in the app's own group, which the extension is not a member of.

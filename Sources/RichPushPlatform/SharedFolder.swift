@@ -17,7 +17,7 @@
         }
 
         /// Makes folders readable on a locked phone from its first unlock on, whatever class the app has chosen for its files:
-        /// the service extension needs them then (iOS client reference 5). What is made in a folder takes its class.
+        /// the service extension needs them then (Reference/IOSClient.md#5). What is made in a folder takes its class.
         package static func protect(
             _ folders: [URL],
             with set: ([FileAttributeKey: Any], String) throws -> Void = {

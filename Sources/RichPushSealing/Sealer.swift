@@ -17,7 +17,7 @@ import RichPushModel
 public struct Sealer: Sendable {
     /// The most installations that one seal is for.
     public static let recipientLimit = 100
-    /// The most bytes of a thumb: a service extension has little memory (iOS client reference 6).
+    /// The most bytes of a thumb: a service extension has little memory (Reference/IOSClient.md#6).
     public static let thumbLimit = 500 << 10
     /// The most bytes of a content.
     public static let contentLimit = 50 << 20

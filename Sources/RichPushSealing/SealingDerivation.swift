@@ -11,7 +11,7 @@ import RichPushModel
     import Foundation
 #endif
 
-/// How the keys of a seal come from one another, and what is authenticated with them (iOS client reference 10).
+/// How the keys of a seal come from one another, and what is authenticated with them (Reference/IOSClient.md#10).
 ///
 /// Every text begins with the name and version of the format, so that a key or a tag of one purpose is none of another.
 enum SealingDerivation {

@@ -99,7 +99,7 @@ static void put_setting(uint8_t *at, uint16_t identifier, uint32_t value) {
 
 static void tell_stream_limit(struct connection *connection) { put_setting(frame(connection, settings, 0, 0, 6), 3, options.streams); }
 
-// The SETTINGS of APNs (reference 1.4), but for what the options say.
+// The SETTINGS of APNs (Reference/APNs.md#1-4), but for what the options say.
 void greet(struct connection *connection) {
     uint8_t *at = frame(connection, settings, 0, 0, 30);
     put_setting(at, 1, 4096);
@@ -125,7 +125,7 @@ static void answer(struct connection *connection, uint32_t stream) {
     }
 }
 
-// Credit comes back once half of the window was used, in one piece (reference 1.5).
+// Credit comes back once half of the window was used, in one piece (Reference/APNs.md#1-5).
 static void consume(struct connection *connection, uint32_t length) {
     connection->credit -= length;
     if (connection->credit < 0) {

@@ -1,6 +1,7 @@
 import Foundation
 
-/// 40 ms away, with the windows that APNs has: what connections carry there, and how many the client opens (APNs reference 9.3).
+/// 40 ms away, with the windows that APNs has: what connections carry there, and how many the client opens
+/// (Reference/APNs.md#9-3).
 struct DistanceBenchmark {
     static let delay = 40
     static let window = 65_535

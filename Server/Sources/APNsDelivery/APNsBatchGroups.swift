@@ -65,7 +65,7 @@ struct APNsBatchGroups {
     }
 
     /// Whether a target's push is of the kind that every app gets: with the transport's own topic, and of a type whose topic is
-    /// the bare bundle id (APNs reference 3.2).
+    /// the bare bundle id (Reference/APNs.md#3-2).
     func isOrdinary(_ position: Int, in batch: PushBatch, _ defaultTopic: String) -> Bool {
         let set = batch.targets.run(of: position).headers
         guard batch.headers.indices.contains(set) else { return true }

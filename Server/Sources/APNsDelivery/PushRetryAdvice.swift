@@ -1,4 +1,4 @@
-/// How long to wait before one push is tried again (APNs reference 4). The hub adds its own back-off and jitter.
+/// How long to wait before one push is tried again (Reference/APNs.md#4). The hub adds its own back-off and jitter.
 public struct PushRetryAdvice: Sendable, Hashable {
     /// After `TooManyRequests`: this one device gets too much.
     public var afterTooManyRequests: Duration

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// The device tokens that APNs refused not long ago. A push to one of them, which means that its device registered again,
-/// travels apart from the others until it is accepted (APNs reference 1.4).
+/// travels apart from the others until it is accepted (Reference/APNs.md#1-4).
 ///
 /// Bounded: the oldest is forgotten first. Only hashes are kept, so that no token stays in memory.
 final class RefusedTokens: Sendable {

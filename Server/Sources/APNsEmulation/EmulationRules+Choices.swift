@@ -34,7 +34,7 @@ extension EmulationRules {
         case refuse
     }
 
-    /// How a client learns that its certificate is no good (APNs reference 2.4).
+    /// How a client learns that its certificate is no good (Reference/APNs.md#2-4).
     public enum CertificateComplaint: String, CaseIterable, Sendable, Hashable, Codable {
         /// 403 to every request.
         case answer
@@ -44,7 +44,7 @@ extension EmulationRules {
 
     /// When flow-control credit is given back.
     public enum CreditPattern: String, CaseIterable, Sendable, Hashable, Codable {
-        /// After half of the window is used up, as seen at Apple (APNs reference 1.5).
+        /// After half of the window is used up, as seen at Apple (Reference/APNs.md#1-5).
         case halfWindow
         /// After every DATA frame.
         case everyFrame

@@ -1,7 +1,8 @@
 import APNsProtocol
 
 /// The rules that Apple does not document or that a test wants otherwise; the defaults are what was observed
-/// (APNs reference 1.4, 2, 4 and 7.2). They may change while the emulator runs; what is said of new connections holds for those.
+/// (Reference/APNs.md#1-4, #2, #4 and #7-2). They may change while the emulator runs; what is said of new connections holds for
+/// those.
 public struct EmulationRules: Sendable, Hashable {
     // MARK: Streams and windows
 
@@ -9,9 +10,9 @@ public struct EmulationRules: Sendable, Hashable {
     public var firstConcurrentStreams = 1
     /// MAX_CONCURRENT_STREAMS after an accepted push.
     public var concurrentStreams = 1_000
-    /// A connection with a client certificate gets the real limit right after the handshake (seen once, APNs reference 1.4).
+    /// A connection with a client certificate gets the real limit right after the handshake (seen once, Reference/APNs.md#1-4).
     public var raisesLimitForCertificates = true
-    /// Lower the limit after a 4xx other than 410 until the next accepted push (check 22).
+    /// Lower the limit after a 4xx other than 410 until the next accepted push (Reference/APNs.md#7-2-22).
     public var lowersLimitAfterRejection = true
     public var limitEnforcement = LimitEnforcement.whenAcknowledged
     public var overLimit = OverLimit.refuseStream
@@ -28,20 +29,22 @@ public struct EmulationRules: Sendable, Hashable {
 
     // MARK: Credentials
 
-    /// The oldest provider token in seconds (check 13).
+    /// The oldest provider token in seconds (Reference/APNs.md#7-2-13).
     public var providerTokenLifetime: Int64 = 3_600
     /// How far ahead of the clock a provider token may be minted, in seconds. Apple writes "no more than one hour from the
     /// current time".
     public var providerTokenLead: Int64 = 3_600
     /// What a token from further ahead is told; wrong clocks are reported to meet this or `ExpiredProviderToken`.
     public var futureTokenReason = APNsReason.invalidProviderToken
-    /// How soon after one provider token another of the same key may follow on a connection, in seconds (check 13).
+    /// How soon after one provider token another of the same key may follow on a connection, in seconds
+    /// (Reference/APNs.md#7-2-13).
     public var providerTokenInterval: Int64 = 1_200
     /// Apple's page and Apple's servers spell this reason differently; this is the servers' spelling.
     public var environmentKeyReason = APNsReason.badEnvironmentKeyInToken
-    /// A connection serves only apps that the team had when its first push was accepted (APNs reference 2.3).
+    /// A connection serves only apps that the team had when its first push was accepted (Reference/APNs.md#2-3).
     public var bindsAppsToConnection = true
-    /// After `ExpiredProviderToken` or `TooManyProviderTokenUpdates` the connection answers nothing more (check 24).
+    /// After `ExpiredProviderToken` or `TooManyProviderTokenUpdates` the connection answers nothing more
+    /// (Reference/APNs.md#7-2-24).
     public var wedgesAfterTokenError = false
     /// A client certificate outside its dates.
     public var expiredCertificate = CertificateComplaint.answer
@@ -52,21 +55,21 @@ public struct EmulationRules: Sendable, Hashable {
 
     // MARK: Requests
 
-    /// `background` with priority 10 (check 16).
+    /// `background` with priority 10 (Reference/APNs.md#7-2-16).
     public var backgroundAtPriorityTen = Leniency.refuse
     /// The reason for it; which one Apple uses is not known.
     public var backgroundPriorityReason = APNsReason.badPriority
     /// A push without `apns-push-type`.
     public var missingPushType = Leniency.accept
-    /// A body that is not a JSON object (check 17); refused as `PayloadEmpty`.
+    /// A body that is not a JSON object (Reference/APNs.md#7-2-17); refused as `PayloadEmpty`.
     public var bodyThatIsNotJSON = Leniency.accept
-    /// `nil` sets no limit; more are answered 429 `TooManyRequests` (check 19).
+    /// `nil` sets no limit; more are answered 429 `TooManyRequests` (Reference/APNs.md#7-2-19).
     public var deviceRate: DeviceRate?
     /// The same for broadcasts and the management together, for each app.
     public var appRate: DeviceRate?
     /// `retry-after` in seconds with 429 `TooManyRequests` and 503; there is no evidence that Apple sends it.
     public var retryAfter: Int?
-    /// Channels of an app in one environment (APNs reference 5.1).
+    /// Channels of an app in one environment (Reference/APNs.md#5-1).
     public var channelsPerApp = 10_000
     /// A device that follows a channel anew gets what the channel has stored.
     public var storedBroadcastReachesNewSubscriber = true
@@ -75,20 +78,20 @@ public struct EmulationRules: Sendable, Hashable {
 
     /// Every answer comes this much later: the distance to Apple, simulated.
     public var answerDelay = Duration.zero
-    /// A wrong credential is answered when the headers are here, before the body is read (APNs reference 1.4).
+    /// A wrong credential is answered when the headers are here, before the body is read (Reference/APNs.md#1-4).
     public var answersBeforeBody = false
     /// The body of a refusal comes in this many DATA frames.
     public var answerPieces = 1
     /// Rejections that a connection may collect before it is closed with GOAWAY; `nil` sets no limit. `BadDeviceToken`
-    /// counts `badDeviceTokenWeight` times, 410 not at all (check 23).
+    /// counts `badDeviceTokenWeight` times, 410 not at all (Reference/APNs.md#7-2-23).
     public var errorBudget: Int?
     public var badDeviceTokenWeight = 5
-    /// A connection that brought no frame for this long gets GOAWAY `IdleTimeout` (check 7); `nil` waits for ever. Apple's
-    /// value is not documented; reports say one to two hours.
+    /// A connection that brought no frame for this long gets GOAWAY `IdleTimeout` (Reference/APNs.md#7-2-7); `nil` waits for
+    /// ever. Apple's value is not documented; reports say one to two hours.
     public var idleLimit: Duration? = .seconds(3_600)
     /// Connections at a time; more are closed at once.
     public var maximumConnections = 1_000
-    /// New connections within a time; more are closed at once (check 7). `nil` sets no limit.
+    /// New connections within a time; more are closed at once (Reference/APNs.md#7-2-7). `nil` sets no limit.
     public var connectRate: DeviceRate?
     /// A new connection is left waiting for this long before anything of it is read.
     public var connectDelay = Duration.zero

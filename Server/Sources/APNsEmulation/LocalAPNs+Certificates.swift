@@ -1,5 +1,5 @@
 extension LocalAPNs {
-    /// Issues a client certificate with Apple's extensions, signed by the authority of this emulator (APNs reference 2.4).
+    /// Issues a client certificate with Apple's extensions, signed by the authority of this emulator (Reference/APNs.md#2-4).
     /// Throws `LocalAPNsError`.
     public func issueClientCertificate(_ request: ClientCertificateRequest) throws -> IssuedCertificate {
         let issued = try authority.issueClientCertificate(request, now: core.clock.now)

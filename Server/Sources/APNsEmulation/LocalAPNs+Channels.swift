@@ -14,7 +14,7 @@ extension LocalAPNs {
         }
     }
 
-    /// Deletes a channel; what it stored still goes out (APNs reference 5.1).
+    /// Deletes a channel; what it stored still goes out (Reference/APNs.md#5-1).
     public func deleteChannel(_ id: String, bundleID: String) {
         core.state.withLockedValue { state in
             guard state.channels.channel(id, bundleID: bundleID) != nil else { return }

@@ -74,7 +74,7 @@ extension LocalAPNs {
         core.deliver { state, now in state.store.appOpened(device: device, bundleID: bundleID, now: now) }
     }
 
-    /// The user force-quit the app: background pushes are dropped until it is opened (APNs reference 6.4).
+    /// The user force-quit the app: background pushes are dropped until it is opened (Reference/APNs.md#6-4).
     public func appForceQuit(device: String, bundleID: String) {
         core.deliver { state, _ in state.store.appForceQuit(device: device, bundleID: bundleID) }
     }

@@ -5,7 +5,7 @@ extension LocalAPNs {
     ///
     /// - Parameters:
     ///   - environment: `nil` for a key of both environments, as legacy keys are.
-    ///   - topics: the bundle ids of a topic-specific key; `nil` for a team-scoped key (APNs reference 2.2).
+    ///   - topics: the bundle ids of a topic-specific key; `nil` for a team-scoped key (Reference/APNs.md#2-2).
     ///   - relatedKeyID: the one key that a connection of this topic-specific key accepts as well.
     /// - Throws: `LocalAPNsError`. A private key is refused.
     public func registerKey(
@@ -34,11 +34,11 @@ extension LocalAPNs {
         }
     }
 
-    /// Makes an app known; an app has one team. Connections that pushed before do not see it (APNs reference 2.3).
+    /// Makes an app known; an app has one team. Connections that pushed before do not see it (Reference/APNs.md#2-3).
     /// Throws `LocalAPNsError` if the bundle or team id is malformed.
     ///
     /// - Parameter broadcasts: the broadcast capability, which an app has to be given. Taking it away destroys all channels
-    ///   of the app (APNs reference 5.1).
+    ///   of the app (Reference/APNs.md#5-1).
     public func registerApp(bundleID: String, teamID: String, broadcasts: Bool = false) throws {
         let bundleID = try RegisteredKey.checkedBundleID(bundleID)
         let teamID = try RegisteredKey.checkedIdentifier(teamID)

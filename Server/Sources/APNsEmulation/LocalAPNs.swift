@@ -5,8 +5,8 @@ import RichPushModel
 
 /// A strict APNs on this machine: provider API over TLS and HTTP/2 on one side, devices that connect on the other.
 ///
-/// It judges requests as Apple does (APNs reference 7.2), stores and forwards as Apple does (7.3), and can be told to fail.
-/// It shares no code with any client but the vocabulary, so that a mistake cannot hide on both sides.
+/// It judges requests as Apple does (Reference/APNs.md#7-2), stores and forwards as Apple does (Reference/APNs.md#7-3), and can
+/// be told to fail. It shares no code with any client but the vocabulary, so that a mistake cannot hide on both sides.
 public final class LocalAPNs: Sendable {
     /// Sandbox or production.
     public typealias Environment = APNsEnvironment

@@ -1,6 +1,6 @@
 import APNsProtocol
 
-/// How one local APNs is set up. One instance plays one environment, because Apple's two share nothing (APNs reference 1.1).
+/// How one local APNs is set up. One instance plays one environment, because Apple's two share nothing (Reference/APNs.md#1-1).
 public struct LocalAPNsConfiguration: Sendable {
     /// What lies under HTTP/2.
     public enum Transport: Sendable, Hashable {

@@ -4,7 +4,7 @@
     import Foundation
 #endif
 
-/// What the body of a background push must look like (APNs reference 3.3 and 6.4).
+/// What the body of a background push must look like (Reference/APNs.md#3-3 and #6-4).
 ///
 /// An empty alert or sound is let through: a classic tutorial payload has `"sound": ""`, and nothing is shown or heard.
 enum APNsBackgroundContent {

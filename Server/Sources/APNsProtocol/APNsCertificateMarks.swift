@@ -1,4 +1,4 @@
-/// What Apple writes into the certificates of providers (APNs reference 2.4), read without a certificate library.
+/// What Apple writes into the certificates of providers (Reference/APNs.md#2-4), read without a certificate library.
 public enum APNsCertificateMarks {
     /// The topics in the content of the extension 1.2.840.113635.100.6.3.6, which is DER: a SEQUENCE of alternating UTF8String topic and SEQUENCE of its kind.
     /// `nil` if it has another shape.

@@ -1,4 +1,4 @@
-/// What to do after a refusal: the action column of the table in APNs reference 4.
+/// What to do after a refusal: the column "What a client can do" of the table in Reference/APNs.md#4.
 public enum APNsDisposition: Hashable, Sendable, CaseIterable {
     /// This request can never succeed.
     case drop
@@ -64,15 +64,15 @@ extension APNsRejection {
 }
 
 extension APNsReason {
-    /// Every reason of the table in APNs reference 4, as Apple documents it. APNs may know more by now: another word is no error of
-    /// theirs.
+    /// Every reason of the table in Reference/APNs.md#4, as Apple documents it. APNs may know more by now: another word is no
+    /// error of theirs.
     public static let documented: Set<APNsReason> = Set(APNsRejection.byReason.keys.filter { !$0.rawValue.contains(" ") })
 
-    /// Whether the reference lists the reason; a closed set, for metrics.
+    /// Whether Reference/APNs.md#4 lists the reason; a closed set, for metrics.
     public var isKnown: Bool { APNsRejection.byReason[self] != nil }
 
-    /// Reasons that mean: the credential is refused, connecting again changes nothing (APNs reference 1.7). `Forbidden` means that only in a
-    /// GOAWAY; in an answer it is about that request.
+    /// Reasons that mean: the credential is refused, connecting again changes nothing (Reference/APNs.md#1-7). `Forbidden` means
+    /// that only in a GOAWAY; in an answer it is about that request.
     public var refusesCredential: Bool {
         switch self {
         case .badCertificate, .badCertificateEnvironment, .invalidProviderToken, .missingProviderToken, .forbidden,

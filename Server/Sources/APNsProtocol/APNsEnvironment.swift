@@ -1,4 +1,4 @@
-/// The two worlds of APNs; they share nothing (APNs reference 1.1).
+/// The two worlds of APNs; they share nothing (Reference/APNs.md#1-1).
 public enum APNsEnvironment: String, Sendable, Codable, CaseIterable {
     case sandbox
     case production
@@ -19,7 +19,7 @@ public enum APNsEnvironment: String, Sendable, Codable, CaseIterable {
         }
     }
 
-    /// The port there; it really differs by environment (APNs reference 1.1).
+    /// The port there; it really differs by environment (Reference/APNs.md#1-1).
     public var managementPort: Int {
         switch self {
         case .sandbox: 2195

@@ -6,7 +6,7 @@ import RichPushModel
     import Foundation
 #endif
 
-/// How one push ended (APNs reference 4). An answer of APNs is a value; so is not knowing, because the caller must
+/// How one push ended (Reference/APNs.md#4). An answer of APNs is a value; so is not knowing, because the caller must
 /// decide what a repeat would mean.
 public enum APNsOutcome: Hashable, Sendable {
     /// Status 200: APNs took it. `uniqueID` is present in the sandbox.
@@ -30,7 +30,8 @@ public struct APNsRejection: Hashable, Sendable {
     /// The moment, when `retry-after` was a date (RFC 9110, 10.2.3).
     public var retryAt: Timestamp?
     public var apnsID: UUID?
-    /// The server's clock, when the answer carried `date`. With a 403 it shows whether this machine's is wrong (APNs reference 2.1).
+    /// The server's clock, when the answer carried `date`. With a 403 it shows whether this machine's is wrong
+    /// (Reference/APNs.md#2-1).
     public var serverDate: Timestamp?
 
     /// Creates a rejection.

@@ -1,5 +1,5 @@
 extension APNsPush {
-    /// The headers that many pushes share (APNs reference 3.2). Equal values are encoded once per connection.
+    /// The headers that many pushes share (Reference/APNs.md#3-2). Equal values are encoded once per connection.
     ///
     /// The fields lie behind one reference. Every push of a broadcast has a copy of them, and to count one reference for each costs less
     /// than one for each of the texts.

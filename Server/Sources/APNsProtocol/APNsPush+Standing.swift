@@ -1,7 +1,7 @@
 extension APNsPush {
     /// What the caller knows of the device token, which decides in whose company the push travels.
     ///
-    /// One refusal lowers the limit of a whole connection to a single stream until the next success (APNs reference 1.4). So
+    /// One refusal lowers the limit of a whole connection to a single stream until the next success (Reference/APNs.md#1-4). So
     /// doubtful tokens go over a connection of their own, where they slow down each other only.
     public enum Standing: UInt8, Sendable, Hashable, Comparable, CaseIterable {
         /// Refused not long ago: for the separate connection.

@@ -1,5 +1,5 @@
 /// Why a push is not worth sending: a rule of APNs that it breaks, found before it costs error budget
-/// (APNs reference 3.3). Safe to show: no token, no content.
+/// (Reference/APNs.md#3-3). Safe to show: no token, no content.
 public enum APNsPushFault: Error, Hashable, Sendable {
     /// The device token is empty.
     case missingDeviceToken
@@ -32,7 +32,7 @@ public enum APNsPushFault: Error, Hashable, Sendable {
 }
 
 extension APNsPushFault {
-    /// What APNs would have answered, so that a caller can treat both alike (APNs reference 4).
+    /// What APNs would have answered, so that a caller can treat both alike (Reference/APNs.md#4).
     public var rejection: APNsRejection {
         switch self {
         case .missingDeviceToken: APNsRejection(status: 400, reason: .missingDeviceToken)

@@ -1,4 +1,4 @@
-/// The rules of APNs that can be checked before sending (APNs reference 3.2 and 3.3).
+/// The rules of APNs that can be checked before sending (Reference/APNs.md#3-2 and #3-3).
 ///
 /// A value with a memory of the last header set and body, so that a fan-out of one notification checks them once.
 public struct APNsPushRules: Sendable {
@@ -6,8 +6,8 @@ public struct APNsPushRules: Sendable {
     public enum Strictness: Sendable {
         /// Every rule.
         case apple
-        /// Every rule but what the body of a background push may hold: for a service that passes on what its callers send. APNs is not
-        /// known to refuse a badge or a sound there (APNs reference 3.3).
+        /// Every rule but what the body of a background push may hold: for a service that passes on what its callers send. APNs
+        /// is not known to refuse a badge or a sound there (Reference/APNs.md#3-3).
         case appleHeaders
         /// Only what keeps the request well-formed on the wire; APNs judges the rest. For push types and rules yet to come.
         case wireOnly

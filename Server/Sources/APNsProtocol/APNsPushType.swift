@@ -1,4 +1,4 @@
-/// The kinds of push (APNs reference 3.3). Open, because Apple adds kinds.
+/// The kinds of push (Reference/APNs.md#3-3). Open, because Apple adds kinds.
 public struct APNsPushType: RawRepresentable, Hashable, Sendable, Codable {
     public let rawValue: String
 
@@ -39,12 +39,12 @@ public struct APNsPushType: RawRepresentable, Hashable, Sendable, Codable {
         }
     }
 
-    /// The topic of this kind for an app: the bundle id with the suffix, unless it has it already (APNs reference 3.3).
+    /// The topic of this kind for an app: the bundle id with the suffix, unless it has it already (Reference/APNs.md#3-3).
     public func topic(of bundleID: String) -> String {
         guard let suffix = topicSuffix, !suffix.isEmpty, !bundleID.hasSuffix(suffix) else { return bundleID }
         return bundleID + suffix
     }
 
-    /// The largest body in bytes (APNs reference 3.2).
+    /// The largest body in bytes (Reference/APNs.md#3-2).
     public var maximumPayload: Int { self == .voip ? 5120 : 4096 }
 }

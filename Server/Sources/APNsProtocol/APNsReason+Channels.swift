@@ -1,4 +1,4 @@
-/// The reasons that only broadcasts and the management of channels meet (APNs reference 4, columns B and M).
+/// The reasons that only broadcasts and the management of channels meet (Reference/APNs.md#4, columns B and M).
 extension APNsReason {
     public static let badChannelID = APNsReason(rawValue: "BadChannelId")
     public static let badRequestParams = APNsReason(rawValue: "BadRequestParams")

@@ -1,4 +1,4 @@
-/// The word with which APNs explains a refusal (APNs reference 4). Unknown words are kept as they came.
+/// The word with which APNs explains a refusal (Reference/APNs.md#4). Unknown words are kept as they came.
 public struct APNsReason: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
     public let rawValue: String
 

@@ -4,7 +4,7 @@
     import Foundation
 #endif
 
-/// `apns-id` and its relatives on the wire (APNs reference 3.2).
+/// `apns-id` and its relatives on the wire (Reference/APNs.md#3-2).
 public enum APNsUUID {
     /// The text as APNs wants it: 8-4-4-4-12, lower case.
     public static func text(_ uuid: UUID) -> String { uuid.uuidString.lowercased() }

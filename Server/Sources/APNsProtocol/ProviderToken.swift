@@ -6,7 +6,7 @@ import RichPushModel
     import Foundation
 #endif
 
-/// A signed provider token: a JWT with `alg` and `kid`, `iss` and `iat`, ES256 (APNs reference 2.1).
+/// A signed provider token: a JWT with `alg` and `kid`, `iss` and `iat`, ES256 (Reference/APNs.md#2-1).
 ///
 /// Signing the same claims again gives other bytes, which APNs counts as a new token. So the text is what is kept and shared.
 public struct ProviderToken: Sendable, Hashable {

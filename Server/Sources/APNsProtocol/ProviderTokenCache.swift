@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// Renewal is by age on the clock that never jumps; the wall clock only writes `iat`. Signing happens under the lock, so
 /// it is single-flight, and takes well below a millisecond every 45 minutes. Several processes that send for one team share a
-/// token through `init(source:)`, because APNs counts the changes of all of them (APNs reference 2.1).
+/// token through `init(source:)`, because APNs counts the changes of all of them (Reference/APNs.md#2-1).
 public final class ProviderTokenCache: Sendable {
     /// What APNs' complaint about an expired token led to.
     public enum Renewal: Hashable, Sendable {

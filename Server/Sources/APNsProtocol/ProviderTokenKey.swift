@@ -1,7 +1,7 @@
 import Crypto
 
 /// A key with which provider tokens are signed: the `.p8` file of Apple's developer pages, its id and the team
-/// (APNs reference 2.1). It signs and is never printed.
+/// (Reference/APNs.md#2-1). It signs and is never printed.
 public struct ProviderTokenKey: Sendable {
     /// The ten characters that name the key; the `kid` of the token.
     public let keyID: String

@@ -1,4 +1,4 @@
-/// When a provider token is renewed (APNs reference 2.1): by the age of the token in use, at about 45 minutes, and never
+/// When a provider token is renewed (Reference/APNs.md#2-1): by the age of the token in use, at about 45 minutes, and never
 /// more often than every 20 minutes, because APNs answers a faster change with `TooManyProviderTokenUpdates`.
 public struct ProviderTokenPolicy: Hashable, Sendable {
     /// No token is used for longer, whatever the jitter: APNs refuses those older than one hour.

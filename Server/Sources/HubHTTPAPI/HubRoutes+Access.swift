@@ -68,7 +68,8 @@ extension HubRoutes {
 }
 
 extension HubOperation {
-    /// The rights of which one is needed (Azure reference 1.5). A list of one handle's registrations is an app's own business.
+    /// The rights of which one is needed (Reference/AzureNotificationHubs.md#1-5). A list of one handle's registrations is an
+    /// app's own business.
     func rights(isFiltered: Bool) -> Set<AccessRight> {
         switch self {
         case .createRegistration, .createRegistrationID, .registration, .putRegistration, .deleteRegistration,

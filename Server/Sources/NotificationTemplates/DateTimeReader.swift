@@ -3,8 +3,9 @@ import RichPushModel
 /// Reads the date-times that clients write into an expiry.
 ///
 /// - W3C format, a profile of ISO 8601: `2026`, `2026-03`, `2026-03-01`, `2026-03-01T10:00+01:00`, with seconds and a fraction if
-///   wanted; the colon of the zone may be missing, and without a zone it is UTC (Azure reference 4.3).
-/// - `03/01/2026 10:00:00`, month first, in UTC, also with `AM` or `PM`: what .NET makes of a date by itself (Azure reference 2.7).
+///   wanted; the colon of the zone may be missing, and without a zone it is UTC (Reference/AzureNotificationHubs.md#4-3).
+/// - `03/01/2026 10:00:00`, month first, in UTC, also with `AM` or `PM`: what .NET makes of a date by itself
+///   (Reference/AzureNotificationHubs.md#2-7).
 struct DateTimeReader {
     private let bytes: [UInt8]
     private var position = 0

@@ -1,4 +1,4 @@
-/// Reads an expression (Azure reference 4.2, as the official .NET client checks it before it sends).
+/// Reads an expression (Reference/AzureNotificationHubs.md#4-2, as the official .NET client checks it before it sends).
 ///
 ///     expression := "{" term { "+" term } "}" | property { "+" term }
 ///     term       := property | "'" text "'" | "\"" text "\""

@@ -1,4 +1,5 @@
-/// A short text outside the body that may be an expression: the value of a header, an expiry, a priority (Azure reference 4.3).
+/// A short text outside the body that may be an expression: the value of a header, an expiry, a priority
+/// (Reference/AzureNotificationHubs.md#4-3).
 public struct ExpressionText: Hashable, Sendable {
     /// The text as it was given.
     public let text: String

@@ -1,10 +1,11 @@
-/// The body of a template registration: text with places that the properties of a send fill (Azure reference 4).
+/// The body of a template registration: text with places that the properties of a send fill
+/// (Reference/AzureNotificationHubs.md#4).
 ///
 /// It is read and checked once. Everything that is no expression stays byte for byte as written: the order of members, the spelling
 /// of numbers, blanks. A value is escaped for the place where it stands and never read as an expression again, so no property can
 /// change the structure of the result: a JSON template always gives valid JSON.
 ///
-/// Decided here, because the reference leaves it open (4.2):
+/// Decided here, because Microsoft documents nothing of it (Reference/AzureNotificationHubs.md#4-2):
 /// - `#(name)` without a number or boolean leaves its member out of an object; in a list it becomes `null`, because places in a
 ///   list have a meaning.
 /// - A fallback stands in wherever a property has no value, also in front of a length; the length then counts for it.

@@ -1,6 +1,7 @@
 import RichPushModel
 
-/// Until when the push service keeps the notifications of a template: an expression, `0`, or a date-time (Azure reference 4.3).
+/// Until when the push service keeps the notifications of a template: an expression, `0`, or a date-time
+/// (Reference/AzureNotificationHubs.md#4-3).
 public struct TemplateExpiry: Hashable, Sendable {
     /// What an expiry says once it is filled.
     public enum Moment: Hashable, Sendable {
@@ -9,7 +10,7 @@ public struct TemplateExpiry: Hashable, Sendable {
         /// Keep it until then.
         case at(Timestamp)
 
-        /// The value of `apns-expiration`: whole seconds since 1970, `0` for now (APNs reference 3).
+        /// The value of `apns-expiration`: whole seconds since 1970, `0` for now (Reference/APNs.md#3).
         public var seconds: Int64 {
             switch self {
             case .now: 0

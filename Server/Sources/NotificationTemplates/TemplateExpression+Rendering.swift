@@ -26,7 +26,7 @@ extension TemplateExpression.Property {
     }
 
     /// Lengths count characters as people see them (extended grapheme clusters), so that a cut never leaves half a flag or a
-    /// letter without its accent. The service's own unit is not documented (Azure reference 4.2).
+    /// letter without its accent. The service's own unit is not documented (Reference/AzureNotificationHubs.md#4-2).
     fileprivate func render(
         _ value: String, into buffer: inout RenderingBuffer
     ) throws(TemplateRenderingError) {

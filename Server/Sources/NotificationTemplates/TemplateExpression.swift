@@ -1,4 +1,4 @@
-/// An expression, read once: one term, or several that are joined (Azure reference 4.2).
+/// An expression, read once: one term, or several that are joined (Reference/AzureNotificationHubs.md#4-2).
 struct TemplateExpression: Hashable, Sendable {
     enum Term: Hashable, Sendable {
         case literal(String)

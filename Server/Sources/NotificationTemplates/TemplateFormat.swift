@@ -1,6 +1,6 @@
 import RichPushModel
 
-/// How the body of a template is written (Azure reference 4.2).
+/// How the body of a template is written (Reference/AzureNotificationHubs.md#4-2).
 public enum TemplateFormat: Hashable, Sendable {
     case json
     case xml

@@ -1,6 +1,7 @@
 import RichPushModel
 
-/// The headers that a template adds to its notifications, in the order given; values may be expressions (Azure reference 4.3).
+/// The headers that a template adds to its notifications, in the order given; values may be expressions
+/// (Reference/AzureNotificationHubs.md#4-3).
 ///
 /// A value is checked for what a header can carry, as written if it is a literal and again after filling: no property can end a header
 /// and begin another.

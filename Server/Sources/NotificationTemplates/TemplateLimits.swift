@@ -1,5 +1,5 @@
-/// The bounds of templates and of what fills them: those of the hub protocol (Azure reference 4.2, 4.3 and 6.1), and some that
-/// keep any input cheap.
+/// The bounds of templates and of what fills them: those of the hub protocol (Reference/AzureNotificationHubs.md#4-2, #4-3 and
+/// #6-1), and some that keep any input cheap.
 public enum TemplateLimits {
     /// Bytes of a template's body, as large as the body of a send.
     public static let bodyBytes = 65_536

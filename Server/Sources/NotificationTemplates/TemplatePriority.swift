@@ -1,5 +1,6 @@
-/// The priority of a template's notifications: an expression or a whole number from 0 to 255 (Azure reference 4.3). APNs knows 1, 5
-/// and 10; whether the number fits the push type is judged when the notification is made.
+/// The priority of a template's notifications: an expression or a whole number from 0 to 255
+/// (Reference/AzureNotificationHubs.md#4-3). APNs knows 1, 5 and 10; whether the number fits the push type is judged when the
+/// notification is made.
 public struct TemplatePriority: Hashable, Sendable {
     private let value: ExpressionText
 

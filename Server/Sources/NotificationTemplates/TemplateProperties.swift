@@ -1,4 +1,4 @@
-/// What fills templates: the properties of one template send, a flat JSON object (Azure reference 4.1).
+/// What fills templates: the properties of one template send, a flat JSON object (Reference/AzureNotificationHubs.md#4-1).
 ///
 /// Names compare without regard to case (ASCII). A number or boolean counts as its JSON text; `null` counts as no value, so that a
 /// fallback stands in instead of the word.

@@ -1,5 +1,5 @@
-/// Reads an XML body once and cuts it into the pieces that stay and the places that properties fill: the values of attributes and the
-/// text of elements without children (Azure reference 4.2).
+/// Reads an XML body once and cuts it into the pieces that stay and the places that properties fill: the values of attributes and
+/// the text of elements without children (Reference/AzureNotificationHubs.md#4-2).
 ///
 /// It checks that the body is well formed (XML 1.0, without document types, so nothing can be defined or fetched). Whatever stands
 /// between the tags of an element whose text is an expression, `CDATA` and comments included, gives way to the value.

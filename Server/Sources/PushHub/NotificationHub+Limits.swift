@@ -1,5 +1,6 @@
 extension NotificationHub {
-    /// How much one request to a hub may ask for. The defaults are those of Azure's service (Azure reference 6.1).
+    /// How much one request to a hub may ask for. The defaults are those of Azure's service
+    /// (Reference/AzureNotificationHubs.md#6-1).
     public struct Limits: Hashable, Sendable {
         /// Bytes of the body of a send; for a push service with a smaller bound that is an outcome, not an error.
         public var bodyBytes = 65_536

@@ -4,8 +4,8 @@ import TagExpressions
 
 extension NotificationHub {
     /// Sends to a few devices of the audience, or to the first handles, at once, waits for the answers and says them device by
-    /// device (Azure reference 2.10); how many, `Limits.testTargets` says. What the push service says of handles is told to the
-    /// caller only. Throws as `send` does.
+    /// device (Reference/AzureNotificationHubs.md#2-10); how many, `Limits.testTargets` says. What the push service says of
+    /// handles is told to the caller only. Throws as `send` does.
     ///
     /// With an idempotency key, which has to stand for the whole content, the outcomes are kept, without handles: a call with the
     /// same key is told them and sends nothing. While the first is still at it the second waits, for `testWait` at most, and then

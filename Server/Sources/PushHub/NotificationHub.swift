@@ -9,7 +9,7 @@ public final class NotificationHub: Sendable {
     public struct Settings: Sendable {
         /// Whether an alert without a collapse id gets one, so that a repeat after a crash replaces instead of stacking.
         public var fillsCollapseID = true
-        /// How far ahead a send may be due (Azure reference 2.8: seven days).
+        /// How far ahead a send may be due (Reference/AzureNotificationHubs.md#2-8: seven days).
         public var scheduleHorizon: Duration = .seconds(7 * 86_400)
         /// How much one request may ask for.
         public var limits = Limits()

@@ -19,7 +19,8 @@ public struct RemoteHubOptions: Hashable, Sendable {
     /// Connections at most.
     public var connections: Int
 
-    /// Creates options; the defaults are those of the JavaScript client where it has any (Azure reference 6.3).
+    /// Creates options; the defaults are those of the JavaScript client where it has any
+    /// (Reference/AzureNotificationHubs.md#6-3).
     public init(
         deadline: Duration = .seconds(60), attemptDeadline: Duration = .seconds(20), retries: Int = 3,
         firstPause: Duration = .seconds(1), longestPause: Duration = .seconds(30), trustRootsPath: String? = nil,

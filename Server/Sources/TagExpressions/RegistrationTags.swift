@@ -1,6 +1,7 @@
 import RichPushModel
 
-/// The tags of a registration or of an installation, as a client of the hub protocol sends them (Azure reference 3.1).
+/// The tags of a registration or of an installation, as a client of the hub protocol sends them
+/// (Reference/AzureNotificationHubs.md#3-1).
 ///
 /// Tags that differ in case only count once; the first spelling stays.
 public struct RegistrationTags: Hashable, Sendable {

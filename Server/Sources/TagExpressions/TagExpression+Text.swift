@@ -2,7 +2,7 @@ extension TagExpression: CustomStringConvertible {
     /// The shortest usual text of the expression; it parses back to a tree with the same meaning and the same text.
     public var description: String { text(within: .or) }
 
-    /// How strongly an operator binds (Azure reference 3.2: `!` over `&&` over `||`).
+    /// How strongly an operator binds (Reference/AzureNotificationHubs.md#3-2: `!` over `&&` over `||`).
     private enum Binding: Int { case or, and, not }
 
     private func text(within outer: Binding) -> String {

@@ -1,4 +1,5 @@
-/// The bounds of an expression: those of the hub protocol (Azure reference 3.2), and two that keep any input cheap.
+/// The bounds of an expression: those of the hub protocol (Reference/AzureNotificationHubs.md#3-2), and two that keep any input
+/// cheap.
 public enum TagExpressionLimits {
     /// Tags in an expression that has only `||`.
     public static let tagsInAlternatives = 20

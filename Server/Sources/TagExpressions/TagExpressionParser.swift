@@ -92,12 +92,12 @@ extension TagExpression {
         /// It is a mistake: the grammar has none.
         case refused
         /// The same as `||`. For the tags header of a send: a client that is given a list of tags where it expects an expression
-        /// joins them with commas (Azure reference 2.7).
+        /// joins them with commas (Reference/AzureNotificationHubs.md#2-7).
         case joinAlternatives
     }
 
-    /// Reads the text of an expression (Azure reference 3.2). Throws with the place for anything that breaks the grammar or
-    /// a limit.
+    /// Reads the text of an expression (Reference/AzureNotificationHubs.md#3-2). Throws with the place for anything that breaks
+    /// the grammar or a limit.
     public init(parsing text: String, commas: Commas = .refused) throws(TagExpressionError) {
         var parser = try TagExpressionParser(text, commas: commas)
         self = try parser.parse()

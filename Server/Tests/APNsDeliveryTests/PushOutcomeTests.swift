@@ -30,7 +30,7 @@ struct PushOutcomeTests {
     }
 
     @Test(
-        "each outcome of APNs is what the design makes of it",
+        "each outcome of APNs becomes its outcome of the hub",
         arguments: [
             (APNsOutcome.accepted(apnsID: nil, uniqueID: nil), PushOutcome.accepted),
             (

@@ -4,7 +4,7 @@ import Testing
 
 @testable import APNsEmulation
 
-/// The table of APNs reference 4: every status with every reason, on every interface that it is documented for.
+/// The table of Reference/APNs.md#4: every status with every reason, on every interface that it is documented for.
 @Suite("The table of reasons")
 struct ReasonTableTests {
     struct Row: Sendable, CustomTestStringConvertible {

@@ -7,7 +7,7 @@ import Testing
 
 /// The bytes of two requests, pinned. The integration tests check with decoders of others what such bytes mean; here any change
 /// of them is noticed. Both were decoded once with Python's `hpack` when they were pinned: the values of `ConnectionRig` and
-/// `Pushes`, in the order of APNs reference 9.2, the second with a header block of 92 bytes.
+/// `Pushes`, in the order of Reference/APNs.md#9-2, the second with a header block of 92 bytes.
 @Suite("The bytes of requests")
 struct GoldenRequestTests {
     private func request(_ rig: inout ConnectionRig, id: String) throws -> String {

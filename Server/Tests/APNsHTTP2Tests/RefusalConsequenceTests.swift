@@ -5,7 +5,7 @@ import Testing
 
 @testable import APNsHTTP2
 
-/// Row by row what table 4 of the APNs reference asks of the client beside ending the push.
+/// Row by row what the table of Reference/APNs.md#4 asks of the client beside ending the push.
 @Suite("Refusals that concern more than their push")
 struct RefusalConsequenceTests {
     private func rejected(_ status: Int, _ reason: String) -> APNsOutcome {

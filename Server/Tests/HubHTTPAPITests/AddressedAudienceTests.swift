@@ -1,6 +1,6 @@
 import Testing
 
-/// Azure reference 3.1 and 3.2: `$InstallationId:{…}` and `$UserId:{…}`.
+/// Reference/AzureNotificationHubs.md#3-1 and #3-2: `$InstallationId:{…}` and `$UserId:{…}`.
 @Suite("Audiences that name a user or an installation")
 struct AddressedAudienceTests {
     private static let token = RegistrationRequestTests.token

@@ -1,7 +1,7 @@
 import PushHub
 import Testing
 
-/// What becomes of sends, from the request to the telemetry (Azure reference 2.9 and 6.1).
+/// What becomes of sends, from the request to the telemetry (Reference/AzureNotificationHubs.md#2-9 and #6-1).
 @Suite("Outcomes of sends in telemetry")
 struct OutcomeTests {
     static let token = RegistrationRequestTests.token

@@ -4,7 +4,8 @@ import RichPushModel
 import SharedAccess
 import Testing
 
-/// The table of Azure reference 1.5, row by row: a key with one right is let in exactly where the row names it.
+/// The table of Reference/AzureNotificationHubs.md#1-5, row by row: a key with one right is let in exactly where the row names
+/// it.
 @Suite("Rights per operation")
 struct RightsTests {
     private static let listenOrManage: Set<AccessRight> = [.listen, .manage]

@@ -1,7 +1,7 @@
 import PushHub
 import Testing
 
-/// Azure reference 2.10 and 0, point 17.
+/// Test sends, and what tells a repeat (Reference/AzureNotificationHubs.md#2-10 and #0-17).
 @Suite("Test sends that are repeated")
 struct TestSendTests {
     private static let token = RegistrationRequestTests.token

@@ -2,7 +2,7 @@ import RichPushModel
 
 @testable import HubProtocol
 
-/// Documents of Azure reference 2.1, written out from there.
+/// Documents of Reference/AzureNotificationHubs.md#2-1, written out from there.
 enum Samples {
     static let morning = Timestamp(milliseconds: 1_772_359_200_000)
 
@@ -29,7 +29,7 @@ enum Samples {
         template: RegistrationTemplate(body: #"{"aps":{"alert":"$(text)"}}"#, name: "short", expiry: "$(until)"),
         registrationID: "7481203-1183-2", etag: "1", tags: ["city:Oslo", "vip"])
 
-    /// What .NET sends: the type as an attribute, nulls, an empty collection (Azure reference 2.1).
+    /// What .NET sends: the type as an attribute, nulls, an empty collection (Reference/AzureNotificationHubs.md#2-1).
     static let typedEntry = #"""
         <?xml version="1.0" encoding="utf-8"?><entry xmlns="http://www.w3.org/2005/Atom"><content type="application/xml"><RegistrationDescription xmlns:i="http://www.w3.org/2001/XMLSchema-instance" i:type="AppleTemplateRegistrationDescription" xmlns="http://schemas.microsoft.com/netservices/2010/10/servicebus/connect"><ETag>1</ETag><ExpirationTime i:nil="true" /><RegistrationId i:nil="true" /><Tags>city:Oslo,vip</Tags><DeviceToken>0a1b2c3d</DeviceToken><BodyTemplate><![CDATA[{"aps":{"alert":"$(text)"}}]]></BodyTemplate><Expiry i:nil="true" /><TemplateName>short</TemplateName><Priority i:nil="true" /><ApnsHeaders /></RegistrationDescription></content></entry>
         """#

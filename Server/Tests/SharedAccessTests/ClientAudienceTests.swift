@@ -3,7 +3,7 @@ import Testing
 
 @testable import SharedAccess
 
-/// The audience of every client of the hub reference's table 1.3, built as that client builds it.
+/// The audience of every client of the table in Reference/AzureNotificationHubs.md#1-3, built as that client builds it.
 @Suite struct ClientAudienceTests {
     struct Form: Sendable, CustomTestStringConvertible {
         var client: String

@@ -3,7 +3,7 @@ import RichPushModel
 
 @testable import SharedAccess
 
-/// The rule, key and moment of the hub reference's worked example (1.2), and signing with any encoding.
+/// The rule, key and moment of the worked example in Reference/AzureNotificationHubs.md#1-3, and signing with any encoding.
 enum SignatureSamples {
     static let keyText = "c2VjcmV0LWtleS1mb3ItZXhhbXBsZXMtMDEyMzQ1Njc4OTA="
     static let otherKeyText = "b3RoZXIta2V5LWZvci1leGFtcGxlcy0wMTIzNDU2Nzg5MDE="
@@ -39,7 +39,7 @@ enum SignatureSamples {
     }
 }
 
-/// The ways in which clients escape an audience (hub reference 1.3).
+/// The ways in which clients escape an audience (Reference/AzureNotificationHubs.md#1-3).
 enum AudienceEncoding: CaseIterable {
     /// Letters, digits and `-._~` stay.
     case rfc3986

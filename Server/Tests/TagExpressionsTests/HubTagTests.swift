@@ -3,7 +3,7 @@ import Testing
 
 @testable import TagExpressions
 
-/// Reference section 3, form by form: what the clients of the hub protocol send as tags and as expressions.
+/// Reference/AzureNotificationHubs.md#3, form by form: what the clients of the hub protocol send as tags and as expressions.
 @Suite("Tags of the hub protocol")
 struct HubTagTests {
     @Test(

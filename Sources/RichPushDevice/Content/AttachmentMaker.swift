@@ -5,7 +5,7 @@ struct AttachmentMaker: Sendable {
     let cache: any ContentCache
     let clock: any ServiceClock
 
-    /// A copy of the content, or `nil` when the system takes no such type or size (iOS client reference 6).
+    /// A copy of the content, or `nil` when the system takes no such type or size (Reference/IOSClient.md#6).
     func attachment(for content: CachedContent, altText: String?, in session: Session) -> NoticeAttachment? {
         guard Self.isShowable(mediaType: content.mediaType, byteCount: content.byteCount),
             let copy = try? cache.copyForSystem(content, of: session.id, now: clock.now)

@@ -2,7 +2,7 @@ import RichPushModel
 import RichPushSealing
 
 /// A sender's name for a content, as a file on the device may have it. It is the one text from the network that becomes a part of
-/// a path, so only what is listed here passes, and the file has a folder to itself (iOS client reference 6).
+/// a path, so only what is listed here passes, and the file has a folder to itself (Reference/IOSClient.md#6).
 enum DisplayFileName {
     /// Fits the 255 bytes of a file system with an ending.
     private static let longest = 120

@@ -33,7 +33,8 @@ extension MediaFormat {
     /// Whether it moves: the system shows its beginning only, and it is large.
     var isFilm: Bool { [.mp4, .quickTime, .mpeg].contains(self) }
 
-    /// How large a file of this type the system takes as an attachment; `nil` for types it does not take (iOS client reference 6).
+    /// How large a file of this type the system takes as an attachment; `nil` for types it does not take
+    /// (Reference/IOSClient.md#6).
     var attachmentLimit: Int64? {
         switch self {
         case .png, .jpeg, .gif: 10 << 20

@@ -2,7 +2,7 @@ import RichPushModel
 
 extension RichPushEngine {
     /// The system runs the app for a moment: sends what waits and reads the inbox, so that nothing is missed where pushes were
-    /// (iOS client reference 8). Returns exactly once, within `budget`, and says whether the server was heard.
+    /// (Reference/IOSClient.md#8). Returns exactly once, within `budget`, and says whether the server was heard.
     public func handleBackgroundRefresh(budget: Duration) async -> Bool {
         await scheduleRefresh()
         return await Deadline(device.clock, after: budget).run { await self.refreshUnseen() } ?? false

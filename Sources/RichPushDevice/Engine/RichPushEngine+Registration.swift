@@ -1,7 +1,7 @@
 import RichPushModel
 
 extension RichPushEngine {
-    /// The system gave a device token: hexadecimal text of any length, never used as an identity (iOS client reference 7).
+    /// The system gave a device token: hexadecimal text of any length, never used as an identity (Reference/IOSClient.md#7).
     public func didRegister(token: String) {
         self.token = token.uppercased()
         startRegistration()

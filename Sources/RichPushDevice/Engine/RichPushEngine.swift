@@ -92,8 +92,8 @@ public actor RichPushEngine {
 
     /// Reads who is signed in. Before the first unlock nothing is readable: then nobody is, for now, and nothing is deleted.
     /// What a sign-out left behind when the process ended in the middle of it is removed; so is what a backup brought to another
-    /// device, where the secrets did not come along (iOS client reference 5). Secrets without a session are those of an app that was
-    /// removed while somebody was signed in: the server hears of it. Returns why it could not be read.
+    /// device, where the secrets did not come along (Reference/IOSClient.md#5). Secrets without a session are those of an app
+    /// that was removed while somebody was signed in: the server hears of it. Returns why it could not be read.
     @discardableResult
     func load() -> StorageError? {
         guard !isLoaded else { return nil }

@@ -16,8 +16,8 @@ extension EnrichmentEngine {
 
     /// The bytes worth fetching here: what the system will show, the small variant first; or what is tiny and will be opened.
     ///
-    /// A notification is held meanwhile, so what is not small is fetched only where that is quick and nobody wants less, and a film
-    /// without a small variant never (iOS client reference 6).
+    /// A notification is held meanwhile, so what is not small is fetched only where that is quick and nobody wants less, and a
+    /// film without a small variant never (Reference/IOSClient.md#6).
     func choice(for entry: InboxEntry) async -> Choice? {
         let isShowable = { (content: ContentDescriptor) in
             AttachmentMaker.isShowable(mediaType: content.mediaType, byteCount: content.byteCount)

@@ -22,7 +22,7 @@ enum FileAccess {
     /// Writes a file whole or not at all. `folder` is what must exist for the write to be allowed.
     static func write(_ data: Data, to file: URL, whileExists folder: URL) throws(StorageError) {
         do {
-            // Readable on a locked phone, after its first unlock: the service extension runs there (iOS client reference 5).
+            // Readable on a locked phone, after its first unlock: the service extension runs there (Reference/IOSClient.md#5).
             try data.write(to: file, options: [.atomic, .completeFileProtectionUntilFirstUserAuthentication])
         } catch {
             throw exists(folder) ? .failed : .sessionEnded

@@ -7,7 +7,7 @@ import RichPushModel
 #endif
 
 /// Content as files. The index that decides what goes first is one small record beside each file, because two processes write
-/// and file times would need a declared reason (iOS client reference 10).
+/// and file times would need a declared reason (Reference/IOSClient.md#10).
 public struct FileContentCache: ContentCache {
     /// What the cache may hold.
     public struct Limits: Hashable, Sendable, Codable {

@@ -46,7 +46,7 @@ struct BackendClient: Sendable {
     }
 
     /// Downloads to a file and follows redirects: only to https (or this machine, if the backend is), and without the
-    /// authorization header as soon as the origin is another (iOS client reference 6).
+    /// authorization header as soon as the origin is another (Reference/IOSClient.md#6).
     func download(
         _ call: BackendCall, to file: URL, maximumBytes: Int64, as authorization: Authorization, within deadline: Deadline
     ) async throws(RichPushError) {

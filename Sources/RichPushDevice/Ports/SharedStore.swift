@@ -6,7 +6,7 @@ import RichPushModel
     import Foundation
 #endif
 
-/// Records that app and extension share: each is written whole or not at all, and no lock is held (iOS client reference 5).
+/// Records that app and extension share: each is written whole or not at all, and no lock is held (Reference/IOSClient.md#5).
 ///
 /// All but the session record belongs to a session and vanishes with it: writes for a session that has ended fail, in every
 /// process, so that work that was under way during a sign-out leaves nothing behind.

@@ -1,6 +1,6 @@
 import X509
 
-/// The extensions with which Apple marks push certificates (APNs reference 2.4), and the little DER that they need.
+/// The extensions with which Apple marks push certificates (Reference/APNs.md#2-4), and the little DER that they need.
 enum AppleExtensions {
     /// For the sandbox.
     static let development = Certificate.Extension(

@@ -8,7 +8,7 @@ import X509
     import Foundation
 #endif
 
-/// A provider's certificate, as far as APNs looks at it (APNs reference 2.4).
+/// A provider's certificate, as far as APNs looks at it (Reference/APNs.md#2-4).
 struct ClientCertificate: Sendable, Hashable {
     /// The UID of the subject.
     var bundleID: String

@@ -8,7 +8,7 @@ public struct ClientCertificateRequest: Sendable, Hashable {
     /// Both for a "Sandbox & Production" certificate, none for one that no environment takes.
     public var environments: Set<APNsEnvironment>
     /// Topics beyond the bundle id. With one topic `apns-topic` may be left out, with several it may not
-    /// (APNs reference 2.4).
+    /// (Reference/APNs.md#2-4).
     public var furtherTopics: [String]
     /// When it begins to be valid; `nil` is a day ago.
     public var notBefore: Timestamp?

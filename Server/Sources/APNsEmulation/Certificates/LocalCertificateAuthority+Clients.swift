@@ -10,7 +10,7 @@ import X509
 #endif
 
 extension LocalCertificateAuthority {
-    /// Issues a certificate for a provider, with Apple's extensions (APNs reference 2.4). Throws `LocalAPNsError` if a topic
+    /// Issues a certificate for a provider, with Apple's extensions (Reference/APNs.md#2-4). Throws `LocalAPNsError` if a topic
     /// cannot be one.
     public func issueClientCertificate(
         _ request: ClientCertificateRequest, now: Timestamp = SystemClock().now

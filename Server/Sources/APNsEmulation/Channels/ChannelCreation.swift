@@ -6,7 +6,7 @@ import APNsProtocol
     import Foundation
 #endif
 
-/// The body with which a channel is created, judged (APNs reference 5.2).
+/// The body with which a channel is created, judged (Reference/APNs.md#5-2).
 enum ChannelCreation: Sendable, Hashable {
     case valid(ChannelPolicy)
     case refused(APNsRefusal)

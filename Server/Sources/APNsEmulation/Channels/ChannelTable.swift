@@ -1,6 +1,6 @@
 import RichPushModel
 
-/// The broadcast channels of every app in one environment (APNs reference 5).
+/// The broadcast channels of every app in one environment (Reference/APNs.md#5).
 struct ChannelTable: Sendable {
     typealias Instruction = StoreAndForward.Instruction
 

@@ -4,7 +4,7 @@ import NIOHTTP2
 import NIOSSL
 
 extension APNsConnectionHandler {
-    /// The handshake is over: a client certificate is judged (check 2 of APNs reference 7.2).
+    /// The handshake is over: a client certificate is judged (Reference/APNs.md#7-2-2).
     func finishHandshake() {
         let handler = try? context?.pipeline.syncOperations.handler(type: NIOSSLServerHandler.self)
         guard let shown = handler?.peerCertificate, let bytes = try? shown.toDERBytes(), let certificate = authority.read(bytes)

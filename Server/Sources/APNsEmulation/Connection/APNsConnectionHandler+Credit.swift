@@ -1,7 +1,7 @@
 import NIOCore
 import NIOHTTP2
 
-/// Flow control of what the client sends (APNs reference 1.5).
+/// Flow control of what the client sends (Reference/APNs.md#1-5).
 extension APNsConnectionHandler {
     /// Credit that was decided on and travels for the time that the rules say.
     struct TravellingCredit {
@@ -32,7 +32,7 @@ extension APNsConnectionHandler {
         returnCredit(of: window, on: event.streamID)
     }
 
-    /// Credit is given back only when half of the window is used up, as Netty does (APNs reference 1.5), or as the rules say.
+    /// Credit is given back only when half of the window is used up, as Netty does (Reference/APNs.md#1-5), or as the rules say.
     private func returnCredit(of window: Int, on stream: HTTP2StreamID) {
         let rules = core.rules
         let full = stream == .rootStream ? ServerSettings.windowSize : announcedWindow

@@ -47,7 +47,7 @@ extension APNsConnectionHandler {
         }
     }
 
-    /// REFUSED_STREAM. Apple answers the DATA frame of a refused stream with a second reset (APNs reference 1.4); the
+    /// REFUSED_STREAM. Apple answers the DATA frame of a refused stream with a second reset (Reference/APNs.md#1-4); the
     /// library drops a late DATA frame unseen, so the second reset follows at once.
     func refuse(_ stream: HTTP2StreamID) {
         write(.rstStream(.refusedStream), on: stream)

@@ -2,7 +2,7 @@ import APNsProtocol
 import NIOCore
 import NIOHTTP2
 
-/// GOAWAY in all its forms (APNs reference 1.7 and 7.2, check 25).
+/// GOAWAY in all its forms (Reference/APNs.md#1-7 and #7-2-25).
 extension APNsConnectionHandler {
     /// The debug data that Apple documents; empty without a reason.
     static func json(_ reason: APNsReason?) -> String { reason.map { #"{"reason":"\#($0.rawValue)"}"# } ?? "" }

@@ -116,7 +116,7 @@ extension APNsConnectionHandler {
     /// Announces a limit of streams.
     func announce(_ streams: Int) { announce(SettingsChange(streams: streams)) }
 
-    /// Checks 22 to 24 of APNs reference 7.2.
+    /// What follows an answer (Reference/APNs.md#7-2-22 to #7-2-24).
     private func takeConsequences(of answer: APNsAnswer, rules: EmulationRules) {
         limit.rules = rules
         if let limit = limit.answered(status: answer.status) { announce(limit) }

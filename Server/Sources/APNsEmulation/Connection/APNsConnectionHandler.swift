@@ -14,7 +14,7 @@ final class APNsConnectionHandler: ChannelInboundHandler {
         case open
         /// GOAWAY was sent; only streams up to the last one are still served.
         case draining(last: Int)
-        /// Reads on and answers nothing (check 24), or reads nothing either.
+        /// Reads on and answers nothing (Reference/APNs.md#7-2-24), or reads nothing either.
         case silent
     }
 

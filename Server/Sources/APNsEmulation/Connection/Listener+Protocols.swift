@@ -4,7 +4,7 @@ import NIOSSL
 
 extension Listener {
     /// TLS 1.2 or later; ALPN `h2` for those who ask, and HTTP/2 all the same for those who do not. A client certificate
-    /// is asked for, as Apple does of everybody, and not required (APNs reference 1.3).
+    /// is asked for, as Apple does of everybody, and not required (Reference/APNs.md#1-3).
     func tlsContext() throws -> NIOSSLContext {
         let leaf = try authority.issueServerCertificate(
             names: ["localhost", "127.0.0.1", "::1"] + configuration.names, subject: "Clarion local APNs", now: core.clock.now)

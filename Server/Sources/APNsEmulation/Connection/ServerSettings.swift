@@ -1,7 +1,7 @@
 import NIOCore
 import NIOHTTP2
 
-/// The SETTINGS of Apple's servers (APNs reference 1.4), and how they pass an HTTP/2 library that enforces limits harder.
+/// The SETTINGS of Apple's servers (Reference/APNs.md#1-4), and how they pass an HTTP/2 library that enforces limits harder.
 ///
 /// The library ends the whole connection when a client opens too many streams or sends too many headers, while here only the stream
 /// is refused. So the library is told limits that nobody reaches, as further entries at the end of every frame that holds such a

@@ -1,4 +1,4 @@
-/// MAX_CONCURRENT_STREAMS of one connection over time (APNs reference 1.4): what was announced, what the client has
+/// MAX_CONCURRENT_STREAMS of one connection over time (Reference/APNs.md#1-4): what was announced, what the client has
 /// acknowledged, and how many streams it may therefore have open.
 struct StreamLimit: Sendable {
     var rules: EmulationRules {

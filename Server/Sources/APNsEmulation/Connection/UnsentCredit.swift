@@ -1,4 +1,4 @@
-/// Credit that was decided on and has not left (check 5 of APNs reference 7.2).
+/// Credit that was decided on and has not left (Reference/APNs.md#7-2-5).
 ///
 /// The HTTP/2 library counts credit from when it is decided on, while it still works off what has arrived: to it, a client that sends
 /// more than its window in one go looks like one that waited. What the client could know of is the library's window without this.

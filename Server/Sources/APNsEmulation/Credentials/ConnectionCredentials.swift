@@ -1,6 +1,6 @@
 import RichPushModel
 
-/// What a connection remembers of the credentials that were used on it (APNs reference 2.1 and 2.3).
+/// What a connection remembers of the credentials that were used on it (Reference/APNs.md#2-1 and #2-3).
 struct ConnectionCredentials: Sendable {
     /// What the first accepted push bound the connection to.
     struct Binding: Sendable, Hashable {
@@ -32,7 +32,7 @@ struct ConnectionCredentials: Sendable {
     /// What the client showed in the handshake.
     var certificate: ClientCertificate?
     private(set) var binding: Binding?
-    /// By key: related keys may take turns on a connection, and each has a token of its own (APNs reference 2.3).
+    /// By key: related keys may take turns on a connection, and each has a token of its own (Reference/APNs.md#2-3).
     private var current: [KeyName: Current] = [:]
     private var judged: [String: Credential] = [:]
     private var judgedGeneration = -1

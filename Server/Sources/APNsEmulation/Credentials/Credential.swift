@@ -17,7 +17,7 @@ enum Credential: Sendable, Hashable {
     case invalid
     /// Signed by a known key. Whether it fits the moment and the connection is for the checks to say.
     case signed(key: Key, issuedAt: Int64)
-    /// The connection showed a client certificate; the `authorization` header is not looked at (APNs reference 2.4).
+    /// The connection showed a client certificate; the `authorization` header is not looked at (Reference/APNs.md#2-4).
     case certificate(ClientCertificate)
 
     /// Judges a header value. Verifies a signature, so the caller keeps the result.

@@ -6,7 +6,7 @@ import Crypto
     import Foundation
 #endif
 
-/// A provider token taken apart, not yet believed (APNs reference 2.1).
+/// A provider token taken apart, not yet believed (Reference/APNs.md#2-1).
 struct ProviderToken: Sendable, Hashable {
     var keyID: String
     var teamID: String

@@ -1,7 +1,7 @@
 import APNsProtocol
 import Crypto
 
-/// The public half of a provider key with its scope (APNs reference 2.2).
+/// The public half of a provider key with its scope (Reference/APNs.md#2-2).
 struct RegisteredKey: Sendable {
     let teamID: String
     let keyID: String
@@ -36,7 +36,7 @@ struct RegisteredKey: Sendable {
         return text
     }
 
-    /// Team and key ids are ten letters and digits (APNs reference 2.1).
+    /// Team and key ids are ten letters and digits (Reference/APNs.md#2-1).
     static func checkedIdentifier(_ text: String) throws -> String {
         let wellFormed = text.utf8.count == 10 && text.utf8.allSatisfy { APNsText.isAlphanumeric($0) }
         guard wellFormed else { throw LocalAPNsError.badIdentifier(String(text.prefix(40))) }

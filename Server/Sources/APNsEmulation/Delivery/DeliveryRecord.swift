@@ -8,7 +8,7 @@ import RichPushModel
 
 /// What became of an accepted push: one entry of the delivery log.
 public struct DeliveryRecord: Sendable, Hashable {
-    /// The states of Apple's delivery diagrams (APNs reference 7.3).
+    /// The states of Apple's delivery diagrams (Reference/APNs.md#7-3).
     public enum State: String, Sendable, Hashable, CaseIterable {
         /// Waits until the device connects.
         case stored

@@ -6,7 +6,7 @@ import RichPushModel
     import Foundation
 #endif
 
-/// What became of an accepted push that did not go to its device at once (APNs reference 7.3).
+/// What became of an accepted push that did not go to its device at once (Reference/APNs.md#7-3).
 public struct PushFate: Sendable, Hashable {
     /// The name that the device was given when its token was issued.
     public var device: String

@@ -1,6 +1,6 @@
 import RichPushModel
 
-/// What happens to a push after APNs accepted it: Apple's delivery diagrams as a state machine (APNs reference 7.3).
+/// What happens to a push after APNs accepted it: Apple's delivery diagrams as a state machine (Reference/APNs.md#7-3).
 ///
 /// It keeps one push per device and app, the newest, and one background push beside it. It does nothing itself: every
 /// event returns what has to be done, in order.

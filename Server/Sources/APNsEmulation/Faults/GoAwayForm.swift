@@ -1,4 +1,4 @@
-/// A GOAWAY frame of any shape: what Apple was seen to send, and what a client has to survive (APNs reference 1.7).
+/// A GOAWAY frame of any shape: what Apple was seen to send, and what a client has to survive (Reference/APNs.md#1-7).
 public struct GoAwayForm: Sendable, Hashable {
     /// Which stream it names, and what becomes of the struck request.
     public var lastStream: InjectedFault.LastStream

@@ -1,6 +1,6 @@
 import APNsProtocol
 
-/// Something that goes wrong on purpose. It strikes requests that passed every check (check 20 of APNs reference 7.2).
+/// Something that goes wrong on purpose. It strikes requests that passed every check (Reference/APNs.md#7-2-20).
 public enum InjectedFault: Sendable, Hashable {
     /// Which stream the GOAWAY names as the last one, and what becomes of the struck request.
     public enum LastStream: Sendable, Hashable {
@@ -40,7 +40,7 @@ public enum InjectedFault: Sendable, Hashable {
     case goAway(lastStream: LastStream, reason: APNsReason?)
     /// GOAWAY of any shape.
     case goAwayFrame(GoAwayForm)
-    /// 503 `Shutdown`, then GOAWAY with the same reason: the server is going away (APNs reference 4).
+    /// 503 `Shutdown`, then GOAWAY with the same reason: the server is going away (Reference/APNs.md#4).
     case shutdown
     /// The limit of streams becomes this at once, before the request is processed and answered.
     case streamLimit(Int)

@@ -1,4 +1,4 @@
-/// Something that a good client does not do (APNs reference 1.4, 1.6 and 2.1), with how often it was seen.
+/// Something that a good client does not do (Reference/APNs.md#1-4, #1-6 and #2-1), with how often it was seen.
 public struct ClientComplaint: Sendable, Hashable, Codable {
     public enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
         /// PRIORITY frames, which APNs ignores.

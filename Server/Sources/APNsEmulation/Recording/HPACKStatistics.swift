@@ -1,4 +1,4 @@
-/// What a client does with its header compression (APNs reference 1.6): its entries in the dynamic table cost the others'.
+/// What a client does with its header compression (Reference/APNs.md#1-6): its entries in the dynamic table cost the others'.
 public struct HPACKStatistics: Sendable, Hashable, Codable {
     /// Header blocks.
     public var blocks = 0

@@ -1,6 +1,6 @@
 import APNsProtocol
 
-/// An answer of APNs (APNs reference 4).
+/// An answer of APNs (Reference/APNs.md#4).
 public struct APNsAnswer: Sendable, Hashable {
     public var status: Int
     /// Absent with status 200.

@@ -28,7 +28,7 @@ enum APNsText {
     }
 
     /// A device token: an even number of hexadecimal digits. 64 is classic, but no length may be assumed
-    /// (APNs reference 3.2); below 64 it is too short, and 512 is far above any that was reported.
+    /// (Reference/APNs.md#3-2); below 64 it is too short, and 512 is far above any that was reported.
     static func isDeviceToken(_ text: String) -> Bool {
         let bytes = text.utf8
         return bytes.count >= 64 && bytes.count <= 512 && bytes.count.isMultiple(of: 2) && bytes.allSatisfy(isHex)
@@ -45,7 +45,7 @@ enum APNsText {
         }
     }
 
-    /// A channel id: base64 of at most 64 bytes of text, padding included (APNs reference 5.1; the length is not documented).
+    /// A channel id: base64 of at most 64 bytes of text, padding included (Reference/APNs.md#5-1; the length is not documented).
     static func isChannelID(_ text: String) -> Bool {
         let bytes = text.utf8
         guard (4...64).contains(bytes.count), bytes.count.isMultiple(of: 4) else { return false }

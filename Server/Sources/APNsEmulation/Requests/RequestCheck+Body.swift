@@ -6,7 +6,7 @@ import APNsProtocol
     import Foundation
 #endif
 
-/// Check 17: the body.
+/// The body (Reference/APNs.md#7-2-17).
 extension RequestCheck {
     static let bodyPresent = RequestCheck(.bodyPresent) { evidence in
         evidence.request.bodySize == 0 ? APNsRefusal(400, .payloadEmpty) : nil

@@ -1,6 +1,6 @@
 import APNsProtocol
 
-/// Check 2, for a client whose connection was not ended for it.
+/// The certificate (Reference/APNs.md#7-2-2) of a client whose connection was not ended for it.
 extension RequestCheck {
     static let certificateDates = RequestCheck(.certificateDates) { evidence in
         guard let certificate = evidence.certificate else { return nil }

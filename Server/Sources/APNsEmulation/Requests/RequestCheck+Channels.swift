@@ -1,6 +1,6 @@
 import APNsProtocol
 
-/// What broadcasts and the management of channels have of their own (APNs reference 5).
+/// What broadcasts and the management of channels have of their own (Reference/APNs.md#5).
 extension RequestCheck {
     /// One of Apple's samples writes `apns-id`.
     static let requestID = RequestCheck(.requestID) { evidence in

@@ -1,6 +1,6 @@
 import APNsProtocol
 
-/// Checks 8 to 13: the way in and the credential.
+/// Method, path and credential (Reference/APNs.md#7-2-8 to #7-2-13).
 extension RequestCheck {
     /// Pushes and broadcasts are posted. The management knows three methods, and its list is only read.
     static let method = RequestCheck(.method) { evidence in
@@ -34,7 +34,7 @@ extension RequestCheck {
         return APNsRefusal(403, evidence.rules.environmentKeyReason)
     }
 
-    /// The table of APNs reference 2.3. A team-scoped key may follow another team-scoped key of its team; a topic-specific
+    /// The table of Reference/APNs.md#2-3. A team-scoped key may follow another team-scoped key of its team; a topic-specific
     /// key only itself and its related key.
     static let connectionBinding = RequestCheck(.connectionBinding) { evidence in
         guard let binding = evidence.binding, let key = evidence.signed?.key else { return nil }

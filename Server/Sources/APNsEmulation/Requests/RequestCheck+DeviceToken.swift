@@ -1,6 +1,6 @@
 import APNsProtocol
 
-/// Checks 18 and 19: the device token.
+/// The device token (Reference/APNs.md#7-2-18 and #7-2-19).
 extension RequestCheck {
     static let tokenForm = RequestCheck(.tokenForm) { evidence in
         guard let token = evidence.path.token else { return nil }

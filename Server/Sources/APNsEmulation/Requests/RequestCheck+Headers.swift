@@ -1,6 +1,6 @@
 import APNsProtocol
 
-/// Checks 14 and 16: the syntax of the headers.
+/// The syntax of the headers (Reference/APNs.md#7-2-14 and #7-2-16).
 extension RequestCheck {
     static let duplicateHeaders = RequestCheck(.duplicateHeaders) { evidence in
         evidence.request.head.hasDuplicates ? APNsRefusal(400, .duplicateHeaders) : nil
@@ -37,7 +37,7 @@ extension RequestCheck {
         return APNsPushType.documented.contains(type) ? nil : APNsRefusal(400, .invalidPushType)
     }
 
-    /// An absent priority means 10 (APNs reference 3.2), which a background push may not have; only the explicit form is
+    /// An absent priority means 10 (Reference/APNs.md#3-2), which a background push may not have; only the explicit form is
     /// described as an error, so only that one is refused.
     static let backgroundPriority = RequestCheck(.backgroundPriority) { evidence in
         guard evidence.rules.backgroundAtPriorityTen == .refuse, evidence.pushType == .background else { return nil }

@@ -2,7 +2,7 @@
 ///
 /// Evidence exists for method before path, credential before device token, environment before topic and, for broadcasts,
 /// credential before channel. The rest of the order is a guess, so it stands here alone, to be changed in one place
-/// (APNs reference 7.2).
+/// (Reference/APNs.md#7-2).
 extension RequestCheck {
     /// A push to a device token.
     static let deviceOrder = joined([

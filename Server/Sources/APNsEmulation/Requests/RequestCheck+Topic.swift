@@ -1,6 +1,6 @@
 import APNsProtocol
 
-/// Check 15: the topic.
+/// The topic (Reference/APNs.md#7-2-15).
 extension RequestCheck {
     static let topicPresent = RequestCheck(.topicPresent) { evidence in
         evidence.topic?.isEmpty == false ? nil : APNsRefusal(400, .missingTopic)
@@ -12,7 +12,7 @@ extension RequestCheck {
     }
 
     /// With a certificate the topic is one that it lists; the push type `location` needs a provider token all the same
-    /// (APNs reference 2.4). With a token the app belongs to the team, to the topics of the key, and to what the team had when
+    /// (Reference/APNs.md#2-4). With a token the app belongs to the team, to the topics of the key, and to what the team had when
     /// the connection was bound.
     static let topicAllowed = RequestCheck(.topicAllowed) { evidence in
         guard let topic = evidence.topic else { return nil }

@@ -1,6 +1,6 @@
 /// One rule of APNs: a pure function from the evidence to a refusal.
 struct RequestCheck: Sendable {
-    /// The rules by name; the numbers are those of APNs reference 7.2.
+    /// The rules by name; their order is that of Reference/APNs.md#7-2.
     enum Name: String, Sendable, CaseIterable {
         case method, path, deviceTokenPresent
         case credentialPresent, certificateDates, certificateEnvironment, providerToken

@@ -1,6 +1,6 @@
 import APNsProtocol
 
-/// A topic taken apart into bundle id and suffix (APNs reference 3.3).
+/// A topic taken apart into bundle id and suffix (Reference/APNs.md#3-3).
 struct TopicName: Sendable, Hashable {
     var bundleID: String
     /// With its leading dot; empty for an app's own topic.

@@ -8,7 +8,7 @@ import RichPushModel
 #endif
 
 extension ServiceState {
-    /// Check 20 and 21: the fault that waits, else what the request asks for.
+    /// The fault that waits, else what the request asks for (Reference/APNs.md#7-2-20 and #7-2-21).
     mutating func decide(_ evidence: RequestEvidence, refusal: APNsRefusal?) -> Verdict {
         let blank = blankAnswer(for: evidence)
         let token = evidence.path.token?.lowercased() ?? ""
@@ -16,7 +16,7 @@ extension ServiceState {
         if let refusal { return Verdict(answer: blank.refused(refusal)) }
         let fault = faults.next(for: token)
         if var refusal = fault?.refusal {
-            // APNs reference 4: 410 says since when.
+            // Reference/APNs.md#4: 410 says since when.
             if refusal.status == 410 { refusal.timestamp = evidence.now.milliseconds }
             if refusal.reason == .expiredProviderToken, let token = Credential.bearerToken(evidence.request.head.authorization) {
                 callExpired(token)
@@ -128,7 +128,7 @@ extension ServiceState {
     }
 }
 
-/// What APNs documents about the body of a broadcast (APNs reference 5.1).
+/// What APNs documents about the body of a broadcast (Reference/APNs.md#5-1).
 private struct BroadcastBody: Decodable {
     private struct System: Decodable { var event: String? }
 

@@ -8,7 +8,7 @@ import NIOCore
     import Foundation
 #endif
 
-/// Makes, reads, lists and deletes the broadcast channels of an app (APNs reference 5.2), on the management host of the
+/// Makes, reads, lists and deletes the broadcast channels of an app (Reference/APNs.md#5-2), on the management host of the
 /// environment.
 ///
 /// ```swift

@@ -1,7 +1,7 @@
 import APNsProtocol
 
 extension APNsClient {
-    /// Sends one push to everybody who follows a channel, and returns how that ended (APNs reference 5.3).
+    /// Sends one push to everybody who follows a channel, and returns how that ended (Reference/APNs.md#5-3).
     ///
     /// ```swift
     /// let outcome = await client.send(APNsBroadcast(app: "com.example.app", channel: channel.id, payload: update))

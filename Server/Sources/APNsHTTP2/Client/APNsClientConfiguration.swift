@@ -2,7 +2,7 @@ import APNsProtocol
 
 /// How a client reaches APNs and within which bounds. Every limit can be lowered, so that tests take milliseconds.
 public struct APNsClientConfiguration: Sendable {
-    /// With what the client proves who it is (APNs reference 2).
+    /// With what the client proves who it is (Reference/APNs.md#2).
     public enum Credential: Sendable {
         /// A provider token on every request; the cache may be shared by several clients of one key.
         case token(ProviderTokenCache)
@@ -20,7 +20,7 @@ public struct APNsClientConfiguration: Sendable {
 
     /// Whether the bytes are encrypted.
     public enum Transport: Sendable, Hashable {
-        /// TLS 1.2 or later, with ALPN `h2` offered; a server without ALPN is accepted (APNs reference 1.3).
+        /// TLS 1.2 or later, with ALPN `h2` offered; a server without ALPN is accepted (Reference/APNs.md#1-3).
         case tls(Trust)
         /// HTTP/2 with prior knowledge and no TLS. For load tests on one machine only.
         case cleartext
@@ -45,7 +45,7 @@ public struct APNsClientConfiguration: Sendable {
     public var environment: APNsEnvironment
     public var credential: Credential
     public var endpoint: Endpoint
-    /// Where channels are managed (APNs reference 1.1).
+    /// Where channels are managed (Reference/APNs.md#1-1).
     public var management: Endpoint
     public var transport: Transport
     /// The way out of the network; absent for a direct one.

@@ -2,7 +2,8 @@
 public struct APNsClientLimits: Sendable, Hashable {
     /// The most connections at a time, those that drain after a GOAWAY not counted.
     public var connections: Int
-    /// The most streams on one connection, whatever the server allows. APNs was seen to allow up to 4,000 (APNs reference 1.4).
+    /// The most streams on one connection, whatever the server allows. APNs was seen to allow up to 4,000
+    /// (Reference/APNs.md#1-4).
     public var streamsPerConnection: Int
     /// The most bulk pushes in the queue, and the most express ones beside them. A batch that does not fit enters as the queue
     /// drains, and its caller waits; as many batches may. A single push, or a batch too many, ends at once as not sent (queue full),

@@ -8,7 +8,7 @@ public struct APNsClientMetrics: Sendable, Hashable {
     public var inFlight = 0
     /// Streams that the connections allow now, together.
     public var streamLimit = 0
-    /// Body bytes that the connections take now, together: what is left of their windows (APNs reference 1.5).
+    /// Body bytes that the connections take now, together: what is left of their windows (Reference/APNs.md#1-5).
     public var window = 0
     /// The longest of the connections' latest round trips, from PING to answer; absent before the first.
     public var roundTrip: Duration?

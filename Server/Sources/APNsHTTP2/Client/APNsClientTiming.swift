@@ -4,7 +4,7 @@ public struct APNsClientTiming: Sendable, Hashable {
     public var pushDeadline: Duration = .seconds(30)
     /// For name resolution and TCP.
     public var connect: Duration = .seconds(10)
-    /// When the connection to one address takes longer, another address is tried beside it (APNs reference 1.2).
+    /// When the connection to one address takes longer, another address is tried beside it (Reference/APNs.md#1-2).
     public var slowConnect: Duration = .milliseconds(300)
     /// From TCP to the server's first SETTINGS.
     public var handshake: Duration = .seconds(10)
@@ -14,8 +14,8 @@ public struct APNsClientTiming: Sendable, Hashable {
     public var stallBeforePing: Duration = .seconds(10)
     /// For the answer to a PING; after that the connection counts as dead.
     public var pingAnswer: Duration = .seconds(8)
-    /// A connection on which requests wait and none is answered for this long takes no more of them, though it may answer PING: so
-    /// it ends with APNs after some refusals of a provider token (APNs reference 2.1).
+    /// A connection on which requests wait and none is answered for this long takes no more of them, though it may answer PING:
+    /// so it ends with APNs after some refusals of a provider token (Reference/APNs.md#2-1).
     public var noAnswer: Duration = .seconds(20)
     /// Written bytes that the other machine does not acknowledge for this long end the connection, where the system can do that
     /// (Linux: TCP_USER_TIMEOUT); elsewhere the PING does it later. At least a millisecond.
@@ -24,7 +24,7 @@ public struct APNsClientTiming: Sendable, Hashable {
     public var idle: Duration = .seconds(15 * 60)
     /// For the answers still owed on a connection after a GOAWAY or at shutdown.
     public var drain: Duration = .seconds(30)
-    /// The same on a connection whose provider token was refused, which often never answers again (APNs reference 2.1).
+    /// The same on a connection whose provider token was refused, which often never answers again (Reference/APNs.md#2-1).
     public var drainAfterTokenFault: Duration = .seconds(5)
     /// The queue must have waited this long before a further connection is opened beside working ones.
     public var queueBeforeScaling: Duration = .milliseconds(100)
@@ -39,7 +39,7 @@ public struct APNsClientTiming: Sendable, Hashable {
     /// After APNs refused the credential, pushes end at once for this long before one more connection is tried.
     public var credentialPause: Duration = .seconds(60)
 
-    /// The defaults (APNs reference 1.8).
+    /// The defaults (Reference/APNs.md#1-8).
     public init() {}
 }
 

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// What is known of the addresses behind APNs' name, and which one is next (APNs reference 1.2): the least used healthy one.
+/// What is known of the addresses behind APNs' name, and which one is next (Reference/APNs.md#1-2): the least used healthy one.
 ///
 /// A value without I/O. `Address` is a socket address; tests use words.
 struct APNsAddressBook<Address: Hashable> {

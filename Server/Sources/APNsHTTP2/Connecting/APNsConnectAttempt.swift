@@ -121,7 +121,8 @@ final class APNsConnectAttempt {
             .channelOption(.socketOption(.so_keepalive), value: 1)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
             .channelOption(.writeBufferWaterMark, value: .init(low: 64 * 1024, high: 256 * 1024))
-        // Written bytes that nobody acknowledges end the connection after 20 s instead of after 15 minutes (APNs reference 1.8).
+        // Written bytes that nobody acknowledges end the connection after 20 s instead of after 15 minutes
+        // (Reference/APNs.md#1-8).
         #if os(Linux)
             // TCP_USER_TIMEOUT; 0 would mean the system's quarter of an hour.
             let milliseconds = Int(connector.configuration.unacknowledged.nanoseconds / 1_000_000)

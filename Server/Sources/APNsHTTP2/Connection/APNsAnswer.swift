@@ -34,7 +34,8 @@ enum APNsAnswer {
                 retryAfter: head.retryAfter, retryAt: head.retryAt, apnsID: head.apnsID, serverDate: head.serverDate))
     }
 
-    /// The reason in a GOAWAY: JSON as documented, or plain text as seen (APNs reference 1.4 and 1.7); `nil` when there is none.
+    /// The reason in a GOAWAY: JSON as documented, or plain text as seen (Reference/APNs.md#1-4 and #1-7); `nil` when there is
+    /// none.
     static func reason(debugData: [UInt8]) -> APNsReason? {
         guard !debugData.isEmpty else { return nil }
         let content = try? JSONDecoder().decode(Body.self, from: Data(debugData))

@@ -7,12 +7,12 @@ import RichPushModel
     import Foundation
 #endif
 
-/// What the header fields of an answer say (APNs reference 4).
+/// What the header fields of an answer say (Reference/APNs.md#4).
 struct APNsAnswerHead: HPACKFieldSink {
     private(set) var status = 0
     private(set) var apnsID: UUID?
     private(set) var uniqueID: UUID?
-    /// The channel that was made (APNs reference 5.2).
+    /// The channel that was made (Reference/APNs.md#5-2).
     private(set) var channelID: APNsChannel.ID?
     /// Seconds.
     private(set) var retryAfter: Int?
@@ -33,7 +33,7 @@ struct APNsAnswerHead: HPACKFieldSink {
         if name.contains(where: { (0x41...0x5A).contains($0) || $0 <= 0x20 || $0 >= 0x7F }) { return isMalformed = true }
         switch name.count {
         case 7 where Self.isSame(name, "apns-id"): apnsID = APNsUUID.parse(value)
-        // Broadcasts and management name the request, not a notification (APNs reference 4).
+        // Broadcasts and management name the request, not a notification (Reference/APNs.md#4).
         case 15 where Self.isSame(name, "apns-request-id"): apnsID = APNsUUID.parse(value)
         case 15 where Self.isSame(name, "apns-channel-id"):
             let id = APNsChannel.ID(rawValue: String(decoding: value, as: UTF8.self))

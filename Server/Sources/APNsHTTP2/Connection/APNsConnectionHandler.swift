@@ -62,7 +62,7 @@ final class APNsConnectionHandler: ChannelInboundHandler {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case TLSUserEvent.handshakeCompleted(let negotiated)? = event as? TLSUserEvent {
-            // A server without ALPN is accepted (APNs reference 1.3); one that chose something else is not APNs.
+            // A server without ALPN is accepted (Reference/APNs.md#1-3); one that chose something else is not APNs.
             guard negotiated == nil || negotiated == "h2" else { return failHandshake(HandshakeWords.otherProtocol) }
             guard serverHasExpectedName(context) else { return failHandshake(HandshakeWords.otherName) }
             start(context)

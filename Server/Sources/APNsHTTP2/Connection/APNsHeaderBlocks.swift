@@ -4,7 +4,7 @@ import NIOCore
 /// Writes the HEADERS frames of requests.
 ///
 /// What is the same for many pushes is encoded once and kept as bytes; per push only the path and the id are written, as
-/// literals that never enter the peer's table (APNs reference 1.6).
+/// literals that never enter the peer's table (Reference/APNs.md#1-6).
 struct APNsHeaderBlocks {
     /// The bytes around the path for one set of headers, valid as long as the encoder's table does not change.
     private struct Prepared {

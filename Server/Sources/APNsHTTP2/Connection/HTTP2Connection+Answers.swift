@@ -69,7 +69,7 @@ extension HTTP2Connection {
         return finish(stream, head: head)
     }
 
-    /// A complete answer. It may come before the whole body was sent (APNs reference 1.4); then the rest is taken back.
+    /// A complete answer. It may come before the whole body was sent (Reference/APNs.md#1-4); then the rest is taken back.
     private mutating func finish(_ stream: HTTP2Stream<Ticket>, head: APNsAnswerHead) -> HTTP2Event<Ticket> {
         noteAnswer()
         if stream.unsent != nil { output.writeHTTP2ResetStream(stream.id, code: .cancel) }

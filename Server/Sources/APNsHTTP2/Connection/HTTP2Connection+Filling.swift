@@ -14,7 +14,7 @@ extension HTTP2Connection where Ticket == PushTicket {
         var count = 0
         var bytes = 0
         while !streams.isExhausted {
-            // A request in steady state has about 110 bytes besides its body (APNs reference 9.2).
+            // A request in steady state has about 110 bytes besides its body (Reference/APNs.md#9-2).
             let room = count > 0 ? Self.recordSize - output.readableBytes - 128 : .max
             guard let ticket = queue.popFirst(where: { $0 <= room && canOpen(bodySize: $0) }) else { break }
             guard let stream = open(ticket, authorization: authorization) else {

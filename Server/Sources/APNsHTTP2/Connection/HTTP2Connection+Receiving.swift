@@ -105,7 +105,7 @@ extension HTTP2Connection {
 
     private mutating func receiveReset(_ stream: UInt32, _ code: HTTP2ErrorCode) throws(HTTP2Fault) -> HTTP2Event<Ticket> {
         try checkNotIdle(stream)
-        // A second reset of the same stream was seen after REFUSED_STREAM (APNs reference 1.4): the stream is gone by then.
+        // A second reset of the same stream was seen after REFUSED_STREAM (Reference/APNs.md#1-4): the stream is gone by then.
         guard let stream = remove(stream) else { return .none }
         if code == .refusedStream { return .finished(stream.ticket, stream: stream.id, .refused) }
         noteEnd()

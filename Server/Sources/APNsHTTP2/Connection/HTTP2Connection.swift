@@ -3,7 +3,7 @@ import NIOCore
 
 /// The client's side of one HTTP/2 connection to APNs, as a value: frames go in, bytes and events come out, no socket is touched.
 ///
-/// `Ticket` is whatever the owner wants back at the end of each stream. All rules of APNs reference 1.4 to 1.8 that
+/// `Ticket` is whatever the owner wants back at the end of each stream. All rules of Reference/APNs.md#1-4 to #1-8 that
 /// concern a single connection are here.
 struct HTTP2Connection<Ticket> {
     enum Phase: Equatable {
@@ -35,7 +35,7 @@ struct HTTP2Connection<Ticket> {
     var floodGuard = HTTP2FloodGuard()
     /// Received on the connection since the last WINDOW_UPDATE.
     var receivedUncredited = 0
-    /// Whether any request was answered yet, which ends the warm-up. A reset is no answer (APNs reference 1.4, rule 2).
+    /// Whether any request was answered yet, which ends the warm-up. A reset is no answer (Reference/APNs.md#1-4, rule 2).
     private(set) var hasAnswer = false
     /// When a request was last answered.
     private var lastAnswer = NIODeadline.uptimeNanoseconds(0)
@@ -78,7 +78,7 @@ struct HTTP2Connection<Ticket> {
     }
 
     /// Whether the server allows one stream only although answers have come: it punishes a refusal, and one success ends that
-    /// (APNs reference 1.4).
+    /// (Reference/APNs.md#1-4).
     var needsSuccess: Bool { hasAnswer && peer.maximumConcurrentStreams == 1 && streams.count == 0 }
 
     /// Whether this connection can ever take another push.

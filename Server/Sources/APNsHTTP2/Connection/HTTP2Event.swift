@@ -19,7 +19,7 @@ enum HTTP2StreamEnd: Equatable {
     case refused
     /// May have been processed.
     case lost(APNsFailure)
-    /// The same, and the server wants less (ENHANCE_YOUR_CALM; APNs reference 1.7).
+    /// The same, and the server wants less (ENHANCE_YOUR_CALM; Reference/APNs.md#1-7).
     case lostToHaste
 }
 

@@ -3,7 +3,7 @@ import NIOCore
 /// Counts frames that cost an answer and carry nothing, so that a peer cannot make this side work or grow without end.
 ///
 /// What an honest server says grows with what it is asked: APNs sends SETTINGS after a refusal and again after the next success
-/// (APNs reference 1.4). So each ended request earns it some frames, and the maximum is for those that nothing explains.
+/// (Reference/APNs.md#1-4). So each ended request earns it some frames, and the maximum is for those that nothing explains.
 struct HTTP2FloodGuard {
     private static let window: TimeAmount = .seconds(10)
     private static let maximum = 5_000

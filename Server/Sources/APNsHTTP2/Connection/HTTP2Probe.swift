@@ -29,8 +29,9 @@ extension HTTP2Connection {
     /// Notes that bytes arrived.
     mutating func noteRead(at now: NIODeadline) { probe.lastRead = now }
 
-    /// Call before requests are written: a connection that was silent for long is probed in the same write (APNs reference 1.8).
-    /// One in use gets a PING now and then as well, so that its round trip is known (section 8, item 26).
+    /// Call before requests are written: a connection that was silent for long is probed in the same write
+    /// (Reference/APNs.md#1-8). One in use gets a PING now and then as well, so that its round trip is known
+    /// (Reference/APNs.md#8-26).
     mutating func probeAfterSilence(at now: NIODeadline) {
         if probe.owingSince == nil { probe.owingSince = now }
         guard probe.sentAt == nil else { return }

@@ -7,12 +7,13 @@
 /// The ids of a success.
 struct HPACKSuccess {
     var apnsID: UUID
-    /// In the sandbox (APNs reference 4).
+    /// In the sandbox (Reference/APNs.md#4).
     var uniqueID: UUID?
 }
 
-/// The fast way for the header block of a success, in every form that servers give it: the ids as literals with indexing, as Netty
-/// writes all headers (APNs reference 1.4), or without, plain or Huffman-coded, with their names in the table or written out.
+/// The fast way for the header block of a success, in every form that servers give it: the ids as literals with indexing, as
+/// Netty writes all headers (Reference/APNs.md#1-4), or without, plain or Huffman-coded, with their names in the table or written
+/// out.
 extension HPACKDecoder {
     private enum Name {
         case apnsID, uniqueID

@@ -42,8 +42,8 @@ extension APNsConnectionPool {
     /// reports of one turn that takes.
     ///
     /// - Parameter isFree: whether something else than a count keeps this from going on for ever and in haste: the connection has
-    ///   ended, and the next ones are paced, or it goes on answering others. A push that stands behind refused ones is refused with them
-    ///   each time the limit falls (APNs reference 1.4), and that is no reason to give it up before its deadline.
+    ///   ended, and the next ones are paced, or it goes on answering others. A push that stands behind refused ones is refused
+    ///   with them each time the limit falls (Reference/APNs.md#1-4), and that is no reason to give it up before its deadline.
     func sendAgain(_ tickets: [PushTicket], isFree: Bool = false) {
         for var ticket in tickets {
             guard isFree || ticket.resends < configuration.resends, !state.isStopping else {

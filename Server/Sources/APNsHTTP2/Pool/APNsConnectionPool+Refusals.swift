@@ -1,7 +1,7 @@
 import APNsProtocol
 import NIOCore
 
-/// Refusals that concern more than their push (APNs reference 4).
+/// Refusals that concern more than their push (Reference/APNs.md#4).
 extension APNsConnectionPool {
     /// Ends a push that APNs refused, or sends it again, and does to the connection what the refusal asks for.
     func obey(_ rejection: APNsRejection, of ticket: PushTicket, stream: UInt32, on id: Int) {
@@ -55,7 +55,7 @@ extension APNsConnectionPool {
         rejection.status >= 500 ? .serviceUnavailable : .connectionClosed
     }
 
-    /// APNs wants nothing of this credential: all connections take no more pushes, and what waits ends (APNs reference 1.8).
+    /// APNs wants nothing of this credential: all connections take no more pushes, and what waits ends (Reference/APNs.md#1-8).
     func refuseCredential(because reason: APNsReason) {
         if state.credentialRefused(at: eventLoop.now) {
             logger.error(

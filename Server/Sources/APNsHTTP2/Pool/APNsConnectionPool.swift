@@ -131,7 +131,7 @@ final class APNsConnectionPool {
         endCancelled()
         admit()
         if !queue.isEmpty, let authorization = currentAuthorization() {
-            // Another connection begins each time, so that all of them are used (APNs reference 1.2).
+            // Another connection begins each time, so that all of them are used (Reference/APNs.md#1-2).
             // Writing may end a connection before it returns, so the list is taken as it is now.
             let current = handlers
             nextHandler = current.isEmpty ? 0 : (nextHandler + 1) % current.count

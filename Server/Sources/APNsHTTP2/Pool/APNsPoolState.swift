@@ -22,8 +22,8 @@ struct APNsPoolState {
         var phase: Phase
         /// When it was asked for.
         let begun: NIODeadline
-        /// When APNs took the first push on it, which binds it to what the team has at that moment (APNs reference 2.3). Absent for a
-        /// connection that was of no use yet: a refusal shows nothing.
+        /// When APNs took the first push on it, which binds it to what the team has at that moment (Reference/APNs.md#2-3).
+        /// Absent for a connection that was of no use yet: a refusal shows nothing.
         var boundAt: NIODeadline?
         /// The pushes in a row to which APNs said that it is unavailable, each once.
         var unavailable: [UUID?] = []
@@ -132,8 +132,9 @@ struct APNsPoolState {
 
     /// A request was answered on the connection, which ends its warm-up.
     ///
-    /// - Parameter isOfUse: whether the answer shows that APNs wants to hear from this client. A refusal does not: a client that is
-    ///   thrown out for its refused pushes, and came back at once each time, would look like an attack (APNs reference 1.8).
+    /// - Parameter isOfUse: whether the answer shows that APNs wants to hear from this client. A refusal does not: a client that
+    ///   is thrown out for its refused pushes, and came back at once each time, would look like an attack
+    ///   (Reference/APNs.md#1-8).
     mutating func answered(_ id: Int, isOfUse: Bool, at now: NIODeadline) {
         guard let index = phases.firstIndex(where: { $0.id == id }) else { return }
         if !phases[index].unavailable.isEmpty { phases[index].unavailable = [] }
@@ -175,7 +176,7 @@ struct APNsPoolState {
         let member = phases.remove(at: index)
         guard member.phase != .draining else { return }
         guard member.boundAt == nil else { return noteEnd(of: member) }
-        // A client that was answered and thrown out is not to come back in haste (APNs reference 1.8).
+        // A client that was answered and thrown out is not to come back in haste (Reference/APNs.md#1-8).
         let isAway = member.phase != .ready(hasAnswered: true) && failure.isAbsence
         failed(failure, at: now, chance: chance, isAway: isAway)
     }
@@ -192,15 +193,15 @@ struct APNsPoolState {
         pacing.failed(at: now, chance: chance, isAway: isAway)
     }
 
-    /// APNs refuses the credential: no reconnecting in a loop (APNs reference 1.7). Returns whether that is news.
+    /// APNs refuses the credential: no reconnecting in a loop (Reference/APNs.md#1-7). Returns whether that is news.
     mutating func credentialRefused(at now: NIODeadline) -> Bool {
         defer { refusedUntil = now + credentialPause }
         lastFailure = .credentialRefused
         return refusedUntil == nil
     }
 
-    /// APNs refuses a topic on a connection. Returns whether a new one may know it: an app that was added to the team later is unknown
-    /// where another push came before (APNs reference 2.3).
+    /// APNs refuses a topic on a connection. Returns whether a new one may know it: an app that was added to the team later is
+    /// unknown where another push came before (Reference/APNs.md#2-3).
     ///
     /// That costs connections and is seldom the reason, so it is tried for connections that have stood for a while, and not often.
     mutating func mayKnowTopicAnew(_ id: Int, at now: NIODeadline) -> Bool {

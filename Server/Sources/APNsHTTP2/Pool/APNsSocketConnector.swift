@@ -5,7 +5,7 @@ import NIOPosix
 import NIOSSL
 
 /// Makes connections: names resolved anew each time, the best address first, another beside it when that is slow
-/// (APNs reference 1.2), TLS on top. Lives on one event loop.
+/// (Reference/APNs.md#1-2), TLS on top. Lives on one event loop.
 final class APNsSocketConnector: APNsConnector {
     /// What there is to know before the first connection.
     struct Configuration {

@@ -3,8 +3,8 @@ import NIOCore
 /// What one connection carries while there is always more to send: bytes over time, measured between two moments at which it
 /// wrote what it could.
 ///
-/// APNs gives credit back in halves of its window (APNs reference 1.5), so a connection writes in bursts a round trip apart. Counted
-/// from burst to burst the rate is exact; counted over fixed spans it would depend on how many bursts happen to fall in.
+/// APNs gives credit back in halves of its window (Reference/APNs.md#1-5), so a connection writes in bursts a round trip apart.
+/// Counted from burst to burst the rate is exact; counted over fixed spans it would depend on how many bursts happen to fall in.
 struct BusyThroughput {
     private static let span = TimeAmount.milliseconds(100)
 

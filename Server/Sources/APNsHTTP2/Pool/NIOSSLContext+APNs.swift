@@ -1,7 +1,7 @@
 import NIOSSL
 
 extension NIOSSLContext {
-    /// TLS for APNs (APNs reference 1.3): 1.2 or later, `h2` offered, the whole chain and the name verified.
+    /// TLS for APNs (Reference/APNs.md#1-3): 1.2 or later, `h2` offered, the whole chain and the name verified.
     convenience init(
         apns trust: APNsClientConfiguration.Trust, credential: APNsClientConfiguration.Credential
     ) throws(APNsConfigurationFault) {

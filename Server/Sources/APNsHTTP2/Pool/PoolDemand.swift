@@ -2,7 +2,7 @@ import NIOCore
 
 /// How many connections the offered load needs: what comes in per second, over what one busy connection carries.
 ///
-/// A connection to APNs is limited by its window (APNs reference 1.5 and 9.3), so bytes are counted and not pushes. What one
+/// A connection to APNs is limited by its window (Reference/APNs.md#1-5 and #9-3), so bytes are counted and not pushes. What one
 /// carries is measured by each on its own (`BusyThroughput`); nothing is known before one was busy for a while.
 struct PoolDemand {
     private static let span = TimeAmount.milliseconds(100)

@@ -1,11 +1,11 @@
 import NIOCore
 
-/// Moves the connections of a pool to a new provider token one by one (APNs reference 2.1): the next one follows when the one
+/// Moves the connections of a pool to a new provider token one by one (Reference/APNs.md#2-1): the next one follows when the one
 /// before has an answer, so that a token that APNs does not like spoils one connection and not all of them.
 ///
 /// A value without I/O. Both tokens are valid meanwhile, since renewal is long before the hour is up; after `limit` everybody
-/// has the new one. If APNs answers the new one with `TooManyProviderTokenUpdates`, everybody who has not sent it keeps the old one
-/// for as long as that is good, and then it is tried again (APNs reference 4).
+/// has the new one. If APNs answers the new one with `TooManyProviderTokenUpdates`, everybody who has not sent it keeps the old
+/// one for as long as that is good, and then it is tried again (Reference/APNs.md#4).
 struct ProviderTokenRollout {
     static let limit: TimeAmount = .minutes(5)
     /// The age up to which a token is used for certain: well below the hour, and with time left for one more rollout.

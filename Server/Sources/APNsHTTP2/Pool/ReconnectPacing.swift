@@ -1,6 +1,6 @@
 import NIOCore
 
-/// When the next attempt to connect is allowed: paced always, and exponentially later after failures (APNs reference 1.8).
+/// When the next attempt to connect is allowed: paced always, and exponentially later after failures (Reference/APNs.md#1-8).
 struct ReconnectPacing {
     let pace: TimeAmount
     let initialBackOff: TimeAmount

@@ -1,7 +1,7 @@
 import APNsProtocol
 
-/// What a refusal means for the connection and the credential it came over: the client's actions of APNs reference 4 that do not
-/// concern the push alone.
+/// What a refusal means for the connection and the credential it came over: the client's actions of Reference/APNs.md#4 that do
+/// not concern the push alone.
 enum RefusalConsequence {
     /// The refusal is about this push only.
     case none
@@ -14,7 +14,7 @@ enum RefusalConsequence {
     case renewBinding
     /// No connection with this credential will be of use: none is kept, and none made for a while.
     case closePool
-    /// The provider token is too old, and the connection is spoilt (APNs reference 2.1).
+    /// The provider token is too old, and the connection is spoilt (Reference/APNs.md#2-1).
     case renewToken
     /// The provider token is too new, and the connection is spoilt.
     case keepOldToken

@@ -6,7 +6,7 @@ import APNsProtocol
     import Foundation
 #endif
 
-/// A request that is no device push: broadcasts and channel management (APNs reference 5). They take the same way through
+/// A request that is no device push: broadcasts and channel management (Reference/APNs.md#5). They take the same way through
 /// the pool, with the same rules for limits, deadlines and resends; only their header block is written field by field.
 struct APNsRequest {
     enum Method: String {
@@ -57,7 +57,7 @@ extension APNsRequest {
         return APNsRequest(method: .post, path: "/1/apps/\(app)/channels", fields: [], body: Array(body.utf8))
     }
 
-    /// The id travels in a header, never in the path (APNs reference 5.2).
+    /// The id travels in a header, never in the path (Reference/APNs.md#5-2).
     static func channel(_ id: APNsChannel.ID, in app: String, _ method: Method) -> APNsRequest {
         APNsRequest(
             method: method, path: "/1/apps/\(app)/channels", fields: [Field(name: "apns-channel-id", value: id.rawValue)])

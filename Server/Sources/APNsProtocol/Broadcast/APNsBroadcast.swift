@@ -4,7 +4,7 @@
     import Foundation
 #endif
 
-/// One push to everybody who follows a channel (APNs reference 5.3). It updates or ends a Live Activity; it cannot start one.
+/// One push to everybody who follows a channel (Reference/APNs.md#5-3). It updates or ends a Live Activity; it cannot start one.
 public struct APNsBroadcast: Hashable, Sendable {
     /// The largest body in bytes.
     public static let maximumPayload = 5120

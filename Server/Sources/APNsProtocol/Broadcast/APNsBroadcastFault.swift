@@ -1,4 +1,4 @@
-/// Why a broadcast or a request about channels is not worth sending (APNs reference 5). Safe to show: no content.
+/// Why a broadcast or a request about channels is not worth sending (Reference/APNs.md#5). Safe to show: no content.
 public enum APNsBroadcastFault: Error, Hashable, Sendable {
     /// The app is not a bundle id: letters, digits, hyphens and dots, at most 255 of them.
     case malformedApp
@@ -17,7 +17,7 @@ public enum APNsBroadcastFault: Error, Hashable, Sendable {
 }
 
 extension APNsBroadcastFault {
-    /// What APNs would have answered, so that a caller can treat both alike (APNs reference 4).
+    /// What APNs would have answered, so that a caller can treat both alike (Reference/APNs.md#4).
     public var rejection: APNsRejection {
         switch self {
         case .malformedApp: APNsRejection(status: 404, reason: .badPath)

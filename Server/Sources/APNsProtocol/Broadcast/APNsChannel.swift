@@ -1,4 +1,4 @@
-/// A broadcast channel of one app in one environment (APNs reference 5.1). Only Live Activities have channels.
+/// A broadcast channel of one app in one environment (Reference/APNs.md#5-1). Only Live Activities have channels.
 public struct APNsChannel: Hashable, Sendable {
     /// The name that APNs chose: base64 of a length that is not promised. It never comes back after the channel is deleted.
     public struct ID: RawRepresentable, Hashable, Sendable, Codable {

@@ -33,6 +33,6 @@ struct TagRules {
         }
     }
 
-    /// Azure reference 3.1.
+    /// Reference/AzureNotificationHubs.md#3-1.
     static let maximumTags = 60
 }

@@ -5,7 +5,7 @@ import ServiceErrors
 
 /// The push of a rich notification before its number is known: what Apple gets to see, and the headers.
 public struct PushTemplate: Hashable, Sendable {
-    /// The most bytes of a push body (APNs reference 3.2).
+    /// The most bytes of a push body (Reference/APNs.md#3-2).
     public static let maximumBody = 4096
 
     /// What stands in `aps` beside the switches.

@@ -2,7 +2,7 @@ import RichPushModel
 import ServiceErrors
 
 extension RichPushBackend {
-    /// The most users that one question names: as many as an audience of alternatives (Azure reference 3.4).
+    /// The most users that one question names: as many as an audience of alternatives (Reference/AzureNotificationHubs.md#3-2).
     private static let userLimit = 20
     /// The most keys of one answer, which is for how many a seal may be.
     private static let keyLimit = 100

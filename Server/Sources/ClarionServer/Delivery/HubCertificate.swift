@@ -44,7 +44,7 @@ struct HubCertificate {
         try checkPair()
     }
 
-    /// What APNs would refuse each push for (APNs reference 2.4): another app, another environment, or an end that has come.
+    /// What APNs would refuse each push for (Reference/APNs.md#2-4): another app, another environment, or an end that has come.
     private static func check(
         _ certificate: Certificate, topic: String, environment: HubAPNsCredential.Environment, at now: Timestamp
     ) throws(ServiceError) {
@@ -121,7 +121,7 @@ struct HubCertificate {
         return "-----BEGIN \(label)-----\n\(text)\n-----END \(label)-----\n"
     }
 
-    /// The UID of the subject, where Apple writes the bundle id (APNs reference 2.4).
+    /// The UID of the subject, where Apple writes the bundle id (Reference/APNs.md#2-4).
     private static func userID(of certificate: Certificate) -> String? {
         let type = RelativeDistinguishedName.Attribute(type: [0, 9, 2_342, 19_200_300, 100, 1, 1], utf8String: "").type
         return certificate.subject.flatMap { $0 }.first { $0.type == type }.flatMap { String($0.value) }

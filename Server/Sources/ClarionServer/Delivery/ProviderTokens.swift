@@ -11,8 +11,9 @@ import Synchronization
 
 /// The provider tokens of the node: one for each signing key, whichever hubs have it.
 ///
-/// APNs counts how often the token of a key changes and refuses more than one change in 20 minutes (APNs reference 2.1). So hubs with
-/// one key share its token, and a client that was closed when idle and is made again goes on with the token from before.
+/// APNs counts how often the token of a key changes and refuses more than one change in 20 minutes (Reference/APNs.md#2-1). So
+/// hubs with one key share its token, and a client that was closed when idle and is made again goes on with the token from
+/// before.
 final class ProviderTokens: Sendable {
     /// The most keys that are remembered; the one that was asked for longest ago goes first.
     static let capacity = 512

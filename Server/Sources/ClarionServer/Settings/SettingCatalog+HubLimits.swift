@@ -1,4 +1,4 @@
-/// The limits of the hub protocol, with what Azure's service has as defaults (Azure reference 6.1).
+/// The limits of the hub protocol, with what Azure's service has as defaults (Reference/AzureNotificationHubs.md#6-1).
 extension SettingCatalog {
     static let hubNotificationLimit = Setting(
         "hub-notification-limit", .size(4_096...1_048_576), default: 65_536, in: .hubLimits,

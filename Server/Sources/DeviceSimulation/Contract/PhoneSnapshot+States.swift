@@ -35,7 +35,7 @@ extension PhoneSnapshot {
         case granted, denied, notDetermined
     }
 
-    /// The states of an app's process (iOS client reference 14).
+    /// The states of an app's process.
     public enum ProcessState: String, Sendable, Codable, CaseIterable {
         /// On the display and receiving input.
         case active

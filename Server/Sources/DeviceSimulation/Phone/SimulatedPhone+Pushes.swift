@@ -7,7 +7,7 @@ import RichPushModel
     import Foundation
 #endif
 
-/// What the system does with a push: the delivery matrix (iOS client reference 2).
+/// What the system does with a push: the delivery matrix (Reference/IOSClient.md#2).
 extension SimulatedPhone {
     /// How many pushes are handled at once; more wait in the service's stream.
     private static let pushesAtOnce = 16

@@ -1,8 +1,8 @@
 import RichPushDevice
 import RichPushModel
 
-/// What the system does with an app that wants to be run now and then (iOS client reference 3): when the app said, and not while
-/// the user or the budget is against it.
+/// What the system does with an app that wants to be run now and then (Reference/IOSClient.md#3): when the app said, and not
+/// while the user or the budget is against it.
 extension SimulatedPhone {
     /// How long the system waits after it could not.
     private static let secondThought: Duration = .seconds(900)

@@ -27,7 +27,7 @@ public struct SimulatedPhoneConfiguration: Sendable {
     public var folder: URL
     /// How often the system wakes the app for background pushes; `nil` for no limit, as while debugging.
     public var backgroundWakesPerHour: Int?
-    /// What the app and the extension get from the system (iOS client reference 3).
+    /// What the app and the extension get from the system (Reference/IOSClient.md#3).
     public var backgroundTime: Duration = .seconds(30)
     /// How long before the end of its time the extension is told of it.
     public var expiryWarning: Duration = .seconds(1)

@@ -7,8 +7,8 @@ import RichPushModel
     import Foundation
 #endif
 
-/// The service extension as a process of its own, one for each push. Its time begins when it is ready; shortly before the end it is
-/// told, at the end it is killed, and so it is when it grows too much (iOS client reference 3 and 14). On the machine's clock.
+/// The service extension as a process of its own, one for each push. Its time begins when it is ready; shortly before the end it
+/// is told, at the end it is killed, and so it is when it grows too much (Reference/IOSClient.md#3). On the machine's clock.
 struct ExtensionProcess: ExtensionHost {
     /// How long a process may need until it is ready.
     private static let startLimit: Duration = .seconds(30)

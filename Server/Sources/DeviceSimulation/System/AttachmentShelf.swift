@@ -14,7 +14,7 @@ import RichPushDevice
 #endif
 
 /// Where the system keeps the files of shown notifications. It takes only what it can show, and moves it away from the sender
-/// (iOS client reference 6). The rules are written here anew: who judges the engine does not use its words.
+/// (Reference/IOSClient.md#6). The rules are written here anew: who judges the engine does not use its words.
 struct AttachmentShelf: Sendable {
     private static let limits: [String: Int64] = [
         "png": 10 << 20, "jpg": 10 << 20, "jpeg": 10 << 20, "gif": 10 << 20, "aiff": 5 << 20, "aif": 5 << 20, "wav": 5 << 20,

@@ -1,6 +1,6 @@
 import RichPushModel
 
-/// How often the system wakes an app for background pushes (APNs reference 6.4). A value without a clock.
+/// How often the system wakes an app for background pushes (Reference/APNs.md#6-4). A value without a clock.
 struct BackgroundBudget: Hashable, Sendable {
     /// The most in any hour; `nil` for no limit, as while debugging.
     let wakesPerHour: Int?

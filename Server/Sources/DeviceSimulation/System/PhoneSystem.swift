@@ -1,7 +1,7 @@
 import RichPushModel
 
-/// What the operating system of a phone decides: a value without a clock, a disk or a network. An event goes in, instructions come
-/// out (iOS client reference 2 and 14, APNs reference 6.4 and 6.5).
+/// What the operating system of a phone decides: a value without a clock, a disk or a network. An event goes in, instructions
+/// come out (Reference/IOSClient.md#2, Reference/APNs.md#6-4 and #6-5).
 struct PhoneSystem: Hashable, Sendable {
     private(set) var process = AppProcess()
     private(set) var lock = PhoneLock.unlocked
@@ -13,7 +13,7 @@ struct PhoneSystem: Hashable, Sendable {
     private(set) var kept: IncomingPush?
     private var budget: BackgroundBudget
     private let budgetByDefault: Bool
-    /// Apple's advice: two or three an hour (APNs reference 6.4).
+    /// Apple's advice: two or three an hour (Reference/APNs.md#6-4).
     private static let usualWakes = 3
 
     init(settings: SystemSettings = SystemSettings(), isInstalled: Bool = true, wakesPerHour: Int? = nil) {
@@ -59,7 +59,7 @@ struct PhoneSystem: Hashable, Sendable {
 
     // MARK: Pushes
 
-    /// The extension runs in every state of the app, unless nothing would be seen (iOS client reference 2, B).
+    /// The extension runs in every state of the app, unless nothing would be seen (Reference/IOSClient.md#2, style B).
     private func alert(_ traits: SystemEvent.AlertTraits) -> [SystemInstruction] {
         guard isInstalled else { return [.drop(.notInstalled)] }
         guard settings.permission == .granted else { return [.drop(.notificationsOff)] }
@@ -77,7 +77,7 @@ struct PhoneSystem: Hashable, Sendable {
         case .background, .suspended, .notRunning:
             // Also for an app that happens to run behind another: what the user looks at is free, the rest is not.
             if let reason = reasonToHold(at: now) {
-                // The newest only (APNs reference 6.4), although they are handled side by side.
+                // The newest only (Reference/APNs.md#6-4), although they are handled side by side.
                 if kept.map({ $0.order <= push.order }) ?? true { kept = push }
                 return [.hold(reason)]
             }
@@ -199,7 +199,7 @@ struct PhoneSystem: Hashable, Sendable {
         case .forceQuit:
             guard isInstalled else { return [.refuse("The app is not on this phone")] }
             process.forceQuit()
-            // Dropped with it (APNs reference 6.4).
+            // Dropped with it (Reference/APNs.md#6-4).
             kept = nil
             return ended
         case .endApp:
@@ -215,8 +215,8 @@ struct PhoneSystem: Hashable, Sendable {
         }
     }
 
-    /// The app goes, or becomes another: nothing waits for it any more, and its token is dead (iOS client reference 7). It is not
-    /// there until all of the old one is gone: a push that started it before that would start it on what is being removed.
+    /// The app goes, or becomes another: nothing waits for it any more, and its token is dead (Reference/IOSClient.md#7). It is
+    /// not there until all of the old one is gone: a push that started it before that would start it on what is being removed.
     private mutating func replace(_ event: SystemEvent, _ ended: [SystemInstruction]) -> [SystemInstruction] {
         guard !isReplacing else { return [.refuse("The app is being replaced")] }
         guard isInstalled || event == .installApp else { return [.refuse("The app is not on this phone")] }

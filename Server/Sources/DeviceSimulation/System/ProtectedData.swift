@@ -8,7 +8,7 @@ import RichPushModel
 #endif
 
 /// Whether files and secrets of the class "until first unlock" can be read. A file stands for it, because every process of the
-/// phone has to see it (iOS client reference 5).
+/// phone has to see it (Reference/IOSClient.md#5).
 struct ProtectedData: Sendable {
     private let marker: URL
 

@@ -5,7 +5,7 @@
 #endif
 import RichPushDevice
 
-/// Apple's part of a push, as the system reads it (APNs reference 6.1, 6.2). Every value may be of any type.
+/// Apple's part of a push, as the system reads it (Reference/APNs.md#6-1 and #6-2). Every value may be of any type.
 struct PushPayload: Hashable, Sendable {
     var title = ""
     var subtitle = ""

@@ -1,7 +1,7 @@
 /// Writes `Content-Disposition` (RFC 6266), so that no file name can break out of the header.
 public enum ContentDisposition {
     /// The header for a download. It is always `attachment`: a browser shows pictures and plays sounds from elements of a page
-    /// in spite of it, and never renders what it gets as a document (security case 1).
+    /// in spite of it, and never renders what it gets as a document (Reference/SecurityCases.md#1).
     public static func attachment(fileName: String?) -> String {
         guard let name = fileName.flatMap(FileName.cleaned) else { return "attachment" }
         if name.unicodeScalars.allSatisfy(isPlain) { return "attachment; filename=\"\(name)\"" }

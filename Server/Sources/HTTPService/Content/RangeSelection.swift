@@ -1,7 +1,7 @@
 /// Which bytes of a content a `Range` header asks for (RFC 9110, 14.1 and 14.2).
 public enum RangeSelection: Hashable, Sendable {
     /// All of it, status 200: no header, another unit, malformed, or several ranges. A server may answer several with the
-    /// whole; a thousand small ones would cost more than they are worth (security case 4).
+    /// whole; a thousand small ones would cost more than they are worth (Reference/SecurityCases.md#4).
     case whole
     /// One part, never empty, status 206.
     case part(Range<Int64>)

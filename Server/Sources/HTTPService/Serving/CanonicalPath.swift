@@ -1,7 +1,7 @@
 /// The one spelling of a path that the server answers to.
 ///
 /// Every other spelling of the same path (a slash more, `.` segments, needless or dangerous escapes) is no path at all. So
-/// routing, access rules and logs cannot disagree about what a request asks for (security case 11).
+/// routing, access rules and logs cannot disagree about what a request asks for (Reference/SecurityCases.md#11).
 enum CanonicalPath {
     /// The longest path in bytes.
     static let maximumLength = 2_048

@@ -2,7 +2,7 @@ import HTTPTypes
 import Hummingbird
 import ServiceErrors
 
-/// Refuses requests that a browser makes for a page of another site, `Origin: null` included (security case 18).
+/// Refuses requests that a browser makes for a page of another site, `Origin: null` included (Reference/SecurityCases.md#18).
 ///
 /// Programs and phones send neither `Origin` nor `Sec-Fetch-Site` and pass. There is no CORS: nobody is let in by it.
 public struct CrossSiteGuard: RouterMiddleware {

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// The headers that keep a browser from doing more with an answer than was meant (security case 1).
+/// The headers that keep a browser from doing more with an answer than was meant (Reference/SecurityCases.md#1).
 enum SecurityHeaders {
     /// Adds them; what a page or a download has set itself stays, except that types are never guessed.
     static func add(to headers: inout HTTPFields) {

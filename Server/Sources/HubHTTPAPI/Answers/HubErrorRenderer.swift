@@ -4,7 +4,8 @@ import HubProtocol
 import RichPushModel
 import ServiceErrors
 
-/// Errors as the hub protocol has them (Azure reference 6.2): a small XML body whose detail clients show to people.
+/// Errors as the hub protocol has them (Reference/AzureNotificationHubs.md#6-2): a small XML body whose detail clients show to
+/// people.
 struct HubErrorRenderer: ErrorRenderer {
     let clock: any ServiceClock
 
@@ -17,9 +18,9 @@ struct HubErrorRenderer: ErrorRenderer {
         return ("application/xml; charset=utf-8", Array(body.answer().utf8))
     }
 
-    /// 401 for bad tokens, and 403 for a valid one without the right, as the service itself answers since 2022 (Azure reference 0,
-    /// point 14): clients expect it, and the one that takes any other refusal for final until the app's next start works again
-    /// once the right is given. Never with `Retry-After`, which would make it throttling to .NET.
+    /// 401 for bad tokens, and 403 for a valid one without the right, as the service itself answers since 2022
+    /// (Reference/AzureNotificationHubs.md#0-14): clients expect it, and the one that takes any other refusal for final until the
+    /// app's next start works again once the right is given. Never with `Retry-After`, which would make it throttling to .NET.
     func status(of error: ServiceError, entry: ErrorTableEntry) -> HTTPResponse.Status {
         switch error.code {
         case .idempotencyMismatch: .conflict

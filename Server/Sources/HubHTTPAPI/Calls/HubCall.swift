@@ -53,7 +53,7 @@ final class HubCall: Sendable {
         return id
     }
 
-    /// Builds the URLs of the answer (Azure reference 0, point 7).
+    /// Builds the URLs of the answer (Reference/AzureNotificationHubs.md#0-7).
     var location: LocationHeader { location(of: route) }
 
     /// The same for another route of this hub.
@@ -63,8 +63,8 @@ final class HubCall: Sendable {
             apiVersion: query.apiVersion)
     }
 
-    /// The scheme that the client used. The JavaScript client takes the id out of an https address only, also when the application
-    /// lets it speak plain HTTP (Azure reference 1.1).
+    /// The scheme that the client used. The JavaScript client takes the id out of an https address only, also when the
+    /// application lets it speak plain HTTP (Reference/AzureNotificationHubs.md#1-1).
     private var scheme: String {
         isCalled("azsdk-js") ? "https" : options.origin.scheme(isSecure: request.cameOverTLS)
     }
@@ -80,11 +80,13 @@ final class HubCall: Sendable {
 
     var ifMatch: IfMatch? { IfMatch(header: request.headers[.ifMatch]) }
 
-    /// Whether a collection of exactly one header has to be left out: the JavaScript client throws at one (Azure reference 2.1).
-    /// An application may put its own name before the client's, and in a browser the client has a header of its own for it.
+    /// Whether a collection of exactly one header has to be left out: the JavaScript client throws at one
+    /// (Reference/AzureNotificationHubs.md#2-1). An application may put its own name before the client's, and in a browser the
+    /// client has a header of its own for it.
     var omitsSingleHeader: Bool { isCalled("azsdk-js") }
 
-    /// Whether the client drops every tag of a record one of whose tags it takes for a mistake (Azure reference 0, point 3).
+    /// Whether the client drops every tag of a record one of whose tags it takes for a mistake
+    /// (Reference/AzureNotificationHubs.md#0-3).
     var omitsOddAddresses: Bool { isCalled("api-origin=DotNetSdk") }
 
     /// Whether the client has the word in one of the names that it gives itself. By bytes: this is asked with every answer.

@@ -5,7 +5,7 @@ import Synchronization
 /// Keeps the calls of a hub below a rate: a bucket of tokens for each hub, filled evenly, that holds one second's worth.
 ///
 /// A refused call is told in how many whole seconds there is room again, which every client takes for "retry later"
-/// (Azure reference 6.3). Bounded by the number of hubs.
+/// (Reference/AzureNotificationHubs.md#6-3). Bounded by the number of hubs.
 final class RequestThrottle<Key: Hashable & Sendable>: Sendable {
     private struct Bucket {
         var tokens: Double

@@ -6,7 +6,7 @@ import RichPushModel
 import ServiceErrors
 import SharedAccess
 
-/// Import and export jobs, and the container with the feedback (Azure reference 2.11 and 2.12).
+/// Import and export jobs, and the container with the feedback (Reference/AzureNotificationHubs.md#2-11 and #2-12).
 extension HubRoutes {
     func answerFiles(_ call: HubCall) async throws -> Response {
         guard let files = options.files, let served = call.served else {

@@ -4,7 +4,8 @@ import RichPushModel
 import ServiceErrors
 import TagExpressions
 
-/// Registrations as lines of XML and feedback as documents, as the protocol has them in files (Azure reference 2.11 and 2.12).
+/// Registrations as lines of XML and feedback as documents, as the protocol has them in files
+/// (Reference/AzureNotificationHubs.md#2-11 and #2-12).
 public struct RegistrationFileFormat: HubFileFormat {
     /// Creates the format.
     public init() {}
@@ -55,7 +56,7 @@ public struct RegistrationFileFormat: HubFileFormat {
         return .put(request)
     }
 
-    /// What a line whose tags name an installation says of it (Azure reference 3.1). Throws `invalid-field`.
+    /// What a line whose tags name an installation says of it (Reference/AzureNotificationHubs.md#3-1). Throws `invalid-field`.
     private static func installation(_ description: RegistrationDescription) throws -> InstallationUpsert {
         let tags = try WireTags.parsed(description.tags)
         guard let name = tags.value(of: "$installationid:"), let id = RecordID(name) else {

@@ -93,7 +93,8 @@ extension InstallationDocument {
 }
 
 extension InstallationUpsert {
-    /// Every tag of the installation, its templates and its tiles. The name of a template is a tag of it, too (Azure reference 3).
+    /// Every tag of the installation, its templates and its tiles. The name of a template is a tag of it, too
+    /// (Reference/AzureNotificationHubs.md#3).
     var allTags: [Tag] {
         tags + Self.tags(of: templates) + tiles.values.flatMap { $0.tags + Self.tags(of: $0.templates) }
     }

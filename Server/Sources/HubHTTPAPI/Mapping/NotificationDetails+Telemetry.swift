@@ -4,7 +4,7 @@ import RichPushModel
 
 extension NotificationDetails {
     /// What the protocol says of a send; `nil` for a cancelled one, of which there is no word that suits every client
-    /// (Azure reference 2.9).
+    /// (Reference/AzureNotificationHubs.md#2-9).
     ///
     /// `origin` is scheme and authority of this server: where pushes were skipped because nothing sends to their platform, the
     /// details say why.
@@ -37,7 +37,7 @@ extension NotificationDetails.State {
 }
 
 extension NotificationTelemetry {
-    /// The words of Azure reference 2.9.
+    /// The words of Reference/AzureNotificationHubs.md#2-9.
     fileprivate var targetPlatforms: [String] {
         switch format {
         case .native(let platform): [NotificationFormat(platform: platform)?.rawValue ?? platform.rawValue]
@@ -53,7 +53,8 @@ extension NotificationTelemetry {
         }
         counts.removeAll { $0.outcomes.isEmpty }
         guard counts.isEmpty, state == .completed else { return counts }
-        // A send that ended and had nobody says so, once (Azure reference 8.3, item 10); one of templates where Apple's count.
+        // A send that ended and had nobody says so, once (Reference/AzureNotificationHubs.md#8-3, item 10); one of templates
+        // where Apple's count.
         let service = platformOutcomes.keys.compactMap { OutcomeCounts.Service($0) }.first ?? .apns
         return [OutcomeCounts(service, [OutcomeCounts.Outcome(name: "NoTargets", count: 1)])]
     }
@@ -75,7 +76,7 @@ extension NotificationTelemetry {
 }
 
 extension TargetOutcome {
-    /// The outcome's name in telemetry (Azure reference 2.9).
+    /// The outcome's name in telemetry (Reference/AzureNotificationHubs.md#2-9).
     var wireName: String {
         switch self {
         case .accepted: "Success"
@@ -113,7 +114,7 @@ extension TargetOutcome {
 }
 
 extension TestSendReport.Result {
-    /// A sentence for the answer to a test send (Azure reference 2.10): what became of the one try.
+    /// A sentence for the answer to a test send (Reference/AzureNotificationHubs.md#2-10): what became of the one try.
     var sentence: String {
         let words =
             switch ending {

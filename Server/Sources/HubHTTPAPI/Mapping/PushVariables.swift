@@ -1,7 +1,8 @@
 import HubProtocol
 import ServiceErrors
 
-/// The push variables of a registration: an object of texts, written as text into an element (Azure reference 2.1).
+/// The push variables of a registration: an object of texts, written as text into an element
+/// (Reference/AzureNotificationHubs.md#2-1).
 enum PushVariables {
     /// Reads the element. Throws `invalid-field`.
     static func read(_ text: String?) throws -> [String: String] {

@@ -75,7 +75,7 @@ extension RegistrationEntry {
 }
 
 extension RegistrationPlatform {
-    /// The details without which the JavaScript client cannot read a registration (Azure reference 2.1).
+    /// The details without which the JavaScript client cannot read a registration (Reference/AzureNotificationHubs.md#2-1).
     fileprivate var requiredDetails: [String] {
         switch self {
         case .baidu, .browser: detailElements

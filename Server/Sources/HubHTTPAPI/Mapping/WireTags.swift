@@ -21,7 +21,7 @@ enum WireTags {
     /// What a client sees: the record's own tags as given, and those that address it.
     ///
     /// - Parameter omitsOddAddresses: leaves out what a client would take for a mistake, with which it drops every tag of the
-    ///   list (Azure reference 0, point 3).
+    ///   list (Reference/AzureNotificationHubs.md#0-3).
     static func all(of record: DeviceRecord, omitsOddAddresses: Bool = false) -> [String] {
         // A registration is addressed by its tags alone.
         guard record.kind == .installation else { return record.tags.map(\.text) }

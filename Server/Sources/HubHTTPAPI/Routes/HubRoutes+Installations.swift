@@ -4,7 +4,7 @@ import Hummingbird
 import PushHub
 import ServiceErrors
 
-/// Installations (Azure reference 2.6 and 5).
+/// Installations (Reference/AzureNotificationHubs.md#2-6 and #5).
 extension HubRoutes {
     func answerInstallation(_ call: HubCall) async throws -> Response {
         let hub = try call.hub()
@@ -18,7 +18,7 @@ extension HubRoutes {
             return HubAnswer.empty(.patchInstallation, headers: [.contentLocation: call.location.member(id.text)])
         case .deleteInstallation:
             try writes.admit(hub.id)
-            // 204 for an unknown one too: every client takes 404 for a failure (Azure reference 0, point 18).
+            // 204 for an unknown one too: every client takes 404 for a failure (Reference/AzureNotificationHubs.md#0-18).
             try await call.checkKept(id, hub)
             _ = try await hub.removeInstallation(id)
             return HubAnswer.empty(.deleteInstallation)

@@ -5,7 +5,7 @@ import PushHub
 import RichPushModel
 import ServiceErrors
 
-/// Lists of registrations (Azure reference 2.5).
+/// Lists of registrations (Reference/AzureNotificationHubs.md#2-5).
 extension HubRoutes {
     /// Pages that a `$skip` may leave out.
     private static let maximumSkip = 10_000

@@ -5,9 +5,9 @@ import PushHub
 import ServiceErrors
 import SharedAccess
 
-/// Hubs as such, as the namespace managers of two clients use them (Azure reference 2.13).
+/// Hubs as such, as the namespace managers of two clients use them (Reference/AzureNotificationHubs.md#2-13).
 extension HubRoutes {
-    /// The most hubs of a list: `$top` and `$skip` are all there is of paging (Azure reference 2.13).
+    /// The most hubs of a list: `$top` and `$skip` are all there is of paging (Reference/AzureNotificationHubs.md#2-13).
     private static let maximumList = 10_000
 
     func answerManagement(_ call: HubCall) async throws -> Response {

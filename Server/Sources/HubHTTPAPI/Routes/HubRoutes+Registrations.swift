@@ -4,7 +4,7 @@ import Hummingbird
 import PushHub
 import ServiceErrors
 
-/// Registrations one by one (Azure reference 2.2 to 2.4).
+/// Registrations one by one (Reference/AzureNotificationHubs.md#2-2 to #2-4).
 extension HubRoutes {
     func answerRegistration(_ call: HubCall) async throws -> Response {
         let hub = try call.hub()
@@ -62,7 +62,7 @@ extension HubRoutes {
 
 /// Names for registrations that have none yet.
 enum RegistrationName {
-    /// Two random numbers of 63 bits and a 1: the shape that clients have seen (Azure reference 2.1).
+    /// Two random numbers of 63 bits and a 1: the shape that clients have seen (Reference/AzureNotificationHubs.md#2-1).
     static func random() -> String { "\(number())-\(number())-1" }
 
     /// The same as an id of the hub.

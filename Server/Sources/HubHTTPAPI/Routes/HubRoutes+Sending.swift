@@ -9,7 +9,7 @@ import RichPushModel
 import ServiceErrors
 import TagExpressions
 
-/// Sends, scheduled ones too (Azure reference 2.7, 2.8 and 2.10).
+/// Sends, scheduled ones too (Reference/AzureNotificationHubs.md#2-7, #2-8 and #2-10).
 extension HubRoutes {
     func answerSend(_ call: HubCall) async throws -> Response {
         let hub = try call.hub()
@@ -80,8 +80,8 @@ extension HubRoutes {
 }
 
 extension HubRoutes {
-    /// Stores the send. What was stored is never answered with a 5xx, or a client would send it again (Azure reference 0,
-    /// point 17): when the fate of the commit is unknown, the key tells.
+    /// Stores the send. What was stored is never answered with a 5xx, or a client would send it again
+    /// (Reference/AzureNotificationHubs.md#0-17): when the fate of the commit is unknown, the key tells.
     private func accept(_ command: SendCommand, _ call: HubCall, _ hub: NotificationHub) async throws -> Response {
         try sends.admit(hub.id)
         let id: NotificationID

@@ -3,7 +3,7 @@ import Hummingbird
 import PushHub
 import ServiceErrors
 
-/// What became of a send (Azure reference 2.9).
+/// What became of a send (Reference/AzureNotificationHubs.md#2-9).
 extension HubRoutes {
     func answerTelemetry(_ call: HubCall) async throws -> Response {
         guard let id = call.route.id.flatMap({ NotificationID($0) }), let telemetry = try await call.hub().telemetry(of: id),

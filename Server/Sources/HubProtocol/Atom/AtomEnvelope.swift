@@ -1,6 +1,6 @@
 import RichPushModel
 
-/// What Atom puts around the content of an entry, and around entries (Azure reference 2.1 and 2.5).
+/// What Atom puts around the content of an entry, and around entries (Reference/AzureNotificationHubs.md#2-1 and #2-5).
 struct AtomEnvelope {
     var url: String
     var title: String

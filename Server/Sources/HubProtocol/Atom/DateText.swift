@@ -8,7 +8,7 @@ enum DateText {
     /// `2026-03-01T10:00:00Z`, as Atom has it.
     static func seconds(_ moment: Timestamp) -> String { WireTime(moment).seconds }
 
-    /// `2026-03-01T10:00:00.12Z`, without zeros at the end, as telemetry has it (Azure reference 2.9).
+    /// `2026-03-01T10:00:00.12Z`, without zeros at the end, as telemetry has it (Reference/AzureNotificationHubs.md#2-9).
     static func shortest(_ moment: Timestamp) -> String {
         var digits = WireTime(moment).description.dropLast()
         while digits.hasSuffix("0") { digits.removeLast() }
@@ -16,7 +16,7 @@ enum DateText {
         return digits + "Z"
     }
 
-    /// An expiry, always with three digits (Azure reference 0.5): absent is never.
+    /// An expiry, always with three digits (Reference/AzureNotificationHubs.md#0-5): absent is never.
     static func expiry(_ moment: Timestamp?) -> String {
         guard let moment, moment.milliseconds < yearOfNever else { return WireTime.never.description }
         return WireTime(moment).description

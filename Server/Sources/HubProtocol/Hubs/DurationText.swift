@@ -1,6 +1,6 @@
 /// Durations as .NET writes them, `P90D`, `PT1H30M`, `P1DT0.5S`; a year is 365 days and a month 30.
 enum DurationText {
-    /// What .NET calls the longest duration: never (Azure reference 2.1).
+    /// What .NET calls the longest duration: never (Reference/AzureNotificationHubs.md#2-1).
     static let never = "P10675199DT2H48M5.4775807S"
     private static let daysOfNever: Int64 = 10_675_199
 

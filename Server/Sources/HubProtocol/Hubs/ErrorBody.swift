@@ -1,6 +1,7 @@
 import RichPushModel
 
-/// The body of every error of the hub protocol (Azure reference 6.2): without a namespace, `Code` before `Detail`.
+/// The body of every error of the hub protocol (Reference/AzureNotificationHubs.md#6-2): without a namespace, `Code` before
+/// `Detail`.
 public struct ErrorBody: Hashable, Sendable {
     /// The status.
     public var code: Int

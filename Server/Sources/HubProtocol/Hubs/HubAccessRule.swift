@@ -1,6 +1,6 @@
 import RichPushModel
 
-/// A rule under which clients sign: a name, rights and two keys (Azure reference 1.1 and 2.13).
+/// A rule under which clients sign: a name, rights and two keys (Reference/AzureNotificationHubs.md#1-1 and #2-13).
 public struct HubAccessRule: Hashable, Sendable {
     /// What a key allows.
     public enum Right: String, Sendable, CaseIterable {

@@ -1,4 +1,4 @@
-/// What a hub shows to a push service, as names and values (Azure reference 2.13).
+/// What a hub shows to a push service, as names and values (Reference/AzureNotificationHubs.md#2-13).
 public struct HubCredential: Hashable, Sendable {
     /// Whose credential it is, by the name of its element.
     public enum Service: String, Sendable, CaseIterable {
@@ -47,7 +47,8 @@ extension HubCredential: CustomReflectable {
 }
 
 extension HubCredential {
-    /// Reads a credential. Java writes unset values as the text `null` (Azure reference 2.13): those are absent.
+    /// Reads a credential. Java writes unset values as the text `null` (Reference/AzureNotificationHubs.md#2-13): those are
+    /// absent.
     init(_ service: Service, _ element: XMLElement) throws(HubDocumentError) {
         self.init(service, [])
         for property in element.child("Properties")?.children("Property") ?? [] {

@@ -1,4 +1,5 @@
-/// A hub as management sees it (Azure reference 2.13). `nil` and empty parts are absent, which in a request means: leave as is.
+/// A hub as management sees it (Reference/AzureNotificationHubs.md#2-13). `nil` and empty parts are absent, which in a request
+/// means: leave as is.
 public struct HubDescription: Hashable, Sendable {
     /// How long a registration lives after its last upsert.
     public enum RegistrationLifetime: Hashable, Sendable {
@@ -13,7 +14,7 @@ public struct HubDescription: Hashable, Sendable {
     public var dailyOperations: Int?
     public var dailyMaxActiveDevices: Int?
     public var dailyMaxActiveRegistrations: Int?
-    /// At most 1024 characters (Azure reference 6.1).
+    /// At most 1024 characters (Reference/AzureNotificationHubs.md#6-1).
     public var userMetadata: String?
 
     /// Creates an empty description.

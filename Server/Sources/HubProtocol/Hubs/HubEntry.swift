@@ -1,6 +1,6 @@
 import RichPushModel
 
-/// A hub with what Atom says of it; the title is its name (Azure reference 2.13).
+/// A hub with what Atom says of it; the title is its name (Reference/AzureNotificationHubs.md#2-13).
 public struct HubEntry: Hashable, Sendable {
     public var name: String
     public var description: HubDescription
@@ -34,7 +34,7 @@ public struct HubEntry: Hashable, Sendable {
     }
 
     /// What the service answers with 200 for a hub that does not exist: an empty feed, from which .NET concludes just that
-    /// (Azure reference 2.13).
+    /// (Reference/AzureNotificationHubs.md#2-13).
     public static func unknownHub(at location: LocationHeader, updated: Timestamp) -> String {
         var writer = XMLWriter()
         AtomEnvelope.feed(title: "Publicly Listed Services", url: location.collection, updated: updated, to: &writer) { _ in }

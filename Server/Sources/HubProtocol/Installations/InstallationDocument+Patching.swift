@@ -1,7 +1,7 @@
 import RichPushModel
 
 extension InstallationDocument {
-    /// Applies one operation (Azure reference 5.2). Removing what is absent is no error.
+    /// Applies one operation (Reference/AzureNotificationHubs.md#5-2). Removing what is absent is no error.
     mutating func apply(_ operation: InstallationPatch.Operation, _ limits: HubLimits) throws(HubRequestFault) {
         guard let path = PatchPath(operation.path) else { throw HubRequestFault(at: "", "no operation has such a path") }
         let change = PatchChange(operation, limits: limits)

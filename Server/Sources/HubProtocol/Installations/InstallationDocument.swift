@@ -1,11 +1,11 @@
 import RichPushModel
 
-/// An installation as the hub protocol writes it in JSON (Azure reference 5.1).
+/// An installation as the hub protocol writes it in JSON (Reference/AzureNotificationHubs.md#5-1).
 ///
 /// One device with its tags, its templates and, on Windows, its secondary tiles. Reading is as tolerant as the clients need:
 /// `null` means absent, names compare without regard to case, unknown members are ignored.
 public struct InstallationDocument: Hashable, Sendable {
-    /// The platforms that an installation may name, in lower case (Azure reference 5.1).
+    /// The platforms that an installation may name, in lower case (Reference/AzureNotificationHubs.md#5-1).
     public static let platforms: Set<Platform> = Set(
         ["apns", "wns", "mpns", "gcm", "adm", "baidu", "browser", "fcmv1", "xiaomi"].map(Platform.init(rawValue:)))
 

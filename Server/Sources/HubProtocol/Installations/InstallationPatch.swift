@@ -1,4 +1,4 @@
-/// The body of a PATCH on an installation (Azure reference 5.2): operations that apply in order, all or none.
+/// The body of a PATCH on an installation (Reference/AzureNotificationHubs.md#5-2): operations that apply in order, all or none.
 public struct InstallationPatch: Hashable, Sendable {
     /// The kinds of change.
     public enum Operator: String, Sendable, CaseIterable {

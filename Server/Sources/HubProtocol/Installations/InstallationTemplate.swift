@@ -1,6 +1,6 @@
-/// A template of an installation (Azure reference 5.1): a body with expressions, and what goes with it.
+/// A template of an installation (Reference/AzureNotificationHubs.md#5-1): a body with expressions, and what goes with it.
 public struct InstallationTemplate: Hashable, Sendable {
-    /// The member's name under `templates`, which is also a tag of the template (Azure reference 3.1).
+    /// The member's name under `templates`, which is also a tag of the template (Reference/AzureNotificationHubs.md#3-1).
     public var name: String
     public var body: String
     /// Headers for the push service, in order; values may be expressions.
@@ -21,7 +21,7 @@ public struct InstallationTemplate: Hashable, Sendable {
 }
 
 extension InstallationTemplate {
-    /// The template as JSON. Its own name leads its tags: the service answers so (Azure reference 3.1).
+    /// The template as JSON. Its own name leads its tags: the service answers so (Reference/AzureNotificationHubs.md#3-1).
     var json: WireJSON {
         var members = [WireJSON.Member("body", .string(body))]
         if !headers.isEmpty { members.append(.init("headers", .object(headers.map { .init($0.name, .string($0.value)) }))) }

@@ -1,4 +1,5 @@
-/// The place that an operation names (Azure reference 5.2). The fixed words match without regard to case, names literally.
+/// The place that an operation names (Reference/AzureNotificationHubs.md#5-2). The fixed words match without regard to case,
+/// names literally.
 enum PatchPath: Hashable {
     case pushChannel
     case userID

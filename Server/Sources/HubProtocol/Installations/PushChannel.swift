@@ -1,4 +1,5 @@
-/// Where an installation is reached: a device handle, or for a browser an endpoint with its keys (Azure reference 5.1).
+/// Where an installation is reached: a device handle, or for a browser an endpoint with its keys
+/// (Reference/AzureNotificationHubs.md#5-1).
 public enum PushChannel: Hashable, Sendable {
     case handle(String)
     case browser(BrowserChannel)

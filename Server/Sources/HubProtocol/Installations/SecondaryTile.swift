@@ -1,4 +1,5 @@
-/// A secondary tile of a Windows installation (Azure reference 5.1): a channel of its own with tags and templates.
+/// A secondary tile of a Windows installation (Reference/AzureNotificationHubs.md#5-1): a channel of its own with tags and
+/// templates.
 public struct SecondaryTile: Hashable, Sendable {
     /// The member's name under `secondaryTiles`.
     public var name: String

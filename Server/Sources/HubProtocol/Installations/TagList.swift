@@ -3,7 +3,7 @@ import RichPushModel
 /// The reading of lists of tags in JSON.
 enum TagList {
     /// Reads an array of texts. Empty ones are dropped, repeats without regard to case too; so is the template's own name, which
-    /// every template carries anyway (Azure reference 3.1).
+    /// every template carries anyway (Reference/AzureNotificationHubs.md#3-1).
     static func read(_ json: WireJSON?, ownName: String? = nil) throws(HubRequestFault) -> [String] {
         guard let json else { return [] }
         guard case .array(let elements) = json else { throw HubRequestFault(at: "tags", "a list of texts is expected") }

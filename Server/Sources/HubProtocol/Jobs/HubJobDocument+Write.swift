@@ -46,7 +46,7 @@ extension HubJobDocument {
         writer.close("NotificationHubJob")
     }
 
-    /// Java and JavaScript match these names as text, with exactly this prefix (Azure reference 2.12).
+    /// Java and JavaScript match these names as text, with exactly this prefix (Reference/AzureNotificationHubs.md#2-12).
     private static func write(_ name: String, _ properties: [Property], to writer: inout XMLWriter) {
         guard !properties.isEmpty else { return }
         writer.open(name, ["xmlns:d3p1": Namespace.arrays])

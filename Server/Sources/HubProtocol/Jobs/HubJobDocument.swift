@@ -1,6 +1,6 @@
 import RichPushModel
 
-/// An import or export as the protocol describes it (Azure reference 2.12).
+/// An import or export as the protocol describes it (Reference/AzureNotificationHubs.md#2-12).
 public struct HubJobDocument: Hashable, Sendable {
     /// What a job does.
     public enum JobType: String, Sendable, CaseIterable {

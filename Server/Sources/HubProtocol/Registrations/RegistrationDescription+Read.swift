@@ -1,8 +1,9 @@
 import RichPushModel
 
 extension RegistrationDescription {
-    /// Reads the entry of a request or an answer, in every form that clients send (Azure reference 2.1): elements in any order
-    /// and with any prefix, the element named after the type or a `RegistrationDescription` with `i:type`, values null or empty.
+    /// Reads the entry of a request or an answer, in every form that clients send (Reference/AzureNotificationHubs.md#2-1):
+    /// elements in any order and with any prefix, the element named after the type or a `RegistrationDescription` with `i:type`,
+    /// values null or empty.
     public static func read(
         entry bytes: [UInt8], limits: XMLLimits = .request
     ) throws(HubDocumentError) -> RegistrationDescription {

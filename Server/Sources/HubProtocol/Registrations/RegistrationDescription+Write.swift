@@ -3,8 +3,8 @@ extension RegistrationDescription {
     enum Form {
         /// Named after the type: answers, and requests of all clients but one.
         case named
-        /// `RegistrationDescription` with `i:type`: lines of export files. In answers it breaks Go, JS and PHP (Azure
-        /// reference 0.4).
+        /// `RegistrationDescription` with `i:type`: lines of export files. In answers it breaks Go, JS and PHP
+        /// (Reference/AzureNotificationHubs.md#0-4).
         case typed
     }
 
@@ -18,7 +18,7 @@ extension RegistrationDescription {
     /// Writes the element.
     ///
     /// - Parameter omitsSingleHeader: leaves out a collection of exactly one header, at which the JavaScript client throws
-    ///   (Azure reference 2.1).
+    ///   (Reference/AzureNotificationHubs.md#2-1).
     /// - Parameter isRequest: leaves out what only the hub knows: entity tag and expiry.
     func write(to writer: inout XMLWriter, form: Form, omitsSingleHeader: Bool, isRequest: Bool = false) {
         let name = form == .named ? typeName : "RegistrationDescription"

@@ -1,6 +1,6 @@
 import RichPushModel
 
-/// A registration as the protocol describes it, of any platform, native or template (Azure reference 2.1).
+/// A registration as the protocol describes it, of any platform, native or template (Reference/AzureNotificationHubs.md#2-1).
 ///
 /// A value of the wire: tags and handles are as the client wrote them. Whether they are allowed, the hub decides.
 public struct RegistrationDescription: Hashable, Sendable {

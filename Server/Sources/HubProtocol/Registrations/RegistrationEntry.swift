@@ -1,6 +1,7 @@
 import RichPushModel
 
-/// A stored registration with what Atom says of it: the answer to create, upsert, update and get (Azure reference 2.1).
+/// A stored registration with what Atom says of it: the answer to create, upsert, update and get
+/// (Reference/AzureNotificationHubs.md#2-1).
 public struct RegistrationEntry: Hashable, Sendable {
     public var description: RegistrationDescription
     public var published: Timestamp
@@ -16,14 +17,14 @@ public struct RegistrationEntry: Hashable, Sendable {
     /// The body of the answer.
     ///
     /// - Parameter omitsSingleHeader: leaves out a collection of exactly one header, at which the JavaScript client throws
-    ///   (Azure reference 2.1). A server that can tell that client from others may pass `false` for those.
+    ///   (Reference/AzureNotificationHubs.md#2-1). A server that can tell that client from others may pass `false` for those.
     public func answer(at location: LocationHeader, omitsSingleHeader: Bool = true) -> String {
         var writer = XMLWriter()
         write(to: &writer, at: location, inFeed: false, omitsSingleHeader)
         return writer.text
     }
 
-    /// The body of a list: a feed of entries (Azure reference 2.5).
+    /// The body of a list: a feed of entries (Reference/AzureNotificationHubs.md#2-5).
     ///
     /// - Parameter selfURL: where the list itself lies if that is another place than the entries', as with lists by tag.
     public static func feed(

@@ -1,6 +1,6 @@
 import RichPushModel
 
-/// The types of registrations by the word with which their element begins (Azure reference 2.1).
+/// The types of registrations by the word with which their element begins (Reference/AzureNotificationHubs.md#2-1).
 ///
 /// `gcm` and `fcm` are two spellings for one push service, and both come back as they were registered.
 public enum RegistrationPlatform: String, Sendable, CaseIterable {
@@ -15,7 +15,7 @@ public enum RegistrationPlatform: String, Sendable, CaseIterable {
     case browser = "Browser"
     case xiaomi = "Xiaomi"
 
-    /// The push service, by the name that installations use (Azure reference 5.1).
+    /// The push service, by the name that installations use (Reference/AzureNotificationHubs.md#5-1).
     public var platform: Platform {
         switch self {
         case .apple: .apns

@@ -39,7 +39,7 @@ public struct RegistrationTemplate: Hashable, Sendable {
 }
 
 extension RegistrationTemplate {
-    /// The parts of a template in the order in which .NET reads them (Azure reference 2.1).
+    /// The parts of a template in the order in which .NET reads them (Reference/AzureNotificationHubs.md#2-1).
     enum Part { case body, expiry, name, priority, messageType, headers(collection: String) }
 
     static func parts(of platform: RegistrationPlatform) -> [Part] {

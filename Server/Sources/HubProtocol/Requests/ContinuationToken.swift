@@ -1,5 +1,5 @@
 /// Where a list goes on: opaque for clients, made of `A-Z a-z 0-9 - _` only, because some send it back as it is and others
-/// escape it once more (Azure reference 0, point 11).
+/// escape it once more (Reference/AzureNotificationHubs.md#0-11).
 public struct ContinuationToken: Hashable, Sendable {
     /// The name of the header that carries it in an answer. It is present only if there is another page.
     public static let headerName = "X-MS-ContinuationToken"

@@ -1,5 +1,5 @@
-/// The limits of the hub protocol (Azure reference 6.1) and the bounds that this product adds, so that no request grows
-/// without end. Sizes are bytes.
+/// The limits of the hub protocol (Reference/AzureNotificationHubs.md#6-1) and the bounds that this product adds, so that no
+/// request grows without end. Sizes are bytes.
 public struct HubLimits: Hashable, Sendable {
     /// The largest body of a send; above it 413.
     public var notificationBytes = 64 * 1024

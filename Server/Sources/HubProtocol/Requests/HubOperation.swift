@@ -1,6 +1,7 @@
-/// The operations of the hub protocol (Azure reference 2.0) and the status with which each succeeds.
+/// The operations of the hub protocol (Reference/AzureNotificationHubs.md#2-0) and the status with which each succeeds.
 ///
-/// The statuses are those that the clients insist on, not always those that are documented (Azure reference 0, point 6).
+/// The statuses are those that the clients insist on, not always those that are documented
+/// (Reference/AzureNotificationHubs.md#0-6).
 public enum HubOperation: String, Sendable, CaseIterable {
     case createRegistration, createRegistrationID, registration, putRegistration, deleteRegistration
     case registrations, registrationsByTag

@@ -6,7 +6,7 @@ public struct HubRequestFault: Error, Hashable, Sendable {
     public enum Kind: Hashable, Sendable {
         /// Not the syntax it should have, or a value that the protocol does not allow: 400.
         case malformed
-        /// Larger than a limit of bytes: 413 (Azure reference 6.1).
+        /// Larger than a limit of bytes: 413 (Reference/AzureNotificationHubs.md#6-1).
         case tooLarge
     }
 

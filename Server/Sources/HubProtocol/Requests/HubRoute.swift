@@ -1,7 +1,7 @@
 /// What a request asks for, by method and path.
 ///
-/// Paths match without regard to case and with or without a final slash (Azure reference 0, point 9). The spelling is kept,
-/// because `Location` has to repeat it (point 7).
+/// Paths match without regard to case and with or without a final slash (Reference/AzureNotificationHubs.md#0-9). The spelling is
+/// kept, because `Location` has to repeat it (Reference/AzureNotificationHubs.md#0-7).
 public struct HubRoute: Hashable, Sendable {
     public var operation: HubOperation
     /// The hub's name, decoded; empty for the list of hubs.

@@ -1,5 +1,5 @@
 /// The condition of a conditional write, in any of the five shapes that clients send: `*`, `"*"`, `"3"`, `W/"3"`, `3`
-/// (Azure reference 0, point 16).
+/// (Reference/AzureNotificationHubs.md#0-16).
 public enum IfMatch: Hashable, Sendable {
     /// It must exist, in any version.
     case any

@@ -1,4 +1,4 @@
-/// What a list request asks for (Azure reference 2.5): page size, where to go on, and which registrations.
+/// What a list request asks for (Reference/AzureNotificationHubs.md#2-5): page size, where to go on, and which registrations.
 public struct ListQuery: Hashable, Sendable {
     /// At most so many entries, 1 to the page limit.
     public var top: Int

@@ -1,7 +1,7 @@
 /// The URLs of an answer: absolute, built from the request's own authority, spelling and version.
 ///
-/// Clients take ids out of them by position, by literal text and byte for byte (Azure reference 0, point 7): a relative URL, a
-/// prefix before the hub, another letter case or a missing version breaks one of them.
+/// Clients take ids out of them by position, by literal text and byte for byte (Reference/AzureNotificationHubs.md#0-7): a
+/// relative URL, a prefix before the hub, another letter case or a missing version breaks one of them.
 public struct LocationHeader: Hashable, Sendable {
     /// The header's name.
     public static let name = "Location"

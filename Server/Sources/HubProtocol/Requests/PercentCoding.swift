@@ -4,7 +4,7 @@ enum PercentCoding {
     enum Style {
         /// As itself: paths, and second decodings.
         case path
-        /// As a blank: query strings, which are form data (Azure reference 2.5).
+        /// As a blank: query strings, which are form data (Reference/AzureNotificationHubs.md#2-5).
         case form
     }
 

@@ -1,11 +1,12 @@
 /// The query of a request: names without regard to case, values decoded once as form data (`+` is a blank).
 ///
 /// Both names and values may be percent-encoded (`%24top`), and a name may stand without a value (`&direct`)
-/// (Azure reference 0, points 10 and 11; 2.5).
+/// (Reference/AzureNotificationHubs.md#0-10, #0-11 and #2-5).
 public struct QueryParameters: Hashable, Sendable {
     private let pairs: [HeaderField]
 
-    /// The version that is echoed when a request names none; the one that the official clients send (Azure reference 2.0).
+    /// The version that is echoed when a request names none; the one that the official clients send
+    /// (Reference/AzureNotificationHubs.md#2-0).
     public static let defaultVersion = "2020-06"
 
     /// Reads a query without its question mark. At most 32 parameters count, more are ignored.
@@ -33,7 +34,8 @@ public struct QueryParameters: Hashable, Sendable {
     /// Whether the send goes to the handle in its header.
     public var isDirect: Bool { flag("direct") }
 
-    /// Whether the send is a test. On other operations clients add the flag without meaning (Azure reference 2.10).
+    /// Whether the send is a test. On other operations clients add the flag without meaning
+    /// (Reference/AzureNotificationHubs.md#2-10).
     public var isTest: Bool { flag("test") }
 
     /// The filter of a list; `nil` when there is none or nothing but blanks, which selects everything.
@@ -43,7 +45,7 @@ public struct QueryParameters: Hashable, Sendable {
     }
 
     /// The version to echo in `Location` and in entries: as the request gave it if it is 1 to 32 of `A-Z a-z 0-9 . -`, else
-    /// the default. Nothing depends on it (Azure reference 2.0).
+    /// the default. Nothing depends on it (Reference/AzureNotificationHubs.md#2-0).
     public var apiVersion: String {
         guard let given = self["api-version"], (1...32).contains(given.utf8.count),
             given.utf8.allSatisfy({ PercentCoding.isUnreserved($0) && $0 != UInt8(ascii: "_") && $0 != UInt8(ascii: "~") })

@@ -1,6 +1,6 @@
 import RichPushModel
 
-/// `$filter` of a list: the registrations of one device handle (Azure reference 2.5).
+/// `$filter` of a list: the registrations of one device handle (Reference/AzureNotificationHubs.md#2-5).
 ///
 /// The grammar is `{Property} eq '{value}'`, joined by `and`. Property names compare without regard to case. One client omits
 /// an opening quote.

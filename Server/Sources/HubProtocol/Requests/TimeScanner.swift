@@ -26,7 +26,7 @@ struct TimeScanner {
         return true
     }
 
-    /// `T`, `t`, a blank, or a `T` in quotes as one client writes it (Azure reference 2.8).
+    /// `T`, `t`, a blank, or a `T` in quotes as one client writes it (Reference/AzureNotificationHubs.md#2-8).
     mutating func skipDateSeparator() -> Bool {
         let quote: Unicode.Scalar = "'"
         if skip(quote) { return (skip("T") || skip("t")) && skip(quote) }

@@ -27,7 +27,7 @@ public indirect enum WireJSON: Hashable, Sendable {
     }
 
     /// The value of an object's member: the last under the name, without regard to ASCII case; `nil` when it is absent or
-    /// `null`, which clients send for absent members (Azure reference 5.1).
+    /// `null`, which clients send for absent members (Reference/AzureNotificationHubs.md#5-1).
     public subscript(name: String) -> WireJSON? {
         guard case .object(let members) = self else { return nil }
         let folded = name.lowercased()

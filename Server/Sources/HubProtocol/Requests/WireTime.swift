@@ -3,11 +3,11 @@ import RichPushModel
 /// A moment as the hub protocol writes it: `2026-03-01T10:00:00.000Z` (RFC 3339, UTC, always three fraction digits).
 ///
 /// Read more widely: seconds, fraction and zone may be missing (then UTC), the zone may lack its colon, the `T` may stand in
-/// quotes or be a blank (Azure reference 2.8 and 5.1).
+/// quotes or be a blank (Reference/AzureNotificationHubs.md#2-8 and #5-1).
 public struct WireTime: Hashable, Sendable, CustomStringConvertible {
     public let moment: Timestamp
 
-    /// The end of time: what "does not expire" is on the wire (Azure reference 0, point 5).
+    /// The end of time: what "does not expire" is on the wire (Reference/AzureNotificationHubs.md#0-5).
     public static let never = WireTime(Timestamp(milliseconds: 253_402_300_799_999))
 
     private static let earliest = Timestamp(milliseconds: -62_135_596_800_000)

@@ -13,8 +13,8 @@ extension AppleSendHeaders {
             id: try Self.id(headers))
     }
 
-    /// The value, unless it is empty or only U+FFFD, which one client sends where it means nothing (Azure reference 2.7); a server
-    /// may show its three bytes as one character or as three.
+    /// The value, unless it is empty or only U+FFFD, which one client sends where it means nothing
+    /// (Reference/AzureNotificationHubs.md#2-7); a server may show its three bytes as one character or as three.
     private static func value(_ name: String, _ headers: HeaderList) -> String? {
         guard let value = headers[name], !value.isEmpty, value != "\u{FFFD}", value != "\u{EF}\u{BF}\u{BD}" else { return nil }
         return value

@@ -1,6 +1,7 @@
 import RichPushModel
 
-/// What a send says about its delivery by APNs (Azure reference 2.7, APNs reference 3): the headers that are passed through.
+/// What a send says about its delivery by APNs (Reference/AzureNotificationHubs.md#2-7, Reference/APNs.md#3): the headers that
+/// are passed through.
 public struct AppleSendHeaders: Hashable, Sendable {
     /// When APNs may give up.
     public enum Expiry: Hashable, Sendable {

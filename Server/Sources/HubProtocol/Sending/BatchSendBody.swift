@@ -1,5 +1,5 @@
-/// The body of a direct batch (Azure reference 2.7): one notification and up to 1,000 device handles, as two parts of a
-/// multipart message.
+/// The body of a direct batch (Reference/AzureNotificationHubs.md#2-7): one notification and up to 1,000 device handles, as two
+/// parts of a multipart message.
 public struct BatchSendBody: Hashable, Sendable {
     public var notification: [UInt8]
     /// The content type of the notification's part.
@@ -16,8 +16,8 @@ public struct BatchSendBody: Hashable, Sendable {
         self.handles = handles
     }
 
-    /// Reads a body with every deviation of the clients (Azure reference 0, point 12): any multipart type, blanks around the
-    /// boundary's `=`, parts named by unquoted names, a closing delimiter without line end or none at all.
+    /// Reads a body with every deviation of the clients (Reference/AzureNotificationHubs.md#0-12): any multipart type, blanks
+    /// around the boundary's `=`, parts named by unquoted names, a closing delimiter without line end or none at all.
     public init(
         contentType: String?, body: some Collection<UInt8>, limits: HubLimits = HubLimits()
     ) throws(HubRequestFault) {
@@ -66,7 +66,7 @@ public struct BatchSendBody: Hashable, Sendable {
     /// The `Content-Type` of the request that `encoded` is the body of.
     public static let requestContentType = "multipart/mixed; boundary=\"\(boundary)\""
 
-    /// The body as the reference shows it.
+    /// The body as Reference/AzureNotificationHubs.md#2-7 shows it.
     public var encoded: [UInt8] {
         let type = contentType ?? "application/json; charset=utf-8"
         let devices = WireJSON.array(handles.map(WireJSON.string)).text

@@ -1,6 +1,7 @@
 import RichPushModel
 
-/// The value of `ServiceBusNotification-Apns-Expiry`: ISO 8601, or `MM/dd/yyyy HH:mm:ss` in UTC (Azure reference 2.7).
+/// The value of `ServiceBusNotification-Apns-Expiry`: ISO 8601, or `MM/dd/yyyy HH:mm:ss` in UTC
+/// (Reference/AzureNotificationHubs.md#2-7).
 ///
 /// One client writes the second form on a 12-hour clock without saying which half of the day it means: 14:45 arrives as 02:45
 /// and may lie in the past. Nobody sends what has expired already, so such a value in the past is read twelve hours later if

@@ -1,6 +1,6 @@
 import RichPushModel
 
-/// What a send carries, `ServiceBusNotification-Format` (Azure reference 2.7).
+/// What a send carries, `ServiceBusNotification-Format` (Reference/AzureNotificationHubs.md#2-7).
 public enum NotificationFormat: String, Sendable, CaseIterable {
     case apple, gcm, fcmv1, template, windows, windowsphone, adm, browser, baidu, xiaomi, nokiax
 

@@ -2,7 +2,7 @@ import RichPushModel
 
 extension SendHeaders {
     /// Reads the headers of a send. The body is looked at only when the format is missing: a top-level `aps` means `apple`
-    /// (Azure reference 2.7). `now` serves dates on a 12-hour clock.
+    /// (Reference/AzureNotificationHubs.md#2-7). `now` serves dates on a 12-hour clock.
     public init(
         _ headers: HeaderList, body: some Collection<UInt8>, now: Timestamp, limits: HubLimits = HubLimits()
     ) throws(HubRequestFault) {
@@ -14,7 +14,7 @@ extension SendHeaders {
         try checkWindowsType()
     }
 
-    /// Without it the push service knows nothing to do with the body (Azure reference 2.7).
+    /// Without it the push service knows nothing to do with the body (Reference/AzureNotificationHubs.md#2-7).
     private func checkWindowsType() throws(HubRequestFault) {
         guard format == .windows else { return }
         let type = platformHeaders.first { $0.name.lowercased() == "x-wns-type" }?.value.lowercased()

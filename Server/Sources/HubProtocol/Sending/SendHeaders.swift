@@ -1,6 +1,6 @@
 import RichPushModel
 
-/// What the headers of a send say (Azure reference 2.7 and 2.8), in both directions.
+/// What the headers of a send say (Reference/AzureNotificationHubs.md#2-7 and #2-8), in both directions.
 public struct SendHeaders: Hashable, Sendable {
     public static let tagsName = "ServiceBusNotification-Tags"
     public static let deviceHandleName = "ServiceBusNotification-DeviceHandle"
@@ -10,9 +10,10 @@ public struct SendHeaders: Hashable, Sendable {
 
     public var format: NotificationFormat
     /// The tag expression as the client wrote it; absent means everyone. Who reads it takes commas for `||`: one client sends a
-    /// list of tags (Azure reference 2.7).
+    /// list of tags (Reference/AzureNotificationHubs.md#2-7).
     public var tags: String?
-    /// The one device of a direct send. Its presence makes the send direct, flag or no flag (Azure reference 0, point 10).
+    /// The one device of a direct send. Its presence makes the send direct, flag or no flag
+    /// (Reference/AzureNotificationHubs.md#0-10).
     public var deviceHandle: String?
     /// When the send is due.
     public var scheduleTime: Timestamp?
@@ -21,8 +22,8 @@ public struct SendHeaders: Hashable, Sendable {
     /// Headers for other push services, as they came: `X-WNS-…`, `X-WindowsPhone-Target`, `X-NotificationClass`, `X-Baidu-…`, and
     /// for browsers `Auth` and `P256DH`.
     public var platformHeaders: [HeaderField]
-    /// The name under which a client repeats this very request: `x-ms-client-request-id`, else `TrackingId` (Azure reference 0,
-    /// point 17). At most 128 visible ASCII characters; others count as none.
+    /// The name under which a client repeats this very request: `x-ms-client-request-id`, else `TrackingId`
+    /// (Reference/AzureNotificationHubs.md#0-17). At most 128 visible ASCII characters; others count as none.
     public var requestID: String?
 
     /// Creates headers.

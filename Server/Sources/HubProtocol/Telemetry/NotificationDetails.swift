@@ -1,8 +1,8 @@
 import RichPushModel
 
-/// What became of a notification (Azure reference 2.9). Not an Atom entry.
+/// What became of a notification (Reference/AzureNotificationHubs.md#2-9). Not an Atom entry.
 public struct NotificationDetails: Hashable, Sendable {
-    /// Where a notification stands. Of the states in the reference, those that break no client: Java throws at `Cancelled` and
+    /// Where a notification stands. Of the states that are documented, those that break no client: Java throws at `Cancelled` and
     /// `DetailedStateAvailable`, and pollers of the JavaScript client end only at `Completed` and `Abandoned`.
     public enum State: String, Sendable, CaseIterable {
         case enqueued = "Enqueued"

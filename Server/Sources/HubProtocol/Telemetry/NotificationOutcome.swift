@@ -1,4 +1,4 @@
-/// The answer to a test send: what each of at most ten devices came to (Azure reference 2.10).
+/// The answer to a test send: what each of at most ten devices came to (Reference/AzureNotificationHubs.md#2-10).
 public struct NotificationOutcome: Hashable, Sendable {
     /// What one device came to.
     public struct Result: Hashable, Sendable {

@@ -1,4 +1,5 @@
-/// Counts of outcomes of one push service in telemetry: names of the table in Azure reference 2.9, in the order to be shown.
+/// Counts of outcomes of one push service in telemetry: names of the table in Reference/AzureNotificationHubs.md#2-9, in the
+/// order to be shown.
 public struct OutcomeCounts: Hashable, Sendable {
     /// One outcome and how many devices had it.
     public struct Outcome: Hashable, Sendable {

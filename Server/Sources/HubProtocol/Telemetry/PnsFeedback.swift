@@ -1,7 +1,7 @@
 import RichPushModel
 
-/// What a push service said of a handle that is expired or wrong; feedback files hold one document of this each (Azure
-/// reference 2.11).
+/// What a push service said of a handle that is expired or wrong; feedback files hold one document of this each
+/// (Reference/AzureNotificationHubs.md#2-11).
 public struct PnsFeedback: Hashable, Sendable {
     /// Whose handle it was.
     public enum Owner: Hashable, Sendable {
@@ -37,7 +37,7 @@ public struct PnsFeedback: Hashable, Sendable {
 
 extension PnsFeedback {
     /// The document. It declares UTF-16 although files are UTF-8, as readers of the service's files expect: they cut them at
-    /// these declarations (Azure reference 2.11).
+    /// these declarations (Reference/AzureNotificationHubs.md#2-11).
     public func document() -> String {
         var writer = XMLWriter()
         writer.raw("<?xml version=\"1.0\" encoding=\"utf-16\"?>")

@@ -30,7 +30,7 @@ extension HubDocumentError {
 }
 
 extension HubDocumentError: CustomStringConvertible {
-    /// A sentence for the caller, to be used as the detail of the error body (Azure reference 6.2).
+    /// A sentence for the caller, to be used as the detail of the error body (Reference/AzureNotificationHubs.md#6-2).
     public var description: String {
         switch self {
         case .malformed(let fault): "The XML cannot be read: \(fault)."

@@ -1,4 +1,4 @@
-/// The namespaces of the protocol (Azure reference 2.0).
+/// The namespaces of the protocol (Reference/AzureNotificationHubs.md#2-0).
 enum Namespace {
     static let atom = "http://www.w3.org/2005/Atom"
     static let serviceBus = "http://schemas.microsoft.com/netservices/2010/10/servicebus/connect"

@@ -41,7 +41,8 @@ extension XMLElement {
         return text
     }
 
-    /// The text without the white space at its ends, which pretty-printing clients put there (Azure reference 2.1).
+    /// The text without the white space at its ends, which pretty-printing clients put there
+    /// (Reference/AzureNotificationHubs.md#2-1).
     var trimmed: String { text.trimmingXMLSpace() }
 
     /// Whether the element says that it has no value, `i:nil="true"`.

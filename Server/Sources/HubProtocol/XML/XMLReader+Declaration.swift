@@ -1,6 +1,7 @@
 extension XMLReader {
     /// `<?xml version="1.0" encoding="…" standalone="…"?>`. The name of the encoding must be one of those that are read; which
-    /// of them it is, the bytes say: .NET writes `utf-16` on texts that travel as UTF-8 (Azure reference 2.11).
+    /// of them it is, the bytes say: .NET writes `utf-16` on texts that travel as UTF-8
+    /// (Reference/AzureNotificationHubs.md#2-11).
     mutating func readDeclaration() throws(XMLFault) {
         cursor.advance(5)
         var expected: [String] = ["version", "encoding", "standalone"]

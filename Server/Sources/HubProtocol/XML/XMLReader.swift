@@ -19,7 +19,8 @@ struct XMLReader {
         return root
     }
 
-    /// Reads documents that follow each other without a separator, as feedback files hold them (Azure reference 2.11).
+    /// Reads documents that follow each other without a separator, as feedback files hold them
+    /// (Reference/AzureNotificationHubs.md#2-11).
     static func documents(_ bytes: [UInt8], limits: XMLLimits) throws(XMLFault) -> [XMLElement] {
         var reader = try XMLReader(bytes, limits: limits)
         var roots: [XMLElement] = []

@@ -1,5 +1,6 @@
-/// Writes a document on one line, to the byte: .NET stops at white space after `<content …>` (Azure reference 0.1), so there is
-/// none between elements, and no prefix that a caller does not spell out (0.4).
+/// Writes a document on one line, to the byte: .NET stops at white space after `<content …>`
+/// (Reference/AzureNotificationHubs.md#0-1), so there is none between elements, and no prefix that a caller does not spell out
+/// (Reference/AzureNotificationHubs.md#0-4).
 struct XMLWriter {
     private(set) var text = ""
     /// Whether line ends inside values are written as character references, so that the document stays one line of a file.

@@ -41,7 +41,8 @@ public struct DeviceListRequest: Hashable, Sendable {
 /// fewer records than were asked for and not be the last: `next` alone says that.
 public struct DevicePage: Hashable, Sendable {
     public var records: [DeviceRecord]
-    /// Where the next page begins; `nil` when this is the last one, also when it is exactly full (Azure reference 2.5).
+    /// Where the next page begins; `nil` when this is the last one, also when it is exactly full
+    /// (Reference/AzureNotificationHubs.md#2-5).
     public var next: SliceKey?
 
     /// Creates a page.

@@ -18,7 +18,7 @@ extension DeviceRecord {
         }
     }
 
-    /// What expressions see: the record's own tags and those that address it (Azure reference 3.1).
+    /// What expressions see: the record's own tags and those that address it (Reference/AzureNotificationHubs.md#3-1).
     public var matchingTags: Set<Tag> {
         var all = Set(tags)
         if kind == .installation, let tag = Tag.addressedInstallation((parent ?? id).text) { all.insert(tag) }

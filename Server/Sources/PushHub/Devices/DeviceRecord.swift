@@ -17,7 +17,7 @@ public struct DeviceRecord: Hashable, Sendable {
     public var environment: String?
     /// The APNs topic; absent means the hub's default.
     public var topic: String?
-    /// At most 60 (Azure reference 3.1).
+    /// At most 60 (Reference/AzureNotificationHubs.md#3-1).
     /// Those of a record with a parent include the parent's and the template's name, and may be more.
     public var tags: [Tag]
     /// The user as a client of the hub protocol named it. It grants nothing.
@@ -25,7 +25,7 @@ public struct DeviceRecord: Hashable, Sendable {
     public var createdAt: Timestamp
     /// Where in the order of sends the record was made; the store gives it. A change of the record keeps it.
     public var order = OrderNumber(0)
-    /// The last time the handle was confirmed; a 410 older than this is ignored (APNs reference 4).
+    /// The last time the handle was confirmed; a 410 older than this is ignored (Reference/APNs.md#4).
     public var registeredAt: Timestamp
     /// After which the record is in no audience and may be removed; absent means never.
     public var expiresAt: Timestamp?

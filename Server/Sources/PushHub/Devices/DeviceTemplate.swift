@@ -1,7 +1,7 @@
 import NotificationTemplates
 
-/// What a device registered to be filled in by template sends (Azure reference 4). Checked when it is stored; rendered by
-/// the dispatcher.
+/// What a device registered to be filled in by template sends (Reference/AzureNotificationHubs.md#4). Checked when it is stored;
+/// rendered by the dispatcher.
 public struct DeviceTemplate: Hashable, Sendable {
     /// A header of the push service; the value may be an expression.
     public struct Header: Hashable, Sendable {
@@ -15,16 +15,16 @@ public struct DeviceTemplate: Hashable, Sendable {
         }
     }
 
-    /// The longest name (Azure reference 6.1), in characters.
+    /// The longest name (Reference/AzureNotificationHubs.md#6-1), in characters.
     public static let maximumName = TemplateLimits.templateName
     /// Unique on a device; absent for a template registration that was given none. A name that can be a tag is one, too.
     public var name: String?
     public var body: String
     /// In the order in which they were given.
     public var headers: [Header]
-    /// An expression or a date (Azure reference 4.3).
+    /// An expression or a date (Reference/AzureNotificationHubs.md#4-3).
     public var expiry: String?
-    /// An expression or a number (Azure reference 4.3).
+    /// An expression or a number (Reference/AzureNotificationHubs.md#4-3).
     public var priority: String?
 
     /// Creates a template.

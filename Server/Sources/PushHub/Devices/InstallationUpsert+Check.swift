@@ -4,8 +4,9 @@ import ServiceErrors
 extension InstallationUpsert {
     /// Checks what the installation says; throws `ServiceError` (`invalid-field`) for what a hub does not keep.
     ///
-    /// An expiry in the past is none of that: it is over at once, in no audience and soon swept. A phone whose clock is wrong sends
-    /// such a one, and its library takes a refusal for final until the app's next start (Azure reference 5.1).
+    /// An expiry in the past is none of that: it is over at once, in no audience and soon swept. A phone whose clock is wrong
+    /// sends such a one, and its library takes a refusal for final until the app's next start
+    /// (Reference/AzureNotificationHubs.md#5-1).
     func checked(limits: NotificationHub.Limits = NotificationHub.Limits()) throws -> InstallationUpsert {
         var request = self
         request.tags = try DeviceCheck.tags(tags, limits)

@@ -1,6 +1,6 @@
 import RichPushModel
 
-/// What an installation says of itself (Azure reference 5.1), all of it: putting one replaces everything.
+/// What an installation says of itself (Reference/AzureNotificationHubs.md#5-1), all of it: putting one replaces everything.
 public struct InstallationUpsert: Hashable, Sendable {
     /// A template of the installation or of one of its tiles.
     public struct Template: Hashable, Sendable {

@@ -12,7 +12,7 @@ extension Platform {
     public static let browser = Platform(rawValue: "browser")
     public static let xiaomi = Platform(rawValue: "xiaomi")
 
-    /// Every platform whose registrations a hub keeps (Azure reference 5.1). Only `apns` has a transport.
+    /// Every platform whose registrations a hub keeps (Reference/AzureNotificationHubs.md#5-1). Only `apns` has a transport.
     public static let known: [Platform] = [.apns, .gcm, .fcmv1, .wns, .mpns, .adm, .baidu, .browser, .xiaomi]
 }
 

@@ -1,5 +1,6 @@
 extension SliceKey {
-    /// The key as a continuation token: 16 hexadecimal digits, because clients do not escape it (Azure reference 0.11).
+    /// The key as a continuation token: 16 hexadecimal digits, because clients do not escape it
+    /// (Reference/AzureNotificationHubs.md#0-11).
     public var token: String {
         let digits = String(UInt64(bitPattern: number), radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits

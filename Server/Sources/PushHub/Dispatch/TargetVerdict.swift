@@ -13,7 +13,7 @@ enum TargetVerdict: Hashable {
     init(_ outcome: PushOutcome, for member: AudienceMember) {
         switch outcome {
         case .accepted: self = .settled(.accepted)
-        // A record that registered after Apple's moment is alive: the push is lost, the record stays (APNs reference 4).
+        // A record that registered after Apple's moment is alive: the push is lost, the record stays (Reference/APNs.md#4).
         case .gone(let since): self = .settled(member.registeredAt < since ? .gone : .rejected)
         case .badToken: self = .settled(.badToken)
         case .rejected: self = .settled(.rejected)

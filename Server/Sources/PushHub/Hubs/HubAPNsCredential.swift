@@ -1,4 +1,4 @@
-/// With what a hub proves to APNs who it is (APNs reference 2). Never printed.
+/// With what a hub proves to APNs who it is (Reference/APNs.md#2). Never printed.
 public struct HubAPNsCredential: Sendable, Hashable, Codable {
     /// The two worlds of APNs.
     public enum Environment: String, Sendable, Hashable, Codable, CaseIterable {

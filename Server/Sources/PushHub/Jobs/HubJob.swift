@@ -1,6 +1,6 @@
 import RichPushModel
 
-/// An import or export of a hub's registrations (Azure reference 2.12), and how far it has come.
+/// An import or export of a hub's registrations (Reference/AzureNotificationHubs.md#2-12), and how far it has come.
 public struct HubJob: Hashable, Sendable {
     /// What a job does.
     public enum Kind: String, Sendable, CaseIterable {

@@ -12,7 +12,7 @@ enum HeaderText {
         }
     }
 
-    /// Throws unless the text is at most 64 bytes of printable ASCII (APNs reference 3.2).
+    /// Throws unless the text is at most 64 bytes of printable ASCII (Reference/APNs.md#3-2).
     static func checkCollapseID(_ text: String) throws {
         guard (1...64).contains(text.utf8.count), text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
             throw ServiceError(.invalidField, "a collapse id has 1 to 64 bytes of printable ASCII")

@@ -10,7 +10,7 @@ struct MessageCheck {
     let fillsCollapseID: Bool
     var limits = NotificationHub.Limits()
 
-    /// Push types that APNs knows (APNs reference 3.3).
+    /// Push types that APNs knows (Reference/APNs.md#3-3).
     static let pushTypes: Set<String> = [
         "alert", "background", "voip", "complication", "fileprovider", "mdm", "liveactivity", "location", "pushtotalk", "widgets",
         "controls",
@@ -77,15 +77,16 @@ struct MessageCheck {
         let body = try PushBody(message.body)
         guard let given = message.pushType else { return body.isSilent ? "background" : "alert" }
         try Self.check(pushType: given)
-        // APNs reference 3.3 names more that such a push should not have; Azure's service passes a badge or a sound on, and back ends
-        // that send them run today. With an alert it is a mistake in any case: nothing would be shown.
+        // Reference/APNs.md#3-3 names more that such a push should not have; Azure's service passes a badge or a sound on, and
+        // back ends that send them run today. With an alert it is a mistake in any case: nothing would be shown.
         guard given != "background" || !body.alerts else {
             throw ServiceError(.invalidField, "a background push shows nothing: its aps has no alert")
         }
         return given
     }
 
-    /// What a push service does not carry is an outcome, as at Azure's service (Azure reference 6.1); here it is what a hub takes.
+    /// What a push service does not carry is an outcome, as at Azure's service (Reference/AzureNotificationHubs.md#6-1); here it
+    /// is what a hub takes.
     private func checkSize(_ message: PushMessage) throws {
         guard message.body.count <= limits.bodyBytes else {
             throw ServiceError(
@@ -93,7 +94,7 @@ struct MessageCheck {
         }
     }
 
-    /// Bytes that APNs carries at most (APNs reference 3.2).
+    /// Bytes that APNs carries at most (Reference/APNs.md#3-2).
     static func largestBody(ofType pushType: String) -> Int { pushType == "voip" ? 5120 : 4096 }
 
     private func priority(of message: PushMessage, _ pushType: String) throws -> Int {
@@ -113,8 +114,8 @@ struct MessageCheck {
         }
     }
 
-    /// Ends of topics that mean one push type alone (APNs reference 3.3). Not among them are `.voip` and `.complication`, with which the
-    /// bundle id of an app may end as well.
+    /// Ends of topics that mean one push type alone (Reference/APNs.md#3-3). Not among them are `.voip` and `.complication`, with
+    /// which the bundle id of an app may end as well.
     static let distinctSuffixes = [
         "location": ".location-query", "fileprovider": ".pushkit.fileprovider", "liveactivity": ".push-type.liveactivity",
         "pushtotalk": ".voip-ptt", "widgets": ".push-type.widgets", "controls": ".push-type.controls",

@@ -1,6 +1,6 @@
 import RichPushModel
 
-/// What became of a test send, device by device (Azure reference 2.10).
+/// What became of a test send, device by device (Reference/AzureNotificationHubs.md#2-10).
 public struct TestSendReport: Hashable, Sendable {
     /// One device.
     public struct Result: Hashable, Sendable {

@@ -4,7 +4,7 @@ import ServiceErrors
 
 extension TemplateRendering {
     /// Fills a template for APNs: what its headers say, then what it says of expiry and priority, then what the send says, else
-    /// what the body shows (Azure reference 4.3 and 2.7).
+    /// what the body shows (Reference/AzureNotificationHubs.md#4-3 and #2-7).
     init(
         _ template: CompiledTemplate, _ properties: TemplateProperties, _ message: AcceptedMessage,
         of notification: NotificationID

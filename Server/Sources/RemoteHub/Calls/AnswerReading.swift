@@ -49,7 +49,7 @@ enum AnswerReading {
         }
     }
 
-    /// Whole seconds (Azure reference 2.0); anything else counts as none.
+    /// Whole seconds (Reference/AzureNotificationHubs.md#2-0); anything else counts as none.
     private static func retryAfter(_ answer: HubResponse) -> Int? {
         answer.headers["Retry-After"].flatMap { Int($0) }.flatMap { (0...86_400).contains($0) ? $0 : nil }
     }

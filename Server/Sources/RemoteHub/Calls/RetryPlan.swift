@@ -1,7 +1,7 @@
 /// Decides after each attempt of a call whether there is another one, and when. A value without I/O.
 ///
-/// As the JavaScript client does (Azure reference 6.3): up to three repetitions after 408, 500, 503 and 504, after 429 only with
-/// `Retry-After`, and after a connection that broke or did not come about.
+/// As the JavaScript client does (Reference/AzureNotificationHubs.md#6-3): up to three repetitions after 408, 500, 503 and 504,
+/// after 429 only with `Retry-After`, and after a connection that broke or did not come about.
 struct RetryPlan {
     /// What an attempt came to.
     enum Attempt: Hashable {

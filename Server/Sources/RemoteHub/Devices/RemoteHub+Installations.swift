@@ -1,6 +1,6 @@
 import HubProtocol
 
-/// Installations (Azure reference 2.6 and 5).
+/// Installations (Reference/AzureNotificationHubs.md#2-6 and #5).
 extension RemoteHub {
     private static let jsonType = HeaderField("Content-Type", "application/json; charset=utf-8")
     private static let patchType = HeaderField("Content-Type", "application/json-patch+json; charset=utf-8")

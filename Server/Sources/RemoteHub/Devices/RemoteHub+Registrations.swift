@@ -1,6 +1,6 @@
 import HubProtocol
 
-/// Registrations (Azure reference 2.1 to 2.5).
+/// Registrations (Reference/AzureNotificationHubs.md#2-1 to #2-5).
 extension RemoteHub {
     private static let entryType = HeaderField("Content-Type", "application/atom+xml;type=entry;charset=utf-8")
 
@@ -63,7 +63,7 @@ extension RemoteHub {
         withHandle handle: String, on platform: RegistrationPlatform = .apple, pageSize: Int = 100
     ) -> RemoteRegistrations {
         let property = RegistrationFilter.Property(rawValue: platform.handleElement) ?? .channelURI
-        // Filters compare upper case (Azure reference 2.1).
+        // Filters compare upper case (Reference/AzureNotificationHubs.md#2-1).
         let value = platform == .apple ? handle.uppercased() : handle
         return RemoteRegistrations(
             hub: self, path: ["registrations"], filter: RegistrationFilter(handle: .init(property, value)), pageSize: pageSize)

@@ -4,7 +4,7 @@ import RichPushModel
 import TagExpressions
 
 extension NotificationTelemetry {
-    /// The telemetry of a hub elsewhere in the hub's words (Azure reference 2.9).
+    /// The telemetry of a hub elsewhere in the hub's words (Reference/AzureNotificationHubs.md#2-9).
     init(_ details: NotificationDetails, id: NotificationID) {
         let enqueued = details.enqueueTime ?? details.startTime ?? Timestamp(milliseconds: 0)
         var counts: [Platform: [TargetOutcome: Int]] = [:]

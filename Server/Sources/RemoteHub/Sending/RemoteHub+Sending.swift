@@ -8,7 +8,7 @@ import TagExpressions
     import Foundation
 #endif
 
-/// Sends (Azure reference 2.7 to 2.10).
+/// Sends (Reference/AzureNotificationHubs.md#2-7 to #2-10).
 extension RemoteHub {
     /// Sends to everyone, or to who matches the notification's tags. Returns when the hub has queued it.
     ///

@@ -13,6 +13,7 @@ public struct AccessGrant: Sendable, Hashable {
         self.usedSecondaryKey = usedSecondaryKey
     }
 
-    /// Whether one of the rights is granted: operations on registrations take Listen or Manage, for example (hub reference 1.5).
+    /// Whether one of the rights is granted: operations on registrations take Listen or Manage, for example
+    /// (Reference/AzureNotificationHubs.md#1-5).
     public func allows(anyOf needed: Set<AccessRight>) -> Bool { !rights.isDisjoint(with: needed) }
 }

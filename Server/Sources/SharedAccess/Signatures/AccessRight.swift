@@ -1,4 +1,4 @@
-/// What a key of a hub allows. No right implies another; a full rule lists all three (hub reference 1.5).
+/// What a key of a hub allows. No right implies another; a full rule lists all three (Reference/AzureNotificationHubs.md#1-5).
 public enum AccessRight: String, Sendable, Hashable, CaseIterable, Codable {
     /// Manage registrations and installations one by one.
     case listen = "Listen"

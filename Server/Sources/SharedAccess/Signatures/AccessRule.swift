@@ -1,6 +1,6 @@
 /// A named pair of keys with rights, of one hub or of all hubs. Both keys sign, so that one can be exchanged while the other works.
 public struct AccessRule: Sendable, Hashable {
-    /// The most characters of a rule's name (hub reference 1.1).
+    /// The most characters of a rule's name (Reference/AzureNotificationHubs.md#1-1).
     public static let maximumNameLength = 256
 
     /// The name of the default rule for apps: right Listen.
@@ -24,7 +24,7 @@ public struct AccessRule: Sendable, Hashable {
         self.secondary = secondary
     }
 
-    /// The two rules that every hub starts with, with new keys (hub reference 1.1).
+    /// The two rules that every hub starts with, with new keys (Reference/AzureNotificationHubs.md#1-1).
     public static func defaults() -> [AccessRule] {
         [AccessRule(name: listenName, rights: [.listen]), AccessRule(name: fullName, rights: Set(AccessRight.allCases))]
     }

@@ -1,5 +1,5 @@
-/// What a client needs to reach a hub: `Endpoint=sb://…/;SharedAccessKeyName=…;SharedAccessKey=…` (hub reference 1.1). The hub's name is
-/// not part of it. Prints without its key.
+/// What a client needs to reach a hub: `Endpoint=sb://…/;SharedAccessKeyName=…;SharedAccessKey=…`
+/// (Reference/AzureNotificationHubs.md#1-1). The hub's name is not part of it. Prints without its key.
 public struct ConnectionString: Sendable, Hashable {
     /// The most bytes that are looked at.
     public static let maximumLength = 2048

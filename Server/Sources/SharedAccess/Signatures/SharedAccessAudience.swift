@@ -1,5 +1,5 @@
-/// The address that a token was made for: host and path only. Clients disagree about everything else (hub reference 1.3), so scheme,
-/// port, query and fragment do not count.
+/// The address that a token was made for: host and path only. Clients disagree about everything else
+/// (Reference/AzureNotificationHubs.md#1-3), so scheme, port, query and fragment do not count.
 struct SharedAccessAudience: Hashable, Sendable {
     /// In lower case, without port; an IPv6 address keeps its brackets.
     let host: String

@@ -1,4 +1,4 @@
-/// Why a token is refused. The sub-codes are those that clients know beside status 401 (hub reference 1.4).
+/// Why a token is refused. The sub-codes are those that clients know beside status 401 (Reference/AzureNotificationHubs.md#1-4).
 public enum SharedAccessFault: Error, Hashable, Sendable, CaseIterable {
     /// The request needs TLS. Never found here; for the caller that requires it.
     case noTransportSecurity

@@ -6,9 +6,10 @@ import Crypto
     import Foundation
 #endif
 
-/// A key text of an access rule. It signs as text, not as the bytes its Base64 look stands for (hub reference 1.1). Never printed.
+/// A key text of an access rule. It signs as text, not as the bytes its Base64 look stands for
+/// (Reference/AzureNotificationHubs.md#1-1). Never printed.
 public struct SharedAccessKey: Sendable, Hashable {
-    /// The most characters of a key text that clients take (hub reference 1.1).
+    /// The most characters of a key text that clients take (Reference/AzureNotificationHubs.md#1-1).
     public static let maximumLength = 256
 
     /// The key itself. For the one answer that hands it out, and for sealed storage; never log it.
@@ -27,7 +28,7 @@ public struct SharedAccessKey: Sendable, Hashable {
     /// A new key: 32 random bytes, whose Base64 has 44 characters and exactly one `=` at its end, as one of the clients needs.
     public static func random() -> SharedAccessKey { SharedAccessKey(random: RandomBytes.make(32)) }
 
-    /// The HMAC-SHA256 over an encoded audience and an expiry, as written (hub reference 1.2).
+    /// The HMAC-SHA256 over an encoded audience and an expiry, as written (Reference/AzureNotificationHubs.md#1-2).
     func signature(audience: some StringProtocol, expiry: some StringProtocol) -> [UInt8] {
         var code = HMAC<SHA256>(key: SymmetricKey(data: Array(text.utf8)))
         code.update(data: Array(audience.utf8))

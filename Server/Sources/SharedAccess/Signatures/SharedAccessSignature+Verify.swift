@@ -16,7 +16,8 @@ extension SharedAccessSignature {
         }
     }
 
-    /// Decides whether the token admits the request (hub reference 1.4), given the rules of the hub and of all hubs.
+    /// Decides whether the token admits the request (Reference/AzureNotificationHubs.md#1-4), given the rules of the hub and of
+    /// all hubs.
     ///
     /// Only who holds a key learns more than "invalid signature": expiry and audience are looked at after the signature.
     public func verify(for request: SharedAccessRequest, rules: [AccessRule]) -> Result<AccessGrant, SharedAccessFault> {

@@ -6,11 +6,12 @@ import RichPushModel
     import Foundation
 #endif
 
-/// The value of an `Authorization: SharedAccessSignature …` header (hub reference 1.2), read but not believed before `verify`.
+/// The value of an `Authorization: SharedAccessSignature …` header (Reference/AzureNotificationHubs.md#1-2), read but not
+/// believed before `verify`.
 public struct SharedAccessSignature: Sendable {
     /// The most bytes of a header that are looked at. Clients sign whole addresses with encoded filters in them.
     public static let maximumHeaderLength = 8192
-    /// How long after its expiry a token still counts, for clocks that differ (hub reference 1.4).
+    /// How long after its expiry a token still counts, for clocks that differ (Reference/AzureNotificationHubs.md#1-4).
     public static let tolerance = Duration.seconds(300)
 
     private static let scheme = "sharedaccesssignature"

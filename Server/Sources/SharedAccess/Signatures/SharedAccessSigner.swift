@@ -6,7 +6,7 @@ import RichPushModel
     import Foundation
 #endif
 
-/// Makes tokens with one key of one rule (hub reference 1.2). The key is never printed.
+/// Makes tokens with one key of one rule (Reference/AzureNotificationHubs.md#1-2). The key is never printed.
 public struct SharedAccessSigner: Sendable, Hashable {
     public let ruleName: String
     private let key: SharedAccessKey

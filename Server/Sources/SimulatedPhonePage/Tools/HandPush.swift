@@ -1,4 +1,4 @@
-/// A push as a developer wrote it: headers of APNs and a body that nobody changed (APNs reference 3.2).
+/// A push as a developer wrote it: headers of APNs and a body that nobody changed (Reference/APNs.md#3-2).
 public struct HandPush: Hashable, Sendable, Codable {
     static let fields: Set<String> = ["pushType", "priority", "topic", "expiration", "collapseId", "apnsId", "payload"]
 

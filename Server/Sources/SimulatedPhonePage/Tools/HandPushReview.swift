@@ -9,7 +9,8 @@ import ServiceErrors
     import Foundation
 #endif
 
-/// Reads a push as APNs and a phone would, and says what is wrong with it, in words and with the place (APNs reference 3.2, 6.1).
+/// Reads a push as APNs and a phone would, and says what is wrong with it, in words and with the place (Reference/APNs.md#3-2 and
+/// #6-1).
 struct HandPushReview {
     /// How deep a phone reads.
     private static let readableDepth = 512

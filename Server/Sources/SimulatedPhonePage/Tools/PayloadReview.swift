@@ -1,8 +1,8 @@
 import APNsProtocol
 import DeviceSimulation
 
-/// What a phone would make of a body that is JSON (APNs reference 6.1, 6.2). Nothing here is refused by APNs, which looks at sizes
-/// alone.
+/// What a phone would make of a body that is JSON (Reference/APNs.md#6-1 and #6-2). Nothing here is refused by APNs, which looks
+/// at sizes alone.
 struct PayloadReview {
     /// The keys of `aps` that Apple documents.
     private static let keys: Set<String> = [

@@ -6,8 +6,8 @@ import Foundation
 import RichPushModel
 import Testing
 
-/// What users of other clients complain of (APNs reference 8), as promises kept against the local APNs. The numbers are those
-/// of the reference; Documentation/APNsComplaints.md lists them all.
+/// What users of other clients complain of (Reference/APNs.md#8), as promises kept against the local APNs. The numbers are those
+/// of that section; Documentation/APNsComplaints.md lists them all.
 @Suite("Complaints about services", .timeLimit(.minutes(10)))
 struct ServiceComplaintTests {
     private var quickTiming: APNsClientTiming {

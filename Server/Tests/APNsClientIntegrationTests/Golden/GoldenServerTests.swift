@@ -4,8 +4,8 @@ import APNsProtocol
 import Foundation
 import Testing
 
-/// What the local APNs says, pinned by decoders that it does not use: the values of APNs reference 1.4 to 1.7, and h2 as the client
-/// that made these requests.
+/// What the local APNs says, pinned by decoders that it does not use: the values of Reference/APNs.md#1-4 to #1-7, and h2 as the
+/// client that made these requests.
 @Suite("Recorded traffic of the local APNs", .timeLimit(.minutes(10)))
 struct GoldenServerTests {
     private var quickTiming: APNsClientTiming {

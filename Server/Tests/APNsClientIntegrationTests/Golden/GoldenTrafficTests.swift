@@ -32,7 +32,7 @@ struct GoldenTrafficTests {
             #expect(request.isComplete && request.body == push.payload.count)
         }
         for answer in traffic.answers { #expect(answer.value(":status") == "200" && answer.isComplete) }
-        // The sizes of APNs reference 9.2: a new connection, and the steady state with a fresh id.
+        // The sizes of Reference/APNs.md#9-2: a new connection, and the steady state with a fresh id.
         #expect((200...360).contains(try #require(traffic.requests.first?.block)))
         // Digits differ in their length in Huffman's code, so a block has 92 bytes on average and 98 at the most.
         let steady = traffic.requests.suffix(200).map { $0.block ?? .max }

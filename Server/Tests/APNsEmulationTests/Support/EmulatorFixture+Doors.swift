@@ -2,7 +2,7 @@ import NIOSSL
 
 @testable import APNsEmulation
 
-/// The three interfaces of the reason table (APNs reference 4).
+/// The three interfaces of the reason table (Reference/APNs.md#4).
 enum APNsDoor: String, Sendable, CaseIterable {
     case device, broadcast, management
 }

@@ -5,8 +5,8 @@ import Testing
 
 @testable import APNsHTTP2
 
-/// What users of other clients complain of (APNs reference 8), as promises about connections and streams. The numbers are
-/// those of the reference; Documentation/APNsComplaints.md lists them all.
+/// What users of other clients complain of (Reference/APNs.md#8), as promises about connections and streams. The numbers are
+/// those of that section; Documentation/APNsComplaints.md lists them all.
 @Suite("Complaints about connections and streams")
 struct ConnectionComplaintTests {
     @Test("complaint 1: a request that is never answered ends, and the client goes on")

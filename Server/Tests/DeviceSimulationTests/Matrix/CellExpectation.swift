@@ -1,4 +1,4 @@
-/// What must happen in a cell. Written from the iOS client reference, sections 2, 3, 5, 6 and 8; it knows no code.
+/// What must happen in a cell. Written from Reference/IOSClient.md#2, #3, #5, #6 and #8; it knows no code.
 struct CellExpectation: Equatable {
     enum Words: Equatable {
         /// The alert as the push carries it, neutral.
@@ -57,7 +57,7 @@ extension CellExpectation {
     }
 }
 
-/// The reference as predicates over a cell.
+/// What Reference/IOSClient.md says, as predicates over a cell.
 private struct CellRules {
     let cell: Cell
 
@@ -95,7 +95,7 @@ private struct CellRules {
         }
     }
 
-    /// newData, noData or failed, honestly (3.3).
+    /// newData, noData or failed, honestly (Reference/IOSClient.md#3).
     var answers: [String] {
         guard appRuns else { return [] }
         guard isReadable else { return ["failed"] }

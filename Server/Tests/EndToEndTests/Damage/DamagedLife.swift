@@ -84,7 +84,7 @@ struct DamagedLife {
     }
 }
 
-/// The forms of errors: XML for hubs (Azure reference 6.2), and problem documents where no hub is named.
+/// The forms of errors: XML for hubs (Reference/AzureNotificationHubs.md#6-2), and problem documents where no hub is named.
 private enum ErrorForm {
     static func fault(of answer: WireAnswer) -> String? {
         switch answer.headers["content-type"] {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ClarionServer
 
-/// The calls of the tutorial's own phone, as it makes them, answered as it expects (design of the seed story).
+/// The calls of the tutorial's own phone, as it makes them, answered as it expects.
 struct TutorialClientTests {
     @Test("the tutorial's client registers, sends, fetches and unregisters with its five calls")
     func fiveCalls() async throws {

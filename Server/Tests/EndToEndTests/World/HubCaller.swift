@@ -9,7 +9,8 @@ import Testing
 
 /// A caller of the hub protocol on a real socket whose requests are written by hand: nothing of this product's own client is in them.
 struct HubCaller {
-    /// What it speaks over TLS, and how it signs: each as one of the protocol's clients does (Azure reference 1.3 and 8.1).
+    /// What it speaks over TLS, and how it signs: each as one of the protocol's clients does
+    /// (Reference/AzureNotificationHubs.md#1-3 and #8-1).
     enum Manner: String, CaseIterable, CustomTestStringConvertible, Sendable {
         /// As the .NET client: HTTP/1.1, and an audience without port and query.
         case http1

@@ -17,7 +17,8 @@ struct ClientAnswer: Sendable {
         return location
     }
 
-    /// The id as the client finds it in `Location` (Azure reference 0, point 7, and 2.3). `asked` is the URL of the request.
+    /// The id as the client finds it in `Location` (Reference/AzureNotificationHubs.md#0-7 and #2-3). `asked` is the URL of the
+    /// request.
     func id(as client: HubClient, asked: String) throws -> String {
         let location = try location()
         // The id of a batch lies among those of all sends.

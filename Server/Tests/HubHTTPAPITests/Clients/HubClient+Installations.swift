@@ -1,4 +1,4 @@
-/// How each client spells what it asks of installations (Azure reference 2.6 and 5).
+/// How each client spells what it asks of installations (Reference/AzureNotificationHubs.md#2-6 and #5).
 extension HubClient {
     /// Those that work with installations.
     static let installing: [HubClient] = [.dotNet, .java, .javaScript, .apple, .android, .go, .ruby]

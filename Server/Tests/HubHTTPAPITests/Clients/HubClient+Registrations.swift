@@ -1,4 +1,4 @@
-/// How each client spells what it asks of registrations (Azure reference 2.1 to 2.5).
+/// How each client spells what it asks of registrations (Reference/AzureNotificationHubs.md#2-1 to #2-5).
 extension HubClient {
     static let connect = "http://schemas.microsoft.com/netservices/2010/10/servicebus/connect"
     private static let instance = "http://www.w3.org/2001/XMLSchema-instance"

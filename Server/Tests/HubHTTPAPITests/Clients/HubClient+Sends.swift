@@ -1,4 +1,4 @@
-/// How each client spells its sends (Azure reference 2.7 to 2.10).
+/// How each client spells its sends (Reference/AzureNotificationHubs.md#2-7 to #2-10).
 extension HubClient {
     /// Those that send.
     static let sending: [HubClient] = [.dotNet, .java, .javaScript, .nodeLegacy, .go, .php, .ruby, .python]
@@ -84,7 +84,7 @@ extension HubClient {
         }
     }
 
-    /// A batch in its own multipart form: type of the request, and body (0, point 12).
+    /// A batch in its own multipart form: type of the request, and body (Reference/AzureNotificationHubs.md#0-12).
     func batchBody(_ payload: String, _ handles: [String]) -> (type: String, body: String) {
         let list = "[" + handles.map { "\"\($0)\"" }.joined(separator: ",") + "]"
         switch self {

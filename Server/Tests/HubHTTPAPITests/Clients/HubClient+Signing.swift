@@ -2,7 +2,8 @@ import Foundation
 
 @testable import SharedAccess
 
-/// Signatures as each client makes them, by the table of Azure reference 1.3: written apart from the product's own signer.
+/// Signatures as each client makes them, by the table of Reference/AzureNotificationHubs.md#1-3: written apart from the product's
+/// own signer.
 extension HubClient {
     /// How a client escapes its audience.
     private enum Escaping {

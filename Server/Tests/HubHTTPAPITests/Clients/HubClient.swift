@@ -1,8 +1,9 @@
-/// The clients of the hub protocol, each with its spelling (Azure reference, head and 1.3).
+/// The clients of the hub protocol, each with its spelling (the table at the head of Reference/AzureNotificationHubs.md, and
+/// Reference/AzureNotificationHubs.md#1-3).
 enum HubClient: String, Sendable, CaseIterable {
     case dotNet, java, javaScript, nodeLegacy, appleLegacy, apple, androidLegacy, android, go, php, ruby, python
 
-    /// The version that it names in its queries (2.0).
+    /// The version that it names in its queries (Reference/AzureNotificationHubs.md#2-0).
     var version: String {
         switch self {
         case .dotNet, .java, .javaScript, .apple, .android, .ruby: "2020-06"
@@ -15,7 +16,7 @@ enum HubClient: String, Sendable, CaseIterable {
         }
     }
 
-    /// The headers that it sends with every request (2.0), besides those of the operation.
+    /// The headers that it sends with every request (Reference/AzureNotificationHubs.md#2-0), besides those of the operation.
     var fixedHeaders: [(name: String, value: String)] {
         switch self {
         case .dotNet: [("User-Agent", "NHub/2020-06 (api-origin=DotNetSdk;os=Unix;os-version=6.1)")]

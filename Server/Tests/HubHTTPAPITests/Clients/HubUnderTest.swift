@@ -18,7 +18,7 @@ import SharedAccess
 /// The hub protocol over real storage in a temporary folder, called without a socket.
 final class HubUnderTest: Sendable {
     static let authority = "push.example.test:8443"
-    /// The key of the reference's worked example and of the recordings (1.3).
+    /// The key of the worked example in Reference/AzureNotificationHubs.md#1-3 and of the recordings.
     static let fullKey = "c2VjcmV0LWtleS1mb3ItZXhhbXBsZXMtMDEyMzQ1Njc4OTA="
     static let listenKey = "bGlzdGVuLWtleS1mb3ItZXhhbXBsZXMtMDEyMzQ1Njc4OTA="
 

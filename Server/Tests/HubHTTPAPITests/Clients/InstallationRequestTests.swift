@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Replayed from rules: Azure reference 2.6 and 5, each client in its own spelling.
+/// Replayed from rules: Reference/AzureNotificationHubs.md#2-6 and #5, each client in its own spelling.
 @Suite("Installations as each client asks for them")
 struct InstallationRequestTests {
     private struct Document: Decodable {

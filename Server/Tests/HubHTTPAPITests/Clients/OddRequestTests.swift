@@ -1,7 +1,8 @@
 import RichPushModel
 import Testing
 
-/// Replayed from rules: the oddities of single clients that Azure reference 0, 2 and 8 list, and what must be refused.
+/// Replayed from rules: the oddities of single clients that Reference/AzureNotificationHubs.md#0, #2 and #8 list, and what must
+/// be refused.
 @Suite("Odd requests of real clients")
 struct OddRequestTests {
     private static let token = RegistrationRequestTests.token

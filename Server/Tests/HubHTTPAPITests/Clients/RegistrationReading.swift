@@ -1,4 +1,5 @@
-/// A registration as the clients read it out of an answer: what any one of them cannot bear throws (Azure reference 0, 2.1, 8.2).
+/// A registration as the clients read it out of an answer: what any one of them cannot bear throws
+/// (Reference/AzureNotificationHubs.md#0, #2-1 and #8-2).
 struct RegistrationReading {
     let element: String
     private let fields: [(name: String, value: String)]

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// Replayed from rules: the tables of Azure reference 2.1 to 2.5, each client in its own spelling, answers judged by what breaks it.
+/// Replayed from rules: the tables of Reference/AzureNotificationHubs.md#2-1 to #2-5, each client in its own spelling, answers
+/// judged by what breaks it.
 @Suite("Registrations as each client asks for them")
 struct RegistrationRequestTests {
     static let token = "0A1B2C3D4E5F60718293A4B5C6D7E8F90A1B2C3D4E5F60718293A4B5C6D7E8F9"

@@ -1,6 +1,6 @@
 import Testing
 
-/// Replayed from rules: Azure reference 2.7 to 2.10, each client in its own spelling.
+/// Replayed from rules: Reference/AzureNotificationHubs.md#2-7 to #2-10, each client in its own spelling.
 @Suite("Sends as each client asks for them")
 struct SendRequestTests {
     private static let token = RegistrationRequestTests.token

@@ -1,7 +1,7 @@
 import RichPushModel
 import Testing
 
-/// Replayed from rules: the audience forms of Azure reference 1.3.
+/// Replayed from rules: the audience forms of Reference/AzureNotificationHubs.md#1-3.
 @Suite("Signatures in each client's form")
 struct SignatureFormTests {
     private func token(

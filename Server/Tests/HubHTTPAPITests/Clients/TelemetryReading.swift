@@ -1,4 +1,4 @@
-/// Telemetry as the clients read it (Azure reference 2.9).
+/// Telemetry as the clients read it (Reference/AzureNotificationHubs.md#2-9).
 struct TelemetryReading {
     let state: String
     let fields: [String: String]
