@@ -17,6 +17,14 @@ public struct FloorCheck: Sendable {
         }
     }
 
+    /// Names of the plan that are no target of any of the packages: a rule about them holds nothing up.
+    public func unknownTargets(in packages: [PackageManifest]) -> [Finding] {
+        let targets = Set(packages.flatMap { $0.targets.map(\.name) })
+        return plan.names.subtracting(targets).sorted().map {
+            Finding($0, "is in Checks' FloorPlan, and no package has such a target")
+        }
+    }
+
     private func missing(_ target: PackageManifest.Target) -> [Finding] {
         var findings: [Finding] = []
         if plan.floors[target.name] == nil { findings.append(Finding(target.name, "has no floor in Checks' FloorPlan")) }

@@ -9,6 +9,13 @@ public struct FloorPlan: Sendable {
     /// Targets that may never meet, whatever the floors say.
     let forbidden: [String: Set<String>]
 
+    /// Every target that the plan names. What `allowedProducts` lists are products of other packages.
+    var names: Set<String> {
+        [neighbours, forbidden].reduce(into: Set(floors.keys).union(allowedProducts.keys)) { names, rules in
+            for (target, others) in rules { names.formUnion(others.union([target])) }
+        }
+    }
+
     /// The plan of this product. Test targets are not in it: they may use everything.
     public static let clarion = FloorPlan(
         floors: [
@@ -17,7 +24,7 @@ public struct FloorPlan: Sendable {
             "TagExpressions": 1,
             "APNsEmulation": 2, "APNsHTTP2": 2, "AppBackend": 2, "PushHub": 2, "RichPushDevice": 2,
             "APNsDelivery": 3, "BackendHTTPAPI": 3, "ContentStorage": 3, "DeviceSimulation": 3, "HTTPService": 3,
-            "HubHTTPAPI": 3, "OperatorConsole": 3, "PostgresDatabase": 3, "RemoteHub": 3, "SQLStorage": 3, "SQLiteDatabase": 3,
+            "HubHTTPAPI": 3, "PostgresDatabase": 3, "RemoteHub": 3, "SQLStorage": 3, "SQLiteDatabase": 3,
             "ServerObservability": 3, "RichPushApp": 3, "RichPushContentExtension": 3,
             "RichPushExtension": 3, "RichPushPlatform": 3, "RichPushUI": 3,
             "ClarionServer": 4, "SimulatedPhonePage": 4,
@@ -27,7 +34,7 @@ public struct FloorPlan: Sendable {
         neighbours: [
             "AppBackend": ["PushHub"], "BackendHTTPAPI": ["HTTPService"], "ClarionServer": ["SimulatedPhonePage"],
             "EngineTesting": ["ClarionTesting"],
-            "HubHTTPAPI": ["HTTPService"], "OperatorConsole": ["HTTPService"], "PostgresDatabase": ["SQLStorage"],
+            "HubHTTPAPI": ["HTTPService"], "PostgresDatabase": ["SQLStorage"],
             "RichPushApp": ["RichPushPlatform"], "RichPushContentExtension": ["RichPushPlatform"],
             "RichPushExtension": ["RichPushPlatform"], "RichPushUI": ["RichPushApp", "RichPushPlatform"],
             "SQLiteDatabase": ["SQLStorage"], "StorageConformance": ["ClarionTesting"],

@@ -27,13 +27,16 @@ enum Checks {
     private static func floors(manifests: [String], paths: [String]) throws -> [Finding] {
         let page = (try? String(contentsOfFile: "Documentation/Modules.md", encoding: .utf8)) ?? ""
         let check = FloorCheck(plan: .clarion, modulesPage: page)
-        return try manifests.flatMap { manifest in
-            let package = try JSONDecoder().decode(PackageManifest.self, from: Data(contentsOf: URL(filePath: manifest)))
-            let folder = package.name == "clarion-server" ? "Server/Sources/" : "Sources/"
-            return check.findings(in: package) { target in
-                read(paths.filter { $0.hasPrefix(folder + target.name + "/") && $0.hasSuffix(".swift") })
-            }
+        let packages = try manifests.map {
+            try JSONDecoder().decode(PackageManifest.self, from: Data(contentsOf: URL(filePath: $0)))
         }
+        return check.unknownTargets(in: packages)
+            + packages.flatMap { package in
+                let folder = package.name == "clarion-server" ? "Server/Sources/" : "Sources/"
+                return check.findings(in: package) { target in
+                    read(paths.filter { $0.hasPrefix(folder + target.name + "/") && $0.hasSuffix(".swift") })
+                }
+            }
     }
 
     private static func sizes(_ paths: [String]) -> [Finding] {

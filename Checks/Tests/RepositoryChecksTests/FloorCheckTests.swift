@@ -49,6 +49,15 @@ struct FloorCheckTests {
         #expect(found == ["APNsDelivery.swift:2: APNsDelivery imports NIOCore, which its manifest does not name"])
     }
 
+    @Test("a name of the plan that is no target of any package is found")
+    func noTarget() throws {
+        let package = try JSONDecoder().decode(PackageManifest.self, from: Data(package("PushHub", "").utf8))
+        let found = FloorCheck(plan: .clarion, modulesPage: "").unknownTargets(in: [package]).map(\.description)
+        #expect(found.contains("AppBackend: is in Checks' FloorPlan, and no package has such a target"))
+        #expect(!found.contains { $0.hasPrefix("PushHub:") })
+        #expect(!found.contains { $0.hasPrefix("Crypto:") }, "a product of another package is no target")
+    }
+
     @Test("a target without floor and paragraph is found")
     func unknown() throws {
         let found = try findings(package("Utilities", ""))
