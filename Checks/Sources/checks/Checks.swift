@@ -47,7 +47,8 @@ enum Checks {
 
     private static func texts(_ paths: [String]) -> [Finding] {
         let files = read(paths)
-        return TextCheck().findings(in: files) + LinkCheck().findings(in: files, paths: paths) + large(paths)
+        return TextCheck().findings(in: files) + LinkCheck().findings(in: files, paths: paths)
+            + CitationCheck().findings(in: files) + large(paths)
     }
 
     private static func large(_ paths: [String]) -> [Finding] {
