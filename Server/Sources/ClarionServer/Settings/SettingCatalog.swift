@@ -59,7 +59,8 @@ enum SettingCatalog {
     static let role = Setting(
         "role", .choice, default: NodeRole.all, in: .nodes,
         """
-        What this node does: all; api answers requests and leaves sending to others; worker sends and keeps things in order, and         answers only whether it is well. Nodes that share the work share database-url and master-key, and contents on S3.
+        What this node does: all; api answers requests and leaves sending to others; worker sends and keeps things in order, and \
+        answers only whether it is well. Nodes that share the work share database-url and master-key, and contents on S3.
         """)
 
     static let retentionContent = Setting(
