@@ -70,7 +70,7 @@
             await engine.didAnswerOffer(of: offer.richID, more: more)
         }
 
-        /// Sends a push; without a request the tutorial's picture to the user's own devices. Needs
+        /// Sends a push; without a request the rich push tutorial's picture to the user's own devices. Needs
         /// `RichPushConfiguration.keepsPasswordForSending`.
         @discardableResult
         public func send(_ request: SendRequest? = nil) async throws(RichPushError) -> RichID? {

@@ -17,14 +17,14 @@ public struct RichPushConfiguration: Hashable, Sendable {
     public var opensSealedContent = true
     /// Whether a silent push whose content cannot be fetched still shows its words.
     public var showsTextWhenFetchFails = true
-    /// Whether OK / More is offered while the app is in the foreground, as in the tutorial; otherwise the system's banner.
+    /// Whether OK / More is offered while the app is in the foreground, as in the rich push tutorial; otherwise the system's
+    /// banner.
     public var offersInForeground = true
     /// The hosts that a link may lead to, each written out, for example `shop.example.org`; a link to another is not offered.
     ///
-    /// Absent, as it is by default, means any host over https:
-    /// with a list, whoever may send would need a new version of the app for a new host. Name the hosts where senders are not all
-    /// trusted. In either case the link is shown before it is opened. Plain http leads to this machine only, and only while the
-    /// backend is there too.
+    /// Absent, as it is by default, means any host over https: with a list, whoever may send would need a new version of the app
+    /// for a new host. Name the hosts where senders are not all trusted. In either case the link is shown before it
+    /// is opened. Plain http leads to this machine only, and only while the backend is there too.
     public var linkHosts: Set<String>?
     /// What is shown when nothing better is known. Apps replace it by their own language's words.
     public var neutralText = Self.englishNeutralText

@@ -1,6 +1,6 @@
 /// The paths of the app backend, written once for server and phone. Ids are already validated, so nothing is escaped.
 public enum APIRoute {
-    /// Everything but the tutorial's frozen calls is described under this prefix; `/api` serves the same.
+    /// Everything but the rich push tutorial's frozen calls is described under this prefix; `/api` serves the same.
     public static let prefix = "/api/v1"
 
     /// `POST` sends, `GET` lists the inbox.

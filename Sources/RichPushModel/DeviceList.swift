@@ -29,7 +29,7 @@ public struct TakenDevice: Hashable, Sendable, Codable {
 
 /// One app on one device, as it told the server last. What it did not tell is absent.
 public struct DeviceEntry: Hashable, Sendable, Codable {
-    /// The id of the installation, or of the registration of a phone of the tutorial.
+    /// The id of the installation, or of the registration of a phone of the rich push tutorial.
     public var id: String
     /// `installation` or `registration`.
     public var kind: String

@@ -6,7 +6,7 @@
 
 /// The part of a push that rich push understands, as a phone reads it. Apple's own keys are left to the system.
 public struct PushEnvelope: Hashable, Sendable, Codable {
-    /// Category and action names that both sides use (they are the tutorial's).
+    /// Category and action names that both sides use (they are the rich push tutorial's).
     public static let category = "richPush"
     /// The action behind the button "More".
     public static let moreAction = "richPushMore"
@@ -18,7 +18,8 @@ public struct PushEnvelope: Hashable, Sendable, Codable {
     public var kind: ContentKind
     /// The sender's words when the preview is open, else empty.
     public var message: String
-    /// For whom it is, when it is for one user; absent from pushes to several, from the tutorial's own and from older servers.
+    /// For whom it is, when it is for one user; absent from pushes to several, from the rich push tutorial's own and from older
+    /// servers.
     public var subject: SubjectMark?
     /// Whether the system shows this push itself. If it does, the app must not show it again.
     public var hasAlert: Bool

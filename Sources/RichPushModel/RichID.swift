@@ -1,6 +1,6 @@
 /// The number that travels in a push and names a rich notification: a decimal number of 31 bits.
 ///
-/// The phones of the tutorial read an `int`, hence the size. It is sequential and not secret: access to the content is
+/// The phones of the rich push tutorial read an `int`, hence the size. It is sequential and not secret: access to the content is
 /// checked, knowing the number gives nothing.
 public struct RichID: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// 1 … 2,147,483,647.
@@ -28,7 +28,7 @@ public struct RichID: Hashable, Comparable, Sendable, CustomStringConvertible {
 }
 
 extension RichID: Codable {
-    /// Reads a JSON string or a JSON number; the tutorial's pushes carry a string, its phones read a number.
+    /// Reads a JSON string or a JSON number; the rich push tutorial's pushes carry a string, its phones read a number.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let read =

@@ -233,7 +233,7 @@ struct InboxTests {
         #expect(device.backend.requests.last?.url.absoluteString.hasSuffix("?limit=100&before=a%26b%3Dc") == true)
     }
 
-    @Test("sends like the tutorial without a body, and with one as JSON; both with the password")
+    @Test("sends like the rich push tutorial without a body, and with one as JSON; both with the password")
     func sends() async throws {
         let engine = try await device.signedIn()
         #expect(try await engine.sendPush() == id(7))

@@ -6,14 +6,14 @@ import Testing
 struct PushEnvelopeTests {
     private func envelope(_ json: String) -> PushEnvelope? { PushEnvelope(payload: Data(json.utf8)) }
 
-    @Test("reads the tutorial's silent push")
+    @Test("reads the rich push tutorial's silent push")
     func tutorial() throws {
         let push = try #require(
             envelope(#"{"aps":{"content-available":1},"richId":"7","richMessage":"Look","richType":"img"}"#))
         #expect(push == PushEnvelope(id: RichID(number: 7)!, kind: .image, message: "Look", hasAlert: false, wakesApp: true))
     }
 
-    @Test("reads the tutorial's own bytes with an empty sound, and a number for the id")
+    @Test("reads the rich push tutorial's own bytes with an empty sound, and a number for the id")
     func numberAndSound() throws {
         let push = try #require(envelope(#"{"aps":{"content-available":1,"sound":""},"richId":7,"richType":"img"}"#))
         #expect(push.id == RichID(number: 7))

@@ -8,7 +8,7 @@ final class AppDelegate: RichPushAppDelegate {
     override class var configuration: RichPushConfiguration { .demo }
 }
 
-/// The tutorial's app: sign in, send a push to yourself, and see its picture wherever it finds you.
+/// The rich push tutorial's app: sign in, send a push to yourself, and see its picture wherever it finds you.
 @main
 struct DemoApp: App {
     @UIApplicationDelegateAdaptor(AppDelegate.self) private var push

@@ -4,7 +4,7 @@ import RichPushModel
 import RichPushUI
 import SwiftUI
 
-/// The tutorial's button, and a message of one's own.
+/// The rich push tutorial's button, and a message of one's own.
 struct SendView: View {
     let client: RichPushClient
     let user: String

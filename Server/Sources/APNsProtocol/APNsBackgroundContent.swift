@@ -6,7 +6,8 @@
 
 /// What the body of a background push must look like (Reference/APNs.md#3-3 and #6-4).
 ///
-/// An empty alert or sound is let through: a classic tutorial payload has `"sound": ""`, and nothing is shown or heard.
+/// An empty alert or sound is let through: the payload of the rich push tutorial has `"sound": ""`, and nothing is shown or
+/// heard.
 enum APNsBackgroundContent {
     private struct Body: Decodable {
         struct Aps: Decodable {

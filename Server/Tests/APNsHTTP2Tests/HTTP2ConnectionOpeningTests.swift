@@ -67,7 +67,7 @@ struct HTTP2ConnectionOpeningTests {
         #expect(try rig.open(10_000, size: 1) == 4000)
     }
 
-    @Test("a request carries what the reference wants, in wire order, on odd ids")
+    @Test("a request carries what APNs wants, in wire order, on odd ids")
     func request() throws {
         var rig = try ConnectionRig()
         let id = try #require(UUID(uuidString: "0F0E0D0C-0B0A-0908-0706-050403020100"))

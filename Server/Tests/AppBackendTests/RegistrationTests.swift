@@ -48,7 +48,7 @@ import Testing
         #expect(test.hub.devices.isEmpty)
     }
 
-    @Test("an unknown well-formed id is created again, as the tutorial's phone needs after a 410")
+    @Test("an unknown well-formed id is created again, as the rich push tutorial's phone needs after a 410")
     func createdAgain() async throws {
         let test = try await TestBackend()
         let ann = try await test.user("ann")

@@ -8,7 +8,7 @@ import Testing
 @Suite struct SendingTests {
     private func body(_ sent: ScriptedHub.Sent) -> String { String(decoding: sent.command.message.body, as: UTF8.self) }
 
-    @Test("the tutorial's send is its silent push, to the byte, to the caller's own devices")
+    @Test("the rich push tutorial's send is its silent push, to the byte, to the caller's own devices")
     func tutorial() async throws {
         let test = try await TestBackend()
         let (ann, bob) = (try await test.user("ann"), try await test.user("bob"))
@@ -26,7 +26,7 @@ import Testing
         #expect(try await test.content(of: answer.id, for: ann) == Sample.png)
     }
 
-    @Test("without a picture the tutorial's send says so")
+    @Test("without a picture the rich push tutorial's send says so")
     func noPicture() async throws {
         let test = try await TestBackend()
         let ann = try await test.user("ann")
@@ -36,7 +36,7 @@ import Testing
         )
     }
 
-    @Test("the predecessor's send is a plain alert from the sender to one user")
+    @Test("the Notify Users tutorial's send is a plain alert from the sender to one user")
     func predecessor() async throws {
         let test = try await TestBackend()
         let (ann, bob) = (try await test.user("ann"), try await test.user("bob", .user))

@@ -65,7 +65,7 @@ final class TestBackend: Sendable {
         try await backend.authenticate(.basic(user: name, password: Self.password(of: name)), from: Self.source)
     }
 
-    /// Registers a device in the tutorial's way.
+    /// Registers a device in the rich push tutorial's way.
     @discardableResult
     func register(_ principal: Principal, handle: Int, tags: [String] = [], id: String? = nil) async throws -> String {
         let record =

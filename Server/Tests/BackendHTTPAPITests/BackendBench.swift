@@ -35,7 +35,7 @@ final class BackendBench: Sendable {
 
     static func password(of user: String) -> String { "\(user)-keeps-a-password" }
 
-    /// The picture of the tutorial's send.
+    /// The picture of the rich push tutorial's send.
     static let picture = Fixtures.png(name: "picture")
 
     init(settings: BackendSettings = BackendSettings(), requestLimit: Int = 2_000) async throws {

@@ -35,7 +35,7 @@ struct SendingTests {
         #expect(!line.metadata.values.contains { $0.contains("secret") || $0.contains("hidden") })
     }
 
-    @Test("the tutorial's send, the predecessor's and a form are logged with their audience; a refused send is not logged")
+    @Test("sends of both tutorials and of a form are logged with their audience; a refused send is not logged")
     func logLines() async throws {
         let bench = try await BackendBench()
         _ = try await bench.call(.post, "/api/v1/notifications", as: "ann")
@@ -77,7 +77,7 @@ struct SendingTests {
         #expect(details.content?.byteCount == Int64(picture.count))
     }
 
-    @Test("a form without a byte is malformed and sends nothing; the tutorial's empty JSON sends its picture")
+    @Test("a form without a byte is malformed and sends nothing; the rich push tutorial's empty JSON sends its picture")
     func emptyForm() async throws {
         let bench = try await BackendBench()
         for type in ["multipart/form-data; boundary=X", "multipart/form-data"] {

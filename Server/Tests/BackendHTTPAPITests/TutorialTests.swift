@@ -3,11 +3,11 @@ import PushHub
 import RichPushModel
 import Testing
 
-@Suite("The tutorial's client")
+@Suite("The rich push tutorial's client")
 struct TutorialTests {
     private let handle = "0A1B2C3D" + String(repeating: "EF", count: 28)
 
-    /// Registers as the tutorial's phone does and returns the id.
+    /// Registers as the rich push tutorial's phone does and returns the id.
     private func register(_ bench: BackendBench, as user: String, handle: String) async throws -> String {
         let answer = try await bench.call(.post, "/api/register?handle=\(handle)", as: user)
         #expect(answer.status == .ok)
@@ -108,7 +108,7 @@ struct TutorialTests {
         #expect(foreign.headers.map(\.name) == unknown.headers.map(\.name))
     }
 
-    @Test("of the predecessor sends its line to a user")
+    @Test("of the Notify Users tutorial sends its line to a user")
     func predecessor() async throws {
         let bench = try await BackendBench()
         let answer = try await bench.call(
@@ -122,7 +122,7 @@ struct TutorialTests {
     }
 
     @Test(
-        "of the predecessor is told what is missing",
+        "of the Notify Users tutorial is told what is missing",
         arguments: [
             ("/api/notifications?pns=apns", "\"Hi\""), ("/api/notifications", "\"Hi\""),
             ("/api/notifications?pns=gcm&to_tag=bob", "\"Hi\""), ("/api/notifications?pns=apns&to_tag=b%20b", "\"Hi\""),

@@ -4,7 +4,7 @@ import Foundation
 import RichPushModel
 import Testing
 
-@Suite("The tutorial's story on the simulated phone")
+@Suite("The rich push tutorial's story on the simulated phone")
 struct SeedStoryTests {
     let fixture: PhoneFixture
     var phone: SimulatedPhone { fixture.phone }
@@ -115,7 +115,7 @@ struct SeedStoryTests {
         #expect(try Data(contentsOf: media.file) == older)
     }
 
-    @Test("the button Send push is the tutorial's call without a body; a draft becomes JSON with uploaded content")
+    @Test("the button Send push is the rich push tutorial's call without a body; a draft becomes JSON with uploaded content")
     func sends() async throws {
         let fixture = try PhoneFixture { configuration in
             configuration.samples[.image] = .init(data: Data([1]), mediaType: "image/png", altText: "Alt")

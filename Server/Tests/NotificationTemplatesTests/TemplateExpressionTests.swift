@@ -14,7 +14,7 @@ struct TemplateExpressionTests {
         return String(filled.dropFirst(6).dropLast(2))
     }
 
-    @Test("the worked example of the reference comes out to the byte")
+    @Test("the documented example comes out to the byte")
     func workedExample() throws {
         let template = ##"{"aps":{"alert":"{$(name) + ', ' + .(text, 20)}","badge":"#(n)"},"u":"%(link)"}"##
         let properties = try TemplateProperties(

@@ -86,7 +86,7 @@ struct RemoteDevicesTests {
         #expect(remote.transport.asked.count == 2)
     }
 
-    @Test("lists by tag and by handle ask as the reference has it")
+    @Test("lists by tag and by handle ask as documented")
     func filteredLists() async throws {
         let remote = try ScriptedRemote(.status(200, [], feed([])), .status(200, [], feed([])), .status(404))
         for try await _ in remote.hub.registrations(withTag: "city:Oslo") {}

@@ -35,7 +35,7 @@ struct RemoteSendingTests {
         #expect(request.headers["ServiceBusNotification-Tags"] == nil)
     }
 
-    @Test("a batch is the reference's multipart body")
+    @Test("a batch is the documented multipart body")
     func batch() async throws {
         let remote = try ScriptedRemote(.queued)
         try await remote.hub.send(.apple(json), to: ["0A1B", "2C3D"])
@@ -89,7 +89,7 @@ struct RemoteSendingTests {
         #expect(asked[1].url == "https://push.example.test:8443/demo/schedulednotifications/\(id)?api-version=2020-06")
     }
 
-    @Test("telemetry is read from the reference's answer, and is nil while there is none")
+    @Test("telemetry is read from the documented answer, and is nil while there is none")
     func telemetry() async throws {
         let xml =
             #"<NotificationDetails xmlns="http://schemas.microsoft.com/netservices/2010/10/servicebus/connect" xmlns:i="http://www.w3.org/2001/XMLSchema-instance"><NotificationId>n-0-1</NotificationId><Location>sb://push.example.test/demo/messages/n-0-1?api-version=2020-06</Location><State>Completed</State><EnqueueTime>2026-03-01T10:00:00.12Z</EnqueueTime><StartTime>2026-03-01T10:00:00.31Z</StartTime><EndTime>2026-03-01T10:00:01.02Z</EndTime><NotificationBody>{"aps":{"alert":"Hello"}}</NotificationBody><Tags>vip &amp;&amp; !city:Oslo</Tags><TargetPlatforms>apple</TargetPlatforms><ApnsOutcomeCounts><Outcome><Name>Success</Name><Count>3</Count></Outcome><Outcome><Name>WrongToken</Name><Count>1</Count></Outcome></ApnsOutcomeCounts></NotificationDetails>"#

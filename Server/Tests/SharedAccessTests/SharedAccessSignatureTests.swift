@@ -4,7 +4,7 @@ import Testing
 @testable import SharedAccess
 
 @Suite struct SharedAccessSignatureTests {
-    @Test("the worked example of the reference is admitted, and signing gives it back")
+    @Test("the documented example is admitted, and signing gives it back")
     func workedExample() {
         #expect(SignatureSamples.fault(SignatureSamples.verify(SignatureSamples.example)) == nil)
         let signed = SignatureSamples.key().signature(audience: "https%3a%2f%2fpush.example.test%2f", expiry: "1900000000")

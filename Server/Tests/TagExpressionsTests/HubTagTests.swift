@@ -43,7 +43,7 @@ struct HubTagTests {
     }
 
     @Test(
-        "the examples of the reference are read as it means them",
+        "the documented examples are read as they are meant",
         arguments: [
             ("(follows_red || follows_blue) && city_Oslo", ["follows_blue", "city_oslo"], true),
             ("(follows_red || follows_blue) && city_Oslo", ["follows_red"], false),

@@ -61,8 +61,8 @@ extension RichPushEngine {
     }
 
     /// The system is about to show a notification over the app. A rich one goes to the list only, and the app asks OK / More,
-    /// as in the tutorial; one that came for a user who has signed out is not shown. One that says that it is another user's is
-    /// not asked about, and is in the list only with neutral words; on a shared phone the same goes for one of which
+    /// as in the rich push tutorial; one that came for a user who has signed out is not shown. One that says that it is another
+    /// user's is not asked about, and is in the list only with neutral words; on a shared phone the same goes for one of which
     /// neither it nor the server has said that it is this user's.
     public func willPresent(_ notice: ForegroundNotice) async -> PresentationOptions {
         guard let id = notice.richID else { return [.banner, .list, .sound] }

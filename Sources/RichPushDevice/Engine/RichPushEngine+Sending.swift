@@ -7,8 +7,8 @@ import RichPushModel
 #endif
 
 extension RichPushEngine {
-    /// Sends a push, as the tutorial's button does: without a request it is that call without a body. Needs the password, since
-    /// the narrow credential may not send (`RichPushConfiguration.keepsPasswordForSending`).
+    /// Sends a push, as the rich push tutorial's button does: without a request it is that call without a body. Needs the
+    /// password, since the narrow credential may not send (`RichPushConfiguration.keepsPasswordForSending`).
     ///
     /// Returns the number of the new notification, if the server told it.
     @discardableResult

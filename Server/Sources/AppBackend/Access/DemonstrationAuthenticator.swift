@@ -2,8 +2,8 @@ import RichPushModel
 import ServiceErrors
 import SharedAccess
 
-/// The tutorial's sign-in: any well-formed name that equals its password. Creates the user, with role `sender`, at the first
-/// sign-in. For the demonstration on loopback only; what `serve` composes never holds one.
+/// The rich push tutorial's sign-in: any well-formed name that equals its password. Creates the user, with role `sender`, at the
+/// first sign-in. For the demonstration on loopback only; what `serve` composes never holds one.
 public struct DemonstrationAuthenticator: UserAuthenticator {
     private let users: any UserStore
     private let clock: any ServiceClock

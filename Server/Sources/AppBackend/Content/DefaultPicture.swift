@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The stored picture of the tutorial's send, once the composition has set it.
+/// The stored picture of the rich push tutorial's send, once the composition has set it.
 ///
 /// Another node may have another picture, after a change of the settings that has not reached this one: then only the sends name the bytes
 /// of this one's, and they may be removed once they are an hour old (`BackendSweep.freshness`). So they are stored again from time to

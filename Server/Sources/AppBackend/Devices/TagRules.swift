@@ -33,6 +33,6 @@ struct TagRules {
         }
     }
 
-    /// Reference/AzureNotificationHubs.md#3-1.
+    /// As many as a registration of the hub protocol may have (Reference/AzureNotificationHubs.md#3-1).
     static let maximumTags = 60
 }

@@ -22,7 +22,7 @@ public struct BackendSettings: Sendable, Hashable {
     public var protectedTagPrefixes = ["username:", "role:", "team:"]
     /// What Apple carries in place of the words when the preview is neutral.
     public var neutralText = "You have a new message"
-    /// The words of the tutorial's send.
+    /// The words of the rich push tutorial's send.
     public var defaultMessage = "Check this image out!"
     /// How long an installation credential lives without being used.
     public var credentialLifetime: Duration = .seconds(90 * 24 * 3600)

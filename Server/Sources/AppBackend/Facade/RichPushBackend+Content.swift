@@ -42,7 +42,7 @@ extension RichPushBackend {
         }
     }
 
-    /// Sets the picture of the tutorial's send. Called once at the start, before anything is served. Throws
+    /// Sets the picture of the rich push tutorial's send. Called once at the start, before anything is served. Throws
     /// `unsupported-content` for anything but a picture.
     public func setDefaultPicture(_ bytes: [UInt8], fileName: String) async throws {
         guard let format = MediaSniffer.format(of: Array(bytes.prefix(MediaSniffer.window))), format.kind == .image else {
@@ -139,7 +139,8 @@ extension RichPushBackend {
         return record
     }
 
-    /// The picture of the tutorial's send, whose bytes nobody removes before a send can name them. Throws `not-ready` without one.
+    /// The picture of the rich push tutorial's send, whose bytes nobody removes before a send can name them. Throws `not-ready`
+    /// without one.
     func currentDefaultPicture() async throws -> ContentRecord {
         let uptime = parts.clock.uptime
         switch defaultPicture.use(at: uptime) {

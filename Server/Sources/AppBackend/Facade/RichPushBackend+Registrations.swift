@@ -2,7 +2,7 @@ import PushHub
 import RichPushModel
 import ServiceErrors
 
-/// The tutorial's registrations, to the letter.
+/// The rich push tutorial's registrations, to the letter.
 extension RichPushBackend {
     /// A new registration id of 128 random bits. Nothing is stored yet. A malformed handle is refused now.
     public func newRegistration(handle: String?, for principal: Principal) async throws -> RecordID {

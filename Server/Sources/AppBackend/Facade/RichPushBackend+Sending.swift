@@ -4,7 +4,7 @@ import ServiceErrors
 import TagExpressions
 
 extension RichPushBackend {
-    /// The tutorial's send: "Check this image out!" with the configured picture, silently, to the caller's own devices.
+    /// The rich push tutorial's send: "Check this image out!" with the configured picture, silently, to the caller's own devices.
     /// Throws `not-ready` when no picture is configured.
     public func sendDefaultPicture(idempotencyKey: String? = nil, for principal: Principal) async throws -> SendAnswer {
         try principal.requirePassword(to: "send")
@@ -26,7 +26,8 @@ extension RichPushBackend {
         return try await accept(draft, rule)
     }
 
-    /// The predecessor's send button: the plain alert "From NAME: text" to the devices of `user`. `platform` must be `apns`.
+    /// The Notify Users tutorial's send button: the plain alert "From NAME: text" to the devices of `user`. `platform` must be
+    /// `apns`.
     public func sendText(
         _ text: String, platform: String, toUser user: String, idempotencyKey: String? = nil, for principal: Principal
     ) async throws -> SendAnswer {

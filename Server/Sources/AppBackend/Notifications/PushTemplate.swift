@@ -27,11 +27,11 @@ public struct PushTemplate: Hashable, Sendable {
 
     /// The forms of a push.
     public enum Form: Hashable, Sendable {
-        /// Wakes the app and shows nothing: the tutorial's push, to the byte.
+        /// Wakes the app and shows nothing: the rich push tutorial's push, to the byte.
         case silent
         /// Shows an alert that the service extension enriches; `wakes` adds `content-available`.
         case alert(Visible, wakes: Bool)
-        /// The predecessor's plain alert: nothing to fetch.
+        /// The Notify Users tutorial's plain alert: nothing to fetch.
         case plain(String)
     }
 
@@ -39,8 +39,8 @@ public struct PushTemplate: Hashable, Sendable {
     public var kind: ContentKind
     /// The sender's words, only when the preview is open.
     public var openMessage: String?
-    /// The one user whom the audience names; their phones tell it by `SubjectMark`. Absent from the tutorial's own pushes, whose
-    /// bytes are fixed.
+    /// The one user whom the audience names; their phones tell it by `SubjectMark`. Absent from the rich push tutorial's own
+    /// pushes, whose bytes are fixed.
     public var subject: UserName?
     public var collapseID: String?
     public var expiresAt: Timestamp?

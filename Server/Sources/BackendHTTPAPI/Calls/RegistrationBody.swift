@@ -1,5 +1,5 @@
-/// The body of the tutorial's `PUT /api/register/{id}` (Reference/AzureNotificationHubs.md#7-2), with the names that its client
-/// writes.
+/// The body of the rich push tutorial's `PUT /api/register/{id}` (Reference/AzureNotificationHubs.md#7-2), with the names that
+/// its client writes.
 struct RegistrationBody: Decodable {
     var platform: String
     var handle: String

@@ -59,8 +59,8 @@ extension BackendRoutes {
         return bytes
     }
 
-    /// Sends the caller to the content store, where links are handed out. The tutorial's routes are frozen and answer with bytes; a
-    /// condition names the tag that this server gives, which the store does not know.
+    /// Sends the caller to the content store, where links are handed out. The rich push tutorial's routes are frozen and answer
+    /// with bytes; a condition names the tag that this server gives, which the store does not know.
     private func redirect(_ request: Request, _ context: ServiceRequestContext, to found: FoundContent) -> Response? {
         let conditions: [HTTPField.Name] = [.ifMatch, .ifNoneMatch, .ifRange]
         guard !context.isHead, request.uri.path.hasPrefix(APIRoute.prefix + "/"),

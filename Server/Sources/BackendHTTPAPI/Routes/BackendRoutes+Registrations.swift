@@ -3,7 +3,7 @@ import Hummingbird
 import RichPushModel
 import ServiceErrors
 
-/// The tutorial's registration calls, to the letter (Reference/AzureNotificationHubs.md#7-2 and #7-3).
+/// The rich push tutorial's registration calls, to the letter (Reference/AzureNotificationHubs.md#7-2 and #7-3).
 extension BackendRoutes {
     func addRegistrationRoutes(to router: some RouterMethods<ServiceRequestContext>) {
         add(.post, "register", to: router) { call in

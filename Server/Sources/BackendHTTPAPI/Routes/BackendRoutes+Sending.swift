@@ -19,11 +19,11 @@ extension BackendRoutes {
         }
     }
 
-    /// One path for three generations of callers, told apart by the body: none is the tutorial's button, a JSON string the
-    /// predecessor's, an object or a form the product's own.
+    /// One path for three generations of callers, told apart by the body: none is the rich push tutorial's button, a JSON string
+    /// the Notify Users tutorial's, an object or a form the product's own.
     private func send(_ call: BackendCall) async throws -> Response {
         let query = try call.query("pns", "to_tag")
-        // Before the look at the length: a form without a byte is a client's mistake, never the tutorial's button.
+        // Before the look at the length: a form without a byte is a client's mistake, never the rich push tutorial's button.
         if call.request.isMultipart {
             try query.refuseAddress()
             let (answer, audience) = try await MultipartSend(routes: self, call: call).send()
@@ -90,7 +90,7 @@ extension Request {
 }
 
 extension QueryParameters {
-    /// The predecessor's address has no meaning beside a body that names its own audience.
+    /// The Notify Users tutorial's address has no meaning beside a body that names its own audience.
     fileprivate func refuseAddress() throws(ServiceError) {
         guard self["pns"] == nil, self["to_tag"] == nil else {
             throw ServiceError(.invalidField, "'pns' and 'to_tag' go with a message alone; name an audience in the body")

@@ -5,7 +5,7 @@ import Hummingbird
 import RichPushModel
 import ServiceErrors
 
-/// The app backend over HTTP: the tutorial's calls, frozen, and what a real product needs beside them.
+/// The app backend over HTTP: the rich push tutorial's calls, frozen, and what a real product needs beside them.
 ///
 /// Every route exists under `/api` and, the same, under `/api/v1`; `Documentation/openapi.yaml` describes them, and a test
 /// compares the two.

@@ -5,7 +5,7 @@ import RichPushModel
 public enum PhoneAction: Hashable, Sendable {
     case signIn(user: String, password: String)
     case signOut
-    /// The button "Send push". Without a single parameter it is the tutorial's call without a body.
+    /// The button "Send push". Without a single parameter it is the rich push tutorial's call without a body.
     case sendPush(PushDraft)
     case home
     /// A tap on the app's icon.
@@ -62,7 +62,7 @@ public enum PhoneAction: Hashable, Sendable {
         public var title: String?
         public var kind: ContentKind?
 
-        /// Creates a draft; without a parameter it stands for the tutorial's call without a body.
+        /// Creates a draft; without a parameter it stands for the rich push tutorial's call without a body.
         public init(
             style: DeliveryStyle? = nil, audience: String? = nil, message: String? = nil, title: String? = nil,
             kind: ContentKind? = nil

@@ -10,7 +10,7 @@ extension SimulatedPhone {
         publish()
         story.tell(
             .send, nil, "The app asks the backend to send a push",
-            draft.isEmpty ? ["body": "none, as in the tutorial"] : ["style": draft.style?.rawValue ?? "default"])
+            draft.isEmpty ? ["body": "none, as in the rich push tutorial"] : ["style": draft.style?.rawValue ?? "default"])
         do throws(RichPushError) {
             let id = try await engine.sendPush(draft.isEmpty ? nil : try await request(for: draft, with: engine))
             story.tell(.accepted, id, "The app has the answer of the backend")

@@ -35,7 +35,7 @@ package struct RichKeyReview {
         return [number(hasOthers: !misspelt.isEmpty), kind, message, subject].compactMap(\.self) + misspelt
     }
 
-    /// A phone of the tutorial reads it with or without quotes, and so does this app.
+    /// A phone of the rich push tutorial reads it with or without quotes, and so does this app.
     private func number(hasOthers: Bool) -> Remark? {
         let none =
             "names no notification: it is a whole number from 1 to 2147483647 in quotes. The app takes the push for another's"

@@ -11,7 +11,8 @@ public struct DeviceUpsert: Hashable, Sendable {
     public var tags: [Tag]
     public var userID: String?
     public var expiresAt: Timestamp?
-    /// Whether every other record with the same platform and handle goes in the same transaction (the tutorial's `PUT`).
+    /// Whether every other record with the same platform and handle goes in the same transaction (the rich push tutorial's
+    /// `PUT`).
     public var replacesSameHandle: Bool
     /// What template sends fill in; absent for a native registration.
     public var template: DeviceTemplate?

@@ -4,8 +4,8 @@ import ServiceErrors
 struct PushBody: Hashable {
     /// Whether the body asks for a wake-up: `content-available` 1.
     let wakes: Bool
-    /// Whether it shows, plays or counts something: an alert, a sound or a badge that is not empty. (The tutorial's own body
-    /// carries `"sound":""`.)
+    /// Whether it shows, plays or counts something: an alert, a sound or a badge that is not empty. (The rich push tutorial's own
+    /// body carries `"sound":""`.)
     let isPerceptible: Bool
 
     /// Whether it has an alert that is not empty.

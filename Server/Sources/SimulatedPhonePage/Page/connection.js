@@ -133,7 +133,7 @@ export async function setFaults(phone, change) {
 /** How a user of the demo is authorised: the password is the name. */
 export const basic = (user) => `Basic ${btoa(`${user}:${user}`)}`;
 
-/** Sends a push to a phone's user as any other program does: the tutorial's call, past the phone. */
+/** Sends a push to a phone's user as any other program does: the rich push tutorial's call, past the phone. */
 export async function sendFromElsewhere(phone) {
   try {
     const answer = await fetch("/api/notifications", {

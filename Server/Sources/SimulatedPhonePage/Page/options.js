@@ -1,4 +1,4 @@
-// What to send: nothing chosen is the tutorial's own call, a POST without a body.
+// What to send: nothing chosen is the rich push tutorial's own call, a POST without a body.
 import { h } from "./dom.js";
 import { icon, kindIcon, kindName } from "./icons.js";
 import { changed } from "./state.js";
@@ -11,7 +11,7 @@ const STYLE_NOTES = {
   alert: "A visible push. The service extension fetches the content before it is shown.",
   both: "A visible push that wakes the app as well.",
 };
-const TUTORIAL_NOTE = "The tutorial’s own call, without a body: a silent push that wakes the app.";
+const TUTORIAL_NOTE = "The rich push tutorial’s own call, without a body: a silent push that wakes the app.";
 const DEFAULT_NOTE = "The server’s default: a visible push that the service extension enriches.";
 const UNTOUCHED = { kind: "img", style: "", message: "", title: "", audience: "" };
 
@@ -32,7 +32,7 @@ export function sendParameters(phone) {
 }
 
 export function optionsSummary(phone) {
-  if (isUntouched(phone)) return "A picture, to yourself, as in the tutorial";
+  if (isUntouched(phone)) return "A picture, to yourself, as in the rich push tutorial";
   const { kind, style, audience } = phone.view.draft;
   return [kindName(kind), style && `${style} push`, audience.trim() ? `to ${audience.trim()}` : "to yourself"].filter(Boolean).join(" · ");
 }

@@ -231,7 +231,7 @@ class Page:
 
 
 def send_from_elsewhere(page, user, notification=None):
-    """What any program does: the tutorial's call over HTTP, or a send with words, with the user's name and password."""
+    """What any program does: the rich push tutorial's call over HTTP, or a send with words, with the user's name and password."""
     credentials = base64.b64encode(f"{user}:{user}".encode()).decode()
     request = urllib.request.Request(
         page.base + "/api/notifications", data=json.dumps(notification).encode() if notification else b"", method="POST",

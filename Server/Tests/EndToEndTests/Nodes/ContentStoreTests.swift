@@ -91,7 +91,7 @@ struct ContentStoreTests {
             #expect(try await ops.call("POST", "/api/notifications", body: nil, headers: [:]).status == 503)
             #expect(try await ops.call("POST", APIRoute.notifications, json: SendRequest(message: "Words")).status == 201)
             try await proxy.restart()
-            _ = try await eventually("the tutorial's send works") {
+            _ = try await eventually("the rich push tutorial's send works") {
                 try await ops.call("POST", "/api/notifications", body: nil, headers: [:]).status == 200 ? true : nil
             }
             _ = try await eventually("it is ready") { try await readiness(server).hasPrefix("200 ") ? true : nil }

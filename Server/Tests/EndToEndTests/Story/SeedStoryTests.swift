@@ -5,7 +5,7 @@ import Testing
 
 @testable import ClarionServer
 
-/// The tutorial's story, told by real parts.
+/// The rich push tutorial's story, told by real parts.
 struct SeedStoryTests {
     @Test("in the foreground the push asks OK / More, and More shows the very bytes that the server holds")
     func foreground() async throws {

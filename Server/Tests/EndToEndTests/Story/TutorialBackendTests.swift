@@ -8,7 +8,7 @@ import Testing
 
 @testable import ClarionServer
 
-/// The tutorial's own backend, which keeps its code and is given another connection string.
+/// The rich push tutorial's own backend, which keeps its code and is given another connection string.
 struct TutorialBackendTests {
     @Test("its payload, sent to a user's tag with nothing but format and tags, ends as the picture on the phone, byte for byte")
     func payload() async throws {
@@ -38,7 +38,8 @@ struct TutorialBackendTests {
         }
     }
 
-    /// The registration of the phone's token by the tutorial's two calls; the record that the phone's own app made goes with it.
+    /// The registration of the phone's token by the rich push tutorial's two calls; the record that the phone's own app made goes
+    /// with it.
     private func registerAsTutorial(_ name: String, phone: Int, _ stage: Stage) async throws -> String {
         let token = stage.demo.apns.issueToken(device: String(phone), topic: Settings.demoTopic).uppercased()
         let caller = stage.caller(name)

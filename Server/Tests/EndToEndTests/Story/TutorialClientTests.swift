@@ -4,9 +4,9 @@ import Testing
 
 @testable import ClarionServer
 
-/// The calls of the tutorial's own phone, as it makes them, answered as it expects.
+/// The calls of the rich push tutorial's own phone, as it makes them, answered as it expects.
 struct TutorialClientTests {
-    @Test("the tutorial's client registers, sends, fetches and unregisters with its five calls")
+    @Test("the rich push tutorial's client registers, sends, fetches and unregisters with its five calls")
     func fiveCalls() async throws {
         try await Stage.open { stage in
             let token = stage.demo.apns.issueToken(device: "old phone", topic: "org.clarion.demo").uppercased()
@@ -34,7 +34,7 @@ struct TutorialClientTests {
         }
     }
 
-    @Test("the predecessor's Send button reaches the named user as a plain alert")
+    @Test("the Notify Users tutorial's Send button reaches the named user as a plain alert")
     func sendButton() async throws {
         try await Stage.open { stage in
             let token = stage.demo.apns.issueToken(device: "old phone", topic: "org.clarion.demo").uppercased()

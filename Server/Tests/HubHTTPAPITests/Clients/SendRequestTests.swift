@@ -149,7 +149,7 @@ struct SendRequestTests {
         try await send(.dotNet, HubClient.dotNet.messages(), headers, body: body, on: hub)
     }
 
-    @Test("the tutorial's payload passes with nothing but a format and a tag")
+    @Test("the rich push tutorial's payload passes with nothing but a format and a tag")
     func tutorial() async throws {
         let hub = try await HubUnderTest()
         let payload =

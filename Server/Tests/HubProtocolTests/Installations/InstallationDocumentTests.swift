@@ -17,7 +17,7 @@ struct InstallationDocumentTests {
 
     private let minimal = #"{"installationId":"i","platform":"apns","pushChannel":"AB"}"#
 
-    @Test("the whole model of the reference is read and answered to the byte")
+    @Test("the whole model of an installation is read and answered to the byte")
     func whole() throws {
         let json = #"""
             {
@@ -74,7 +74,7 @@ struct InstallationDocumentTests {
     }
 
     @Test(
-        "every platform of the reference is known",
+        "every platform of the protocol is known",
         arguments: ["apns", "wns", "mpns", "gcm", "adm", "baidu", "fcmv1", "xiaomi", "WNS", "fcmV1"])
     func platforms(_ name: String) throws {
         let installation = try read(#"{"installationId":"i","platform":"\#(name)","pushChannel":"x"}"#)

@@ -34,7 +34,7 @@ struct InstallationPatchTests {
         } catch { return error.description }
     }
 
-    @Test("the reference's own example applies")
+    @Test("the documented example applies")
     func example() throws {
         let result = try patched(
             #"[{"op":"add","path":"/tags","value":"blue"},{"op":"remove","path":"/tags/red","value":null},{"op":"add","path":"/templates/t2","value":"{\"body\":\"{\\\"aps\\\":{\\\"alert\\\":\\\"$(m)\\\"}}\"}"}]"#

@@ -9,7 +9,7 @@ struct HubRouteTests {
     }
 
     @Test(
-        "every operation of the reference has its path and its one status",
+        "every operation of the protocol has its path and its one status",
         arguments: [
             ("POST", "/demo/registrations", HubOperation.createRegistration, 200, nil as String?),
             ("POST", "/demo/registrationids", .createRegistrationID, 201, nil),

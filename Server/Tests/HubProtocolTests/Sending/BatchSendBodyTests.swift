@@ -29,7 +29,7 @@ struct BatchSendBodyTests {
         } catch { return error }
     }
 
-    @Test("the reference's body is read, and the client writes the same to the byte")
+    @Test("the documented body is read, and the client writes the same to the byte")
     func example() throws {
         let body = try BatchSendBody(contentType: type, body: canonical.utf8)
         #expect(body == expected)

@@ -21,7 +21,7 @@ struct SendHeadersTests {
 
     private func moment(_ text: String) throws -> Timestamp { try #require(WireTime(text)?.moment) }
 
-    @Test("the reference's send is read, names in any case")
+    @Test("the documented send is read, names in any case")
     func example() throws {
         let headers = try read([
             HeaderField("content-type", "application/json;charset=utf-8"), HeaderField("servicebusnotification-format", "apple"),

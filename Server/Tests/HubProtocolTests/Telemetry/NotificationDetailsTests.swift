@@ -17,7 +17,7 @@ struct NotificationDetailsTests {
         <NotificationDetails xmlns="http://schemas.microsoft.com/netservices/2010/10/servicebus/connect" xmlns:i="http://www.w3.org/2001/XMLSchema-instance"><NotificationId>0c5d-0-1</NotificationId><Location>sb://push.example.test/demo/messages/0c5d-0-1?api-version=2020-06</Location><State>Completed</State><EnqueueTime>2026-03-01T10:00:00.12Z</EnqueueTime><StartTime>2026-03-01T10:00:00.31Z</StartTime><EndTime>2026-03-01T10:00:01.02Z</EndTime><NotificationBody>{"aps":{"alert":"Hello"}}</NotificationBody><Tags>vip &amp;&amp; !city:Oslo</Tags><TargetPlatforms>apple</TargetPlatforms><ApnsOutcomeCounts><Outcome><Name>Success</Name><Count>3</Count></Outcome><Outcome><Name>WrongToken</Name><Count>1</Count></Outcome></ApnsOutcomeCounts><PnsErrorDetailsUri>https://storage.example.test/errors/0c5d</PnsErrorDetailsUri></NotificationDetails>
         """#
 
-    @Test("the answer of the reference")
+    @Test("the documented answer is read and written")
     func golden() throws {
         #expect(Self.details.answer() == Self.answer)
         var expected = Self.details
