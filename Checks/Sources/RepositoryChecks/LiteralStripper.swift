@@ -1,5 +1,7 @@
-/// Takes comments and the text of strings out of Swift, line by line.
+/// Divides Swift into code and prose, line by line: comments and the text of strings are prose.
 struct LiteralStripper {
+    /// What was taken out so far, a line for each comment and each piece of a string.
+    private(set) var prose = ""
     private var isInComment = false
     private var isInText = false
 
@@ -9,10 +11,11 @@ struct LiteralStripper {
         var rest = line
         while !rest.isEmpty {
             if isInComment {
-                isInComment = !Self.skip(&rest, past: "*/")
+                isInComment = !skip(&rest, past: "*/")
             } else if isInText {
-                isInText = !Self.skip(&rest, past: "\"\"\"")
+                isInText = !skip(&rest, past: "\"\"\"")
             } else if rest.hasPrefix("//") {
+                prose += rest.drop { $0 == "/" } + "\n"
                 break
             } else if rest.hasPrefix("/*") {
                 isInComment = true
@@ -21,7 +24,7 @@ struct LiteralStripper {
                 isInText = true
                 rest = rest.dropFirst(3)
             } else if rest.hasPrefix("\"") {
-                Self.skipString(&rest)
+                skipString(&rest)
             } else {
                 code.append(rest.removeFirst())
             }
@@ -29,22 +32,25 @@ struct LiteralStripper {
         return code
     }
 
-    /// Drops everything up to and with the mark; false, and everything dropped, when the line has none.
-    private static func skip(_ rest: inout Substring, past mark: String) -> Bool {
+    /// Moves everything up to the mark to the prose; false, and the whole line, when the line has none.
+    private mutating func skip(_ rest: inout Substring, past mark: String) -> Bool {
+        defer { prose += "\n" }
         while !rest.isEmpty {
             if rest.hasPrefix(mark) {
                 rest = rest.dropFirst(mark.count)
                 return true
             }
-            rest = rest.dropFirst()
+            prose.append(rest.removeFirst())
         }
         return false
     }
 
-    private static func skipString(_ rest: inout Substring) {
+    private mutating func skipString(_ rest: inout Substring) {
         rest = rest.dropFirst()
         while let character = rest.popFirst(), character != "\"" {
-            if character == "\\" { _ = rest.popFirst() }
+            prose.append(character)
+            if character == "\\", let next = rest.popFirst() { prose.append(next == "n" ? " " : next) }
         }
+        prose += "\n"
     }
 }

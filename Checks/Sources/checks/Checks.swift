@@ -1,23 +1,24 @@
 import Foundation
 import RepositoryChecks
 
-/// `checks floors ROOT-MANIFEST SERVER-MANIFEST`, `checks size`, `checks text`, with the paths of the tracked files on standard input,
+/// `checks floors ROOT-MANIFEST SERVER-MANIFEST`, `checks size`, `checks text`, `checks lower`, with the paths of the tracked files on standard input,
 /// `checks complaints …`, and what `Checks+Packages.swift` says; run from the root of the repository. Ends with 1 when there is a finding.
 @main
 enum Checks {
     static func main() throws {
         let arguments = CommandLine.arguments.dropFirst()
-        let readsPaths = ["floors", "size", "text"].contains(arguments.first)
+        let readsPaths = ["floors", "size", "text", "lower"].contains(arguments.first)
         let paths = readsPaths ? readPaths() : []
         let findings: [Finding]
         switch arguments.first {
         case "floors": findings = try floors(manifests: Array(arguments.dropFirst()), paths: paths)
         case "size": findings = sizes(paths)
         case "complaints": findings = try complaints(Array(arguments.dropFirst()))
-        case "text": findings = texts(paths)
+        case "text": findings = try texts(paths)
+        case "lower": findings = try lower(paths)
         case "packages", "notices", "bill": findings = try packages(Array(arguments))
         default:
-            print("usage: checks floors MANIFEST… | size | text, with paths on standard input, or complaints …")
+            print("usage: checks floors MANIFEST… | size | text | lower, with paths on standard input, or complaints …")
             exit(64)
         }
         for finding in findings { FileHandle.standardError.write(Data("\(finding)\n".utf8)) }
@@ -45,10 +46,10 @@ enum Checks {
         return SizeCheck().findings(in: files)
     }
 
-    private static func texts(_ paths: [String]) -> [Finding] {
+    private static func texts(_ paths: [String]) throws -> [Finding] {
         let files = read(paths)
-        return TextCheck().findings(in: files) + LinkCheck().findings(in: files, paths: paths)
-            + CitationCheck().findings(in: files) + large(paths)
+        return try TextCheck().findings(in: files) + LinkCheck().findings(in: files, paths: paths)
+            + CitationCheck().findings(in: files) + large(paths) + prose(files)
     }
 
     private static func large(_ paths: [String]) -> [Finding] {
@@ -59,7 +60,7 @@ enum Checks {
     }
 
     /// The texts among the files; pictures and the like are passed over.
-    private static func read(_ paths: [String]) -> [SourceFile] {
+    static func read(_ paths: [String]) -> [SourceFile] {
         paths.compactMap { path in
             guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return nil }
             return SourceFile(path: path, text: text)
