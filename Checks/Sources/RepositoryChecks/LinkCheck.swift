@@ -1,5 +1,5 @@
 /// Whether the links between the pages of the repository lead somewhere: to a file that is there, and to a heading that it has.
-/// Links to other hosts are not followed, and catalogs of DocC are for DocC to check (`scripts/check-docs`).
+/// And whether the index of `Documentation` has each of its pages. Links to other hosts are not followed, and catalogs of DocC are for DocC to check (`scripts/check-docs`).
 public struct LinkCheck: Sendable {
     /// Creates the check.
     public init() {}
@@ -20,8 +20,19 @@ public struct LinkCheck: Sendable {
             Self.links(of: page).compactMap { line, target in
                 fault(of: target, in: page, places: places, anchors: anchors).map { Finding("\(page.path):\(line)", $0) }
             }
-        }
+        } + unlisted(pages)
     }
+
+    /// The pages of `Documentation` that its index does not link to.
+    private func unlisted(_ pages: [SourceFile]) -> [Finding] {
+        guard let index = pages.first(where: { $0.path == Self.index }) else { return [] }
+        let listed = Set(Self.links(of: index).map { Self.resolved($0.target, from: index.path) } + [Self.index])
+        return pages.filter { page in
+            page.path.hasPrefix("Documentation/") && page.path.count { $0 == "/" } == 1 && !listed.contains(page.path)
+        }.map { Finding($0.path, "is not in the index, \(Self.index)") }
+    }
+
+    private static let index = "Documentation/README.md"
 
     private func fault(
         of target: String, in page: SourceFile, places: Set<String>, anchors: [String: Set<String>]

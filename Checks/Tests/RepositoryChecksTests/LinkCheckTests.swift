@@ -37,6 +37,18 @@ struct LinkCheckTests {
         #expect(findings("[a](../README.md#run-it-2)").count == 1)
     }
 
+    @Test("a page of the documentation that its index does not link to is named")
+    func unlisted() {
+        func findings(index: String) -> [String] {
+            let pages = [("Documentation/README.md", index), ("Documentation/Guide.md", ""), ("Documentation/Decisions/one.md", "")]
+            return LinkCheck().findings(
+                in: pages.map { SourceFile(path: $0.0, text: $0.1) }, paths: paths + ["Documentation/README.md"]
+            ).map(\.description)
+        }
+        #expect(findings(index: "[a](Guide.md)") == [])
+        #expect(findings(index: "a") == ["Documentation/Guide.md: is not in the index, Documentation/README.md"])
+    }
+
     @Test("catalogs of DocC are left to DocC")
     func catalogs() {
         #expect(findings("[a](None.md)", at: "Sources/X/Documentation.docc/X.md") == [])
