@@ -10,8 +10,8 @@ public struct SendCommand: Hashable, Sendable {
     /// When it is due; absent means now.
     public var dueAt: Timestamp?
     /// At most so many pushes of this send leave in a second, 1 to 100,000: it protects what the audience fetches its content
-    /// from. Absent means as fast as the push service takes them. Counted over all slices of the send by each node for
-    /// itself: k nodes that dispatch send k times as many.
+    /// from. Absent means as fast as the push service takes them. Each slice has its share of it, so it holds over all nodes
+    /// together (`SlicePlan.share`).
     public var pushesPerSecond: Int?
     /// Repeats the answer of an earlier send with the same key and content instead of sending again. 1 to 128 bytes.
     public var idempotencyKey: String?
