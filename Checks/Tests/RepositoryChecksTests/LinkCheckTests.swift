@@ -40,7 +40,9 @@ struct LinkCheckTests {
     @Test("a page of the documentation that its index does not link to is named")
     func unlisted() {
         func findings(index: String) -> [String] {
-            let pages = [("Documentation/README.md", index), ("Documentation/Guide.md", ""), ("Documentation/Decisions/one.md", "")]
+            let pages = [
+                ("Documentation/README.md", index), ("Documentation/Guide.md", ""), ("Documentation/Decisions/one.md", ""),
+            ]
             return LinkCheck().findings(
                 in: pages.map { SourceFile(path: $0.0, text: $0.1) }, paths: paths + ["Documentation/README.md"]
             ).map(\.description)
