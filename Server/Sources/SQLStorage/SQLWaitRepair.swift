@@ -4,7 +4,8 @@ import RichPushModel
 ///
 /// Moments that a caller chose are left alone: schedules and expiries follow the calendar.
 public struct SQLWaitRepair: Sendable {
-    /// No wait of a slice, a target, a job or the outbox lasts longer, unless the push service asked for more.
+    /// No wait of a slice, a target, a job or the outbox lasts longer, unless the push service asked for more. Such a wait is cut: one
+    /// try too early is answered with the same request.
     public static let longestWait: Duration = .seconds(360)
 
     private let database: any SQLDatabase
