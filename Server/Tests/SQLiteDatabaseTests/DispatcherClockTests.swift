@@ -1,3 +1,4 @@
+import AppBackend
 import ClarionTesting
 import NIOConcurrencyHelpers
 import RichPushModel
@@ -5,6 +6,7 @@ import SQLStorage
 import Testing
 
 @testable import PushHub
+@testable import StorageConformance
 
 /// A machine's clock that is set forward or back by hours while the node works.
 @Suite("A dispatcher whose clock jumps")
@@ -184,6 +186,27 @@ struct DispatcherClockTests {
         let now = bench.clock.now
         let next = try #require(try await jobs.claim(owner: "next", until: now + Self.lease, at: now))
         #expect(next.job.number == number && next.epoch > lease.epoch)
+    }
+
+    @Test("the outbox goes on after a step back, and a send that is due later is still looked at later")
+    func outbox() async throws {
+        let bench = try await HubBench()
+        let stores = BackendStores.sql(bench.store.database)
+        let ada = try await BackendSample.user("ada", in: stores)
+        let sends = [
+            try await BackendSample.send(try BackendSample.draft(from: ada, to: "a"), in: stores),
+            try await BackendSample.send(try BackendSample.draft(from: ada, to: "a"), in: stores),
+        ]
+        let work = OutboxWork(id: sends[0].id, task: .send, dueAt: BackendSample.start)
+        try await stores.notifications.postpone(work, until: BackendSample.time(86_400))
+        _ = try await stores.notifications.markSent(sends[1].id, trackingID: NotificationID(), check: BackendSample.time(86_400))
+        let repair = SQLWaitRepair(bench.store.database, lease: Self.lease)
+        func due(at moment: Timestamp) async throws -> [OutboxWork.Task] {
+            _ = try await repair.run(at: moment)
+            return try await stores.notifications.dueWork(at: moment, limit: 9).map(\.task)
+        }
+        #expect(try await due(at: BackendSample.time(-3_600)) == [.send])
+        #expect(try await due(at: BackendSample.time(0)) == [.send, .track])
     }
 
     private static let lease: Duration = .seconds(60)
