@@ -30,7 +30,8 @@ PATIENCE = 60
 LATER = {
     "clarion_nodes", "clarion_apns_round_trip_seconds", "clarion_apns_token_age_seconds", "clarion_push_retries_total",
     "clarion_slices_in_hand", "clarion_pushes_in_flight", "clarion_push_outcomes_total", "clarion_sends_ended_total",
-    "clarion_http_request_errors_total", "clarion_clock_steps_total", "clarion_push_doubtful_retries_total", "clarion_apns_clients", "clarion_apns_connections",
+    "clarion_http_request_errors_total", "clarion_clock_steps_total", "clarion_push_doubtful_retries_total",
+    "clarion_apns_clients", "clarion_apns_connections",
     "clarion_apns_stream_limit", "clarion_apns_streams", "clarion_apns_window_bytes", "clarion_apns_queued_pushes",
     "clarion_apns_connections_made_total", "clarion_apns_connect_failures_total", "clarion_apns_goaways_total",
     "clarion_apns_stream_resets_total", "clarion_apns_requests_total", "clarion_apns_resends_total",
