@@ -45,14 +45,23 @@ public final class Gate: Sendable {
         }
     }
 
-    /// Returns when that many are held up.
+    /// Returns when that many are held up, or the task is cancelled: the time limit of a test ends the wait.
     public func holds(_ count: Int) async {
-        await withCheckedContinuation { continuation in
-            let isSo = state.withLock { state in
-                if state.held.count < count { state.watchers.append((count, continuation)) }
-                return state.held.count >= count
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    let isOver = state.held.count >= count || Task.isCancelled
+                    if !isOver { state.watchers.append((count, continuation)) }
+                    return isOver
+                }
+                if isOver { continuation.resume() }
             }
-            if isSo { continuation.resume() }
+        } onCancel: {
+            let watchers = state.withLock { state in
+                defer { state.watchers = [] }
+                return state.watchers
+            }
+            for (_, continuation) in watchers { continuation.resume() }
         }
     }
 }

@@ -107,10 +107,13 @@ extension PostgreSQLTests {
                     """)
             }
             let write = Task { try await store.database.write { _ = try $0.run(Self.insert, [.integer(1)]) } }
-            while try await store.psql(
-                "SELECT count(*) FROM pg_stat_activity WHERE query = 'COMMIT' AND state = 'active' AND datname = '\(store.name)'")
-                == "0"
-            {
+            let committing = """
+                SELECT count(*) FROM pg_stat_activity
+                WHERE query LIKE '%; COMMIT' AND state = 'active' AND datname = '\(store.name)'
+                """
+            let end = ContinuousClock.now + .seconds(50)
+            while try await store.psql(committing) == "0" {
+                try #require(ContinuousClock.now < end, "the commit was not seen")
                 try await Task.sleep(for: .milliseconds(10))
             }
             try await endConnections(store)
