@@ -107,10 +107,10 @@ import Testing
         }
     }
 
-    /// The tables with something of the person in them.
+    /// The tables with something of the person in them. The order numbers are one counter, which each engine keeps in its own columns.
     private func marked(_ test: TestBackend) async throws -> Set<String> {
         var found: Set<String> = []
-        for table in try await tables(test) {
+        for table in try await tables(test).subtracting(["order_numbers"]) {
             let all = SQLStatement(composed: "SELECT * FROM \(table)")
             let rows = try await test.database.read { try $0.rows(all, []) }
             if rows.contains(where: { $0.values.contains(where: Self.isTrace) }) { found.insert(table) }
