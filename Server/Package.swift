@@ -229,7 +229,7 @@ let package = Package(
                 "PushHub",
                 .crypto, .logging, .richPushModel, .x509,
             ], beside: ["Fixtures"]),
-        target("SQLiteDatabase", ["ServiceErrors", "SQLStorage", .grdb, .grdbSQLite, .logging, .nioCore]),
+        target("SQLiteDatabase", ["ServiceErrors", "SQLStorage", .grdb, .grdbSQLite, .logging, .nioCore, .richPushModel]),
         tests(
             "SQLiteDatabaseTests",
             [
@@ -258,8 +258,9 @@ let package = Package(
             "ClarionServerTests",
             [
                 "APNsEmulation", "APNsHTTP2", "APNsProtocol", "ClarionServer", "ClarionTesting", "HTTPService", "PushHub",
-                "ServerObservability", "ServiceErrors", "SharedAccess", "SQLStorage", "SQLiteDatabase", .crypto, .httpTypes,
-                .hummingbird, .hummingbirdTesting, .logging, .nioConcurrencyHelpers, .nioPosix, .nioSSL, .richPushModel, .x509,
+                "ServerObservability", "ServiceErrors", "SharedAccess", "SQLStorage", "SQLiteDatabase", .crypto, .grdb,
+                .httpTypes, .hummingbird, .hummingbirdTesting, .logging, .nioConcurrencyHelpers, .nioPosix, .nioSSL,
+                .richPushModel, .x509,
             ]),
         target(
             "SimulatedPhonePage",

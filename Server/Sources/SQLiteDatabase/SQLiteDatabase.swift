@@ -78,12 +78,14 @@ public final class SQLiteDatabase: SQLDatabase {
 
     /// Writes a copy of one moment into an empty file. It only reads here, so writers in other processes are not held up.
     func copy(into path: String) async throws {
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+        try await outsideTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [path]) }
+    }
+
+    /// Work of the engine that is no part of a transaction, on the connection that writes.
+    func outsideTransaction<Result: Sendable>(_ body: @escaping @Sendable (Database) throws -> Result) async throws -> Result {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Result, any Error>) in
             pool.asyncWriteWithoutTransaction { access in
-                continuation.resume(
-                    with: Swift.Result {
-                        try FaultMapping.mapped { try access.execute(sql: "VACUUM INTO ?", arguments: [path]) }
-                    })
+                continuation.resume(with: Swift.Result { try FaultMapping.mapped { try body(access) } })
             }
         }
     }
@@ -100,9 +102,15 @@ public final class SQLiteDatabase: SQLDatabase {
         configuration.foreignKeysEnabled = true
         configuration.busyMode = .timeout(5)
         configuration.label = "clarion"
-        // Of a new file and of a copy; a file that is there keeps the pages that it was made with. A send reads every page of its
+        // Of a new file and of a copy; a file that is there keeps what it was made with. A send reads every page of its
         // audience: half as many are a tenth less processor time for all of the send.
-        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA page_size = \(pageSize)") }
+        configuration.prepareDatabase { access in
+            try access.execute(sql: "PRAGMA page_size = \(pageSize)")
+            // So that a compaction can give free pages back in steps. Only where it is off, because it is a write where it is on.
+            if try Int.fetchOne(access, sql: "PRAGMA auto_vacuum") == 0 {
+                try access.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
+            }
+        }
         let pool = try DatabasePool(path: path, configuration: configuration)
         try pool.writeWithoutTransaction { access in
             let pages = logSize / (try Int.fetchOne(access, sql: "PRAGMA page_size") ?? pageSize)

@@ -11,7 +11,7 @@ import ServiceErrors
 struct DatabaseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "database", abstract: "Look after a node's database.",
-        subcommands: [Upgrade.self, Backup.self, Check.self, Move.self, Nodes.self])
+        subcommands: [Upgrade.self, Backup.self, Check.self, Compact.self, Move.self, Nodes.self])
 
     struct Upgrade: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -70,6 +70,28 @@ struct DatabaseCommand: AsyncParsableCommand {
 
         func run() async throws {
             print("\(try await DatabaseAdministration(settings: node.settings()).check(path)) has no damage")
+        }
+    }
+
+    struct Compact: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Give the space of deleted rows in the database file back to the disk, while the server runs.",
+            discussion: """
+                A server's writes wait for one short transaction at most. A file of an earlier version has to be written anew for that, \
+                once and with --rewrite. A restored copy of `clarion database backup` needs that no more. PostgreSQL has autovacuum.
+                """)
+
+        @Flag(help: "Write a file of an earlier version anew. No server can write meanwhile.")
+        var rewrite = false
+
+        @OptionGroup var node: NodeArguments
+
+        func run() async throws {
+            let result = try await DatabaseAdministration(settings: node.settings()).compact(rewrites: rewrite) {
+                Terminal.note($0)
+            }
+            print("\(result.before - result.after) bytes were given back; the file has \(result.after)")
+            if !result.isCut { Terminal.note("A reader keeps the log; the file gets shorter once it has ended.") }
         }
     }
 

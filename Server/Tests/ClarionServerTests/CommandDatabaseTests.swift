@@ -1,8 +1,10 @@
 import Foundation
+import GRDB
 import RichPushModel
 import SQLStorage
 import SQLiteDatabase
 import ServiceErrors
+import Synchronization
 import Testing
 
 @testable import ClarionServer
@@ -108,6 +110,61 @@ struct CommandDatabaseTests {
             SettingsFixture(environment: ["CLARION_DATABASE_URL": "postgres://127.0.0.1:1/x"]).read().settings?.database)
         let elsewhere = DatabaseAdministration(settings: settings)
         #expect(await message { _ = try await elsewhere.check(nil) }?.contains("pg_amcheck") == true)
+    }
+
+    @Test("a compaction names its cost, leaves an older file alone unless it may write it anew, and names autovacuum for PostgreSQL")
+    func compaction() async throws {
+        let folder = NSTemporaryDirectory() + "clarion-command-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        var settings = try settings(folder)
+        let administration = DatabaseAdministration(settings: settings)
+        func compact(_ rewrites: Bool) async throws -> (DatabaseAdministration.Compaction, [String]) {
+            let lines = Mutex<[String]>([])
+            let result = try await administration.compact(rewrites: rewrites) { line in lines.withLock { $0.append(line) } }
+            return (result, lines.withLock(\.self))
+        }
+        let file = folder + "/clarion.sqlite"
+        #expect(await message { _ = try await compact(false) } == "there is no \(file)")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try makeOlder(file)
+        _ = try await administration.upgrade()
+        let filling = "CREATE TABLE filling AS SELECT zeroblob(1000000); DELETE FROM filling"
+        try await alter(folder, filling)
+        let before = try Data(contentsOf: URL(fileURLWithPath: file))
+        let refusal = await message { _ = try await compact(false) }
+        #expect(refusal?.contains("nothing was done. With --rewrite") == true && refusal?.contains("MB of free disk") == true)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == before)
+        let (anew, lines) = try await compact(true)
+        #expect(lines.count == 1 && lines.first?.contains("no server can write meanwhile") == true, "\(lines)")
+        #expect(anew.isCut && anew.before - anew.after > 900_000, "\(anew)")
+        try await alter(folder, "DROP TABLE filling; \(filling)")
+        let (steps, progress) = try await compact(false)
+        #expect(steps.isCut && steps.before - steps.after > 900_000, "\(steps)")
+        #expect(progress.last?.hasPrefix("100 %") == true, "\(progress)")
+        settings.database = try #require(
+            SettingsFixture(environment: ["CLARION_DATABASE_URL": "postgres://127.0.0.1:1/x"]).read().settings?.database)
+        let elsewhere = DatabaseAdministration(settings: settings)
+        let answer = await message { _ = try await elsewhere.compact(rewrites: true) { _ in } }
+        #expect(answer?.contains("autovacuum") == true)
+    }
+
+    @Test("a file is not written anew on a disk that has no room for that, and the sentence has both numbers")
+    func room() throws {
+        let cost = RewriteCost(bytes: 5_000_000, file: "/tmp/clarion.sqlite", environment: ["SQLITE_TMPDIR": "/tmp"])
+        #expect(cost.temporary == "/tmp")
+        try cost.requireRoom { _ in 10_000_000 }
+        try cost.requireRoom { _ in nil }
+        let error = #expect(throws: ServiceError.self) { try cost.requireRoom { _ in 9_000_000 } }
+        #expect(error?.detail == "the disk of /tmp has 9 MB free, and 10 MB are needed; nothing was done")
+        let environment = ["SQLITE_TMPDIR": "/no/folder", "TMPDIR": "/tmp"]
+        #expect(RewriteCost(bytes: 1, file: "/x", environment: environment).temporary == "/tmp")
+    }
+
+    /// A file that has something in it already, which no version of this program prepared for a compaction.
+    private func makeOlder(_ file: String) throws {
+        let queue = try DatabaseQueue(path: file)
+        try queue.writeWithoutTransaction { try $0.execute(sql: "CREATE TABLE first (number)") }
+        try queue.close()
     }
 
     private func alter(_ folder: String, _ text: String) async throws {

@@ -69,7 +69,8 @@ extension DatabaseAdministration {
         throw ServiceError(.storageUnavailable, "\(file) is damaged or is no database of clarion; \(mend):\(list)")
     }
 
-    private func databaseFile() throws(ServiceError) -> String {
+    /// The path of the database file. Throws `notFound` when there is none.
+    func databaseFile() throws(ServiceError) -> String {
         let file = settings.dataDirectory + "/clarion.sqlite"
         guard FileManager.default.fileExists(atPath: file) else { throw ServiceError(.notFound, "there is no \(file)") }
         return file

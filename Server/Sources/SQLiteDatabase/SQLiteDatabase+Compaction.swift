@@ -1,0 +1,89 @@
+import GRDB
+import RichPushModel
+import SQLStorage
+
+/// Gives the pages of deleted rows back to the file system, in short transactions beside a running server.
+extension SQLiteDatabase {
+    /// The most pages that one transaction of a compaction moves; other writers wait for one such transaction at most.
+    public static let compactionStep = 128
+    /// The least time between two transactions of a compaction. A writer asks for the lock more often in its first tenth of a second.
+    static let compactionPause: Duration = .milliseconds(25)
+
+    /// The pages of the file.
+    public struct Space: Hashable, Sendable {
+        /// Bytes of a page.
+        public var pageSize: Int64
+        /// Pages of the file, with the free ones.
+        public var pages: Int64
+        /// Pages that hold nothing since their rows were deleted. New rows use them first.
+        public var freePages: Int64
+        /// Whether the file was made so that free pages can be given back without writing it anew.
+        public var isIncremental: Bool
+
+        /// Bytes of the file, when its log is empty.
+        public var bytes: Int64 { pages * pageSize }
+        /// Bytes of the free pages.
+        public var freeBytes: Int64 { freePages * pageSize }
+    }
+
+    /// Reads how many pages there are and how many are free. Throws `SQLFault`.
+    public func space() async throws -> Space {
+        try await read { try Self.measured($0) }
+    }
+
+    /// Gives back the pages that are free now, at most `compactionStep` in each transaction, and pauses between two of them. `progress`
+    /// gets how many transactions are done and how many there will be at most. A process that ends in between leaves a sound file with
+    /// fewer free pages.
+    ///
+    /// Does nothing for a file that is not incremental. The file gets shorter with `emptyLog()`. Throws `SQLFault`, what `progress` throws,
+    /// and `CancellationError` between two transactions.
+    public func giveBackFreePages(
+        clock: any ServiceClock, progress: @Sendable (_ done: Int64, _ steps: Int64) async throws -> Void = { _, _ in }
+    ) async throws {
+        var space = try await space()
+        guard space.isIncremental else { return }
+        // Counted at the start: a server that deletes on and on must not keep a compaction from ending.
+        let steps = (space.freePages + Int64(Self.compactionStep) - 1) / Int64(Self.compactionStep)
+        var done: Int64 = 0
+        while done < steps, space.freePages > 0 {
+            let begun = clock.uptime
+            space = try await write { connection in
+                try connection.script("PRAGMA incremental_vacuum(\(Self.compactionStep))")
+                return try Self.measured(connection)
+            }
+            done += 1
+            try await progress(done, steps)
+            // As long as the transaction took: the other writers have half of the time at least.
+            try await clock.sleep(for: max(Self.compactionPause, clock.uptime - begun))
+        }
+    }
+
+    /// Writes all of the log into the file, which then gets as short as its pages are, and empties the log. Whether that was possible:
+    /// not while a reader keeps the log, in which case the next checkpoint of a writer does it. Throws `SQLFault`.
+    public func emptyLog() async throws -> Bool {
+        try await outsideTransaction { try Int64.fetchOne($0, sql: "PRAGMA wal_checkpoint(TRUNCATE)") == 0 }
+    }
+
+    /// Writes the whole file anew, without its free pages and so that the next compaction goes in steps. All other writers wait until
+    /// the end. Waits for the write lock for `patience` at most.
+    ///
+    /// Throws `SQLFault.unavailable`: when others write all the time, and when the disk is full, in both cases with the file as it was.
+    public func rewrite(patience: Duration = .seconds(30)) async throws {
+        let milliseconds = patience.components.seconds * 1000 + patience.components.attoseconds / 1_000_000_000_000_000
+        try await outsideTransaction { access in
+            let before = try Int64.fetchOne(access, sql: "PRAGMA busy_timeout") ?? 0
+            try access.execute(sql: "PRAGMA busy_timeout = \(milliseconds)")
+            defer { try? access.execute(sql: "PRAGMA busy_timeout = \(before)") }
+            try access.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL; VACUUM")
+        }
+    }
+
+    private static func measured(_ connection: any SQLConnection) throws -> Space {
+        func number(_ name: String) throws -> Int64 {
+            try connection.row(SQLStatement(composed: "PRAGMA \(name)"), [])?.integer(0) ?? 0
+        }
+        return Space(
+            pageSize: try number("page_size"), pages: try number("page_count"), freePages: try number("freelist_count"),
+            isIncremental: try number("auto_vacuum") == 2)
+    }
+}
