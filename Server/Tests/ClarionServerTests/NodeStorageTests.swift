@@ -48,6 +48,21 @@ struct NodeStorageTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder + "/content") == ["objects"])
     }
 
+    @Test("a start that is refused after its bucket was opened leaves no client open, which would end a debug build")
+    func refusedBeside() async throws {
+        let folder = NSTemporaryDirectory() + "clarion-storage-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let environment = [
+            "CLARION_S3_BUCKET": "pictures", "CLARION_S3_KEY_ID": "AKIAEXAMPLE", "CLARION_S3_SECRET": "secret",
+            "CLARION_S3_ENDPOINT": "http://127.0.0.1:1",
+        ]
+        var settings = try #require(SettingsFixture(environment: environment).read().settings)
+        settings.dataDirectory = folder
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        #expect(FileManager.default.createFile(atPath: folder + "/containers", contents: nil))
+        await #expect(throws: ServiceError.self) { _ = try await NodeStorage.open(settings, access: .server, clock: .system) }
+    }
+
     @Test("what operators meet most has words", arguments: [ENOSPC, EROFS, EACCES, EDQUOT, EMFILE])
     func words(number: Int32) {
         let text = SystemErrorText.text(number)

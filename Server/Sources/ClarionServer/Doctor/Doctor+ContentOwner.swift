@@ -40,7 +40,7 @@ extension Doctor {
 
 extension Result where Failure == any Error {
     /// What asynchronous work came to.
-    fileprivate static func awaiting(_ work: () async throws -> Success) async -> Result {
+    static func awaiting(_ work: () async throws -> Success) async -> Result {
         do { return .success(try await work()) } catch { return .failure(error) }
     }
 }

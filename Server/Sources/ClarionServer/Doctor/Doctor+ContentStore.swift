@@ -11,9 +11,9 @@ extension Doctor {
             let name = "bucket \(place.location.bucket) at \(place.location.endpoint)"
             do {
                 let store = try S3ContentStore(options)
-                let condition = try await store.condition()
+                let condition = await Result.awaiting { try await store.condition() }
                 await store.shutDown()
-                switch condition {
+                switch try condition.get() {
                 case .good: return .good("\(name) can be written and read")
                 case .away(let sentence):
                     return .bad(

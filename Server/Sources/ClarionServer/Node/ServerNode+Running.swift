@@ -30,6 +30,8 @@ extension ServerNode {
             await storage.close()
             try membership?.checkUpToDate()
         } catch {
+            // Closed already, unless the services never ran.
+            try? await remoteHub?.shutDown()
             await storage.close()
             throw error
         }

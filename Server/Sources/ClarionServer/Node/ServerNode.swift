@@ -105,8 +105,13 @@ public struct ServerNode: Sendable {
             logger: logger)
         remoteHub = try Self.remoteHub(settings, options, group, logger)
         let environments = remoteHub == nil ? Self.pushEnvironments(settings, of: storage.hub, catalog) : nil
-        backend = try await Self.backend(settings, options, storage, remoteHub ?? hub, environments, logger)
-        let picture = try DefaultPictureKeeper(settings, backend: backend, clock: clock, logger: logger)
-        pictureToStore = try await picture.store() ? nil : picture
+        do {
+            backend = try await Self.backend(settings, options, storage, remoteHub ?? hub, environments, logger)
+            let picture = try DefaultPictureKeeper(settings, backend: backend, clock: clock, logger: logger)
+            pictureToStore = try await picture.store() ? nil : picture
+        } catch {
+            try? await remoteHub?.shutDown()
+            throw error
+        }
     }
 }

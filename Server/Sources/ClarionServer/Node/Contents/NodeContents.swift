@@ -37,6 +37,11 @@ final class NodeContents: Sendable {
     init(_ settings: Settings, claimant: ContentClaimant?, isAlone: Bool, clock: any ServiceClock) throws {
         self.clock = clock
         if let place = settings.contentStore {
+            let former = settings.dataDirectory + "/containers"
+            formerFiles =
+                FileManager.default.fileExists(atPath: former)
+                ? try DiskContainerStore(root: former, maximumBytes: settings.hubBounds.fileSpace) : nil
+            // The last that can fail: it has to be closed, which an initializer cannot wait for.
             let bucket = try S3ContentStore(S3Options(place), clock: clock)
             self.bucket = bucket
             disk = nil
@@ -47,10 +52,6 @@ final class NodeContents: Sendable {
             } else {
                 store = bucket
             }
-            let former = settings.dataDirectory + "/containers"
-            formerFiles =
-                FileManager.default.fileExists(atPath: former)
-                ? try DiskContainerStore(root: former, maximumBytes: settings.hubBounds.fileSpace) : nil
         } else {
             bucket = nil
             ownership = nil
