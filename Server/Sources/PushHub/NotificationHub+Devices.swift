@@ -4,11 +4,14 @@ import ServiceErrors
 import TagExpressions
 
 extension NotificationHub {
-    public func upsert(_ request: DeviceUpsert) async throws -> DeviceRecord {
+    public func upsert(_ request: DeviceUpsert) async throws -> DeviceRecord { try await upsert(request, allowing: nil) }
+
+    /// The same if `allowing` does not refuse to replace the record that is there; what it throws is thrown.
+    public func upsert(_ request: DeviceUpsert, allowing: ReplacementCheck?) async throws -> DeviceRecord {
         let now = clock.now
         var checked = try request.checked(at: now, limits: settings.limits)
         if request.expiresByDefault { checked.expiresAt = request.expiresAt ?? defaultExpiry(at: now) }
-        let stored = try await stores.devices.upsert(checked, in: id, at: now)
+        let stored = try await stores.devices.upsert(checked, in: id, at: now, allowing: allowing)
         for replaced in stored.replaced {
             logger.notice(
                 "A device record went because another one registered its handle",
@@ -25,10 +28,12 @@ extension NotificationHub {
     /// `precondition-failed` as the precondition says.
     ///
     /// A record of an installation goes with it, and clients that list a handle and then remove each hit may ask for it
-    /// afterwards: one that is gone counts as removed.
-    public func removeDevice(_ id: RecordID, expecting precondition: DevicePrecondition) async throws -> Bool {
+    /// afterwards: one that is gone counts as removed. What `allowing` throws is thrown, and nothing is removed then.
+    public func removeDevice(
+        _ id: RecordID, expecting precondition: DevicePrecondition, allowing: ReplacementCheck? = nil
+    ) async throws -> Bool {
         do {
-            return try await stores.devices.remove(id, expecting: precondition, in: self.id)
+            return try await stores.devices.remove(id, expecting: precondition, in: self.id, allowing: allowing)
         } catch let error as ServiceError where error.code == .notFound && id.isDerived {
             return false
         }

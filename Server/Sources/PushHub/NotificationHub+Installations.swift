@@ -3,13 +3,13 @@ import ServiceErrors
 
 extension NotificationHub {
     /// Creates or replaces an installation with its templates and tiles. Throws `invalid-field` for what a hub does not keep,
-    /// and `conflict` for the id of a registration.
+    /// and `conflict` for the id of a registration, and what `allowing` throws of what is replaced.
     @discardableResult
-    public func put(_ installation: InstallationUpsert) async throws -> DeviceInstallation {
+    public func put(_ installation: InstallationUpsert, allowing: ReplacementCheck? = nil) async throws -> DeviceInstallation {
         let now = clock.now
         var checked = try installation.checked(limits: settings.limits)
         checked.expiresAt = checked.expiresAt ?? defaultExpiry(at: now)
-        return try await stores.devices.put(checked, in: id, at: now)
+        return try await stores.devices.put(checked, in: id, at: now, allowing: allowing)
     }
 
     /// The installation, or `nil`.
@@ -37,8 +37,9 @@ extension NotificationHub {
         return updated
     }
 
-    /// Removes an installation with all that belongs to it; whether there was one. A registration with this id is none.
-    public func removeInstallation(_ id: RecordID) async throws -> Bool {
-        try await stores.devices.removeInstallation(id, in: self.id)
+    /// Removes an installation with all that belongs to it; whether there was one. A registration with this id is none. What `allowing`
+    /// throws is thrown, and nothing is removed then.
+    public func removeInstallation(_ id: RecordID, allowing: ReplacementCheck? = nil) async throws -> Bool {
+        try await stores.devices.removeInstallation(id, in: self.id, allowing: allowing)
     }
 }

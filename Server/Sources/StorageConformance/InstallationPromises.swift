@@ -10,7 +10,7 @@ public enum InstallationPromises {
     public static let all: [StoragePromise<HubStorage>] = [
         comesBack, derives, keepsKeys, movesTogether, removesTogether, tilesGoAlone, updates, updateUndone, confirmation,
         parksAll,
-        forgetsAll, templatesOnce, guardsDerived, guardsRegistrations, addressed, expires,
+        forgetsAll, templatesOnce, guardsDerived, guardsRegistrations, asksFirst, addressed, expires,
     ]
 
     private static let id = "phone-1"
@@ -273,6 +273,35 @@ extension InstallationPromises {
         #expect(try await !storage.devices.removeInstallation(derived.id, in: Sample.hub))
         #expect(try await storage.devices.removeInstallation(try Sample.record(id), in: Sample.hub))
         #expect(try await storage.devices.count(in: Sample.hub) == 0)
+    }
+
+    private static let asksFirst = StoragePromise<HubStorage>(
+        "who replaces or removes is shown what is there, with all of its installation, and a refusal leaves it as it was"
+    ) { storage in
+        let before = try await storage.devices.put(try installation(), in: Sample.hub, at: Sample.start)
+        let derived = try #require(try await records(storage, tag: "short").first)
+        let name = before.id
+        let refuse: ReplacementCheck = { record, whole in
+            guard whole?.content == before.content, [name, derived.id].contains(record.id) else { return }
+            throw ServiceError(.forbidden, "no")
+        }
+        let (devices, later) = (storage.devices, Sample.time(1))
+        let replacement = DeviceUpsert(id: name, kind: .installation, handle: Sample.handle(3))
+        let changes: [@Sendable () async throws -> Void] = [
+            { _ = try await devices.put(try installation(), in: Sample.hub, at: later, allowing: refuse) },
+            { _ = try await devices.upsert(replacement, in: Sample.hub, at: later, allowing: refuse) },
+            { _ = try await devices.removeInstallation(name, in: Sample.hub, allowing: refuse) },
+            { _ = try await devices.remove(name, expecting: .none, in: Sample.hub, allowing: refuse) },
+            { _ = try await devices.remove(derived.id, expecting: .none, in: Sample.hub, allowing: refuse) },
+        ]
+        for change in changes {
+            let error = await #expect(throws: ServiceError.self) { try await change() }
+            #expect(error?.code == .forbidden)
+            #expect(try await devices.installation(name, in: Sample.hub) == before)
+        }
+        let free = DeviceUpsert(id: try Sample.record("nobody"), kind: .registration, handle: Sample.handle(4))
+        let refuseAll: ReplacementCheck = { _, _ in throw ServiceError(.forbidden, "there was none to ask about") }
+        _ = try await devices.upsert(free, in: Sample.hub, at: later, allowing: refuseAll)
     }
 
     private static let addressed = StoragePromise<HubStorage>("a user is found by a name of any characters, and by no other") {

@@ -1,6 +1,7 @@
 import PushHub
 import RichPushModel
 import SharedAccess
+import TagExpressions
 import Testing
 
 @testable import HubHTTPAPI
@@ -117,6 +118,38 @@ struct ProtectedTagTests {
         }
     }
 
+    @Test(
+        "a protected tag that comes right before a change counts: the change of a key without Manage is refused",
+        arguments: ["PUT", "DELETE"])
+    func race(_ method: String) async throws {
+        let tag = try #require(Tag("username:ann"))
+        let (phone, record) = (try #require(RecordID("x")), try #require(RecordID("1-2-3")))
+        let handle = try #require(DeviceHandle(Self.token, platform: .apns))
+        let hub = try await HubUnderTest(devices: { store in
+            InterruptedDevices(store) { hub, now in
+                let content = InstallationUpsert(id: phone, handle: handle, tags: [tag])
+                _ = try await store.put(content, in: hub, at: now)
+                let registration = DeviceUpsert(id: record, kind: .registration, handle: handle, tags: [tag])
+                _ = try await store.upsert(registration, in: hub, at: now)
+            }
+        })
+        let client = HubClient.dotNet
+        let entry = client.entry("AppleRegistrationDescription", tags: "red", [("DeviceToken", Self.token)])
+        let requests =
+            method == "PUT"
+            ? [Self.installation(""), ClientRequest("PUT", client.registration("1-2-3"), [client.entryType], body: entry)]
+            : [
+                ClientRequest("DELETE", "/demo/installations/x?api-version=2020-06"),
+                ClientRequest("DELETE", client.registration("1-2-3"), [("If-Match", "*")]),
+            ]
+        for request in requests {
+            let answer = try await hub.call(client, request, listens: true)
+            #expect(answer.status == 403 && answer.body.contains("username:"), "\(answer.status) \(answer.body)")
+        }
+        let left = try await hub.call(client, ClientRequest("GET", "/demo/installations/x?api-version=2020-06"))
+        #expect(left.body.contains("username:ann"), "\(left.body)")
+    }
+
     @Test("a hub that trusts the keys of devices takes them")
     func trusted() async throws {
         let hub = try await HubUnderTest(hubs: [])
@@ -126,4 +159,69 @@ struct ProtectedTagTests {
             #expect(try await hub.call(.dotNet, request, listens: true).status == 200, "\(name)")
         }
     }
+}
+
+/// Devices that somebody else changes right before each change.
+private struct InterruptedDevices: DeviceStore {
+    let store: any DeviceStore
+    let interrupt: @Sendable (HubID, Timestamp) async throws -> Void
+
+    init(_ store: any DeviceStore, interrupt: @escaping @Sendable (HubID, Timestamp) async throws -> Void) {
+        (self.store, self.interrupt) = (store, interrupt)
+    }
+
+    func upsert(
+        _ request: DeviceUpsert, in hub: HubID, at now: Timestamp, allowing: ReplacementCheck?
+    ) async throws -> StoredDevice {
+        try await interrupt(hub, now)
+        return try await store.upsert(request, in: hub, at: now, allowing: allowing)
+    }
+
+    func remove(
+        _ id: RecordID, expecting precondition: DevicePrecondition, in hub: HubID, allowing: ReplacementCheck?
+    ) async throws -> Bool {
+        try await interrupt(hub, Timestamp(seconds: 1))
+        return try await store.remove(id, expecting: precondition, in: hub, allowing: allowing)
+    }
+
+    func put(
+        _ installation: InstallationUpsert, in hub: HubID, at now: Timestamp, allowing: ReplacementCheck?
+    ) async throws -> DeviceInstallation {
+        try await interrupt(hub, now)
+        return try await store.put(installation, in: hub, at: now, allowing: allowing)
+    }
+
+    func removeInstallation(_ id: RecordID, in hub: HubID, allowing: ReplacementCheck?) async throws -> Bool {
+        try await interrupt(hub, Timestamp(seconds: 1))
+        return try await store.removeInstallation(id, in: hub, allowing: allowing)
+    }
+
+    func device(_ id: RecordID, in hub: HubID) async throws -> DeviceRecord? { try await store.device(id, in: hub) }
+
+    func installation(_ id: RecordID, in hub: HubID) async throws -> DeviceInstallation? {
+        try await store.installation(id, in: hub)
+    }
+
+    func devices(_ request: DeviceListRequest, in hub: HubID) async throws -> DevicePage {
+        try await store.devices(request, in: hub)
+    }
+
+    func update(
+        _ id: RecordID, in hub: HubID, at now: Timestamp,
+        _ transform: @escaping @Sendable (DeviceInstallation) throws -> InstallationUpsert
+    ) async throws -> DeviceInstallation? { try await store.update(id, in: hub, at: now, transform) }
+
+    func sample(
+        _ audience: TagExpression?, format: SendFormat, in hub: HubID, at now: Timestamp, limit: Int
+    ) async throws -> [DeviceRecord] { try await store.sample(audience, format: format, in: hub, at: now, limit: limit) }
+
+    func sweep(expiredBefore moment: Timestamp, limit: Int) async throws -> Int {
+        try await store.sweep(expiredBefore: moment, limit: limit)
+    }
+
+    func devices(
+        with handle: DeviceHandle, platform: Platform, in hub: HubID, limit: Int
+    ) async throws -> [DeviceRecord] { try await store.devices(with: handle, platform: platform, in: hub, limit: limit) }
+
+    func count(in hub: HubID) async throws -> Int { try await store.count(in: hub) }
 }

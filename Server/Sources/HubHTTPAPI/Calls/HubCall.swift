@@ -108,12 +108,13 @@ final class HubCall: Sendable {
     func body(limit: Int) async throws -> [UInt8] { try await request.readBody(limit: limit) }
 
     /// Refuses to replace or remove what carries a tag with a protected prefix to a key that stands in apps: only who may give such a
-    /// tag may take it. A registration that belongs to an installation stands for all of it.
-    func checkKept(_ id: RecordID, _ hub: NotificationHub) async throws {
-        guard isOfADevice else { return }
-        let record = try await hub.device(id)
-        if let record { try checkTags(record.tags) }
-        if let installation = try await hub.installation(record?.parent ?? id) { try checkTags(installation.content.allTags) }
+    /// tag may take it. A registration that belongs to an installation stands for all of it. `nil` for a key that may do so.
+    var replacementCheck: ReplacementCheck? {
+        guard isOfADevice else { return nil }
+        return { [self] record, installation in
+            try checkTags(record.tags)
+            if let installation { try checkTags(installation.content.allTags) }
+        }
     }
 
     /// Whether the key is one that stands in apps, of a hub that does not trust those with every tag.

@@ -19,8 +19,7 @@ extension HubRoutes {
         case .deleteInstallation:
             try writes.admit(hub.id)
             // 204 for an unknown one too: every client takes 404 for a failure (Reference/AzureNotificationHubs.md#0-18).
-            try await call.checkKept(id, hub)
-            _ = try await hub.removeInstallation(id)
+            _ = try await hub.removeInstallation(id, allowing: call.replacementCheck)
             return HubAnswer.empty(.deleteInstallation)
         default:
             guard let installation = try await hub.installation(id) else { throw Self.unknownInstallation }
@@ -35,8 +34,7 @@ extension HubRoutes {
         let body = try await call.body(limit: call.limits.installationBytes)
         let request = try InstallationDocument(parsing: body, pathID: call.route.id, limits: call.limits).upsert()
         try call.checkTags(request.allTags)
-        try await call.checkKept(request.id, hub)
-        try await hub.put(request)
+        try await hub.put(request, allowing: call.replacementCheck)
     }
 
     private func patch(_ call: HubCall, _ hub: NotificationHub, _ id: RecordID) async throws {

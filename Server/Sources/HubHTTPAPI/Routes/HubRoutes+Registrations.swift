@@ -37,15 +37,14 @@ extension HubRoutes {
         let body = try await call.body(limit: XMLLimits.request.bytes)
         let request = try RegistrationDescription.read(entry: body).upsert(id: id, precondition: precondition)
         try call.checkTags(request.tags)
-        try await call.checkKept(id, hub)
-        return try await hub.upsert(request)
+        return try await hub.upsert(request, allowing: call.replacementCheck)
     }
 
     private func remove(_ call: HubCall, _ hub: NotificationHub) async throws {
         try writes.admit(hub.id)
         guard let id = call.route.id.flatMap({ RecordID($0) }) else { throw Self.unknownRegistration }
-        try await call.checkKept(id, hub)
-        let wasThere = try await hub.removeDevice(id, expecting: call.ifMatch.precondition)
+        let wasThere = try await hub.removeDevice(
+            id, expecting: call.ifMatch.precondition, allowing: call.replacementCheck)
         // A record of an installation may have gone with it a moment ago, in the same clean-up of one handle.
         guard wasThere || id.isDerived else { throw Self.unknownRegistration }
     }

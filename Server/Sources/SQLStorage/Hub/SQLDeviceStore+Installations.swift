@@ -3,16 +3,22 @@ import RichPushModel
 import ServiceErrors
 
 extension SQLDeviceStore {
-    public func put(_ installation: InstallationUpsert, in hub: HubID, at now: Timestamp) async throws -> DeviceInstallation {
-        try await database.writing { try Self.store(installation, hub, now, $0) }
+    public func put(
+        _ installation: InstallationUpsert, in hub: HubID, at now: Timestamp, allowing: ReplacementCheck?
+    ) async throws -> DeviceInstallation {
+        try await database.writing { connection in
+            try Self.check(allowing, installation.id, in: hub, connection)
+            return try Self.store(installation, hub, now, connection)
+        }
     }
 
     public func installation(_ id: RecordID, in hub: HubID) async throws -> DeviceInstallation? {
         try await database.reading { try Self.read(id, hub, $0) }
     }
 
-    public func removeInstallation(_ id: RecordID, in hub: HubID) async throws -> Bool {
+    public func removeInstallation(_ id: RecordID, in hub: HubID, allowing: ReplacementCheck?) async throws -> Bool {
         try await database.writing { connection in
+            try Self.check(allowing, id, in: hub, connection)
             guard let row = try DeviceRows.find(id, in: hub, connection), row.isInstallation else { return false }
             try DeviceRows.remove(row, in: hub, connection)
             return true
@@ -27,6 +33,14 @@ extension SQLDeviceStore {
             guard let current = try Self.read(id, hub, connection) else { return nil }
             return try Self.store(try transform(current), hub, now, connection)
         }
+    }
+
+    /// Asks whether a record may be replaced or removed, if there is one.
+    static func check(
+        _ allowing: ReplacementCheck?, _ id: RecordID, in hub: HubID, _ connection: any SQLConnection
+    ) throws {
+        guard let allowing, let record = try DeviceRows.find(id, in: hub, connection)?.record else { return }
+        try allowing(record, try read(record.parent ?? id, hub, connection))
     }
 
     /// Adds a part to its installation; the record that the part stands for, as it is stored then.

@@ -9,8 +9,13 @@ public struct SQLDeviceStore: DeviceStore {
     /// Creates the store.
     public init(_ database: any SQLDatabase) { self.database = database }
 
-    public func upsert(_ request: DeviceUpsert, in hub: HubID, at now: Timestamp) async throws -> StoredDevice {
-        try await database.writing { try Self.upsert(request, in: hub, at: now, $0) }
+    public func upsert(
+        _ request: DeviceUpsert, in hub: HubID, at now: Timestamp, allowing: ReplacementCheck?
+    ) async throws -> StoredDevice {
+        try await database.writing { connection in
+            try Self.check(allowing, request.id, in: hub, connection)
+            return try Self.upsert(request, in: hub, at: now, connection)
+        }
     }
 
     /// The same within a transaction. A refusal leaves nothing written.
@@ -32,8 +37,13 @@ public struct SQLDeviceStore: DeviceStore {
         }
     }
 
-    public func remove(_ id: RecordID, expecting precondition: DevicePrecondition, in hub: HubID) async throws -> Bool {
-        try await database.writing { try Self.remove(id, expecting: precondition, in: hub, $0) }
+    public func remove(
+        _ id: RecordID, expecting precondition: DevicePrecondition, in hub: HubID, allowing: ReplacementCheck?
+    ) async throws -> Bool {
+        try await database.writing { connection in
+            try Self.check(allowing, id, in: hub, connection)
+            return try Self.remove(id, expecting: precondition, in: hub, connection)
+        }
     }
 
     /// The same within a transaction. A refusal leaves nothing written.

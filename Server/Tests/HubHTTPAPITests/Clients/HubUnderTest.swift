@@ -37,6 +37,7 @@ final class HubUnderTest: Sendable {
     init(
         hubs names: [String] = ["demo"], start: Timestamp = Timestamp(seconds: 1_795_220_000),
         intake wrap: (any IntakeStore) -> any IntakeStore = { $0 },
+        devices wrapDevices: (any DeviceStore) -> any DeviceStore = { $0 },
         settings changeSettings: (inout NotificationHub.Settings) -> Void = { _ in },
         service changeService: (inout ServiceOptions) -> Void = { _ in },
         options change: (inout HubHTTPOptions) -> Void = { _ in }
@@ -46,7 +47,8 @@ final class HubUnderTest: Sendable {
         database = try await TestEngine.chosen.open(folder + "/clarion.sqlite")
         clock = ManualClock(start: start)
         let stores = NotificationHub.Stores(
-            devices: SQLDeviceStore(database), intake: wrap(SQLIntakeStore(database)), telemetry: SQLTelemetryStore(database))
+            devices: wrapDevices(SQLDeviceStore(database)), intake: wrap(SQLIntakeStore(database)),
+            telemetry: SQLTelemetryStore(database))
         let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let box = SecretBox(.random())
         let store = SQLHubStore(database)
