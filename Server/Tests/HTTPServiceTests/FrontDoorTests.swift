@@ -3,7 +3,6 @@ import ClarionTesting
 import Foundation
 import Hummingbird
 import HummingbirdCore
-import Logging
 import NIOCore
 import NIOSSL
 import ServiceErrors
@@ -13,8 +12,6 @@ import Testing
 
 @Suite("The front door")
 struct FrontDoorTests {
-    private static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-
     private static func router(requiresTLS: Bool) -> ServiceRouter {
         var options = ServiceOptions()
         options.requiresTLS = requiresTLS
@@ -35,24 +32,10 @@ struct FrontDoorTests {
     private func listening(
         _ server: HTTPServerBuilder, requiresTLS: Bool = false, _ body: @escaping @Sendable (Int) async throws -> Void
     ) async throws {
-        let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
-        let application = Application(
-            router: Self.router(requiresTLS: requiresTLS), server: server,
-            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0), serverName: nil),
-            onServerRunning: { continuation.yield($0.localAddress?.port ?? 0) }, logger: Self.quiet)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await application.runService(gracefulShutdownSignals: []) }
-            var iterator = ports.makeAsyncIterator()
-            let port = try #require(await iterator.next())
-            try await body(port)
-            group.cancelAll()
-            while let result = await group.nextResult() { _ = result }
-        }
+        try await ListeningServer.use(Self.router(requiresTLS: requiresTLS), server, body)
     }
 
-    private func allowance(_ limit: Int = 100) -> ConnectionAllowance {
-        ConnectionAllowance(limit: limit, clock: .system, logger: Self.quiet)
-    }
+    private func allowance(_ limit: Int = 100) -> ConnectionAllowance { ListeningServer.allowance(limit) }
 
     /// A client that trusts one certificate.
     private func withClient(

@@ -1,6 +1,4 @@
 import Hummingbird
-import HummingbirdCore
-import Logging
 import NIOCore
 import NIOHTTP2
 import NIOPosix
@@ -17,25 +15,10 @@ private enum Event: Hashable {
 
 @Suite("Requests that HTTP/2 cannot carry")
 struct MalformedRequestTests {
-    private static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-
     private func listening(_ body: @escaping @Sendable (Int) async throws -> Void) async throws {
         let router = ServiceRouter(options: ServiceOptions())
         router.get("/small") { _, _ in "small" }
-        let allowance = ConnectionAllowance(limit: 100, clock: .system, logger: Self.quiet)
-        let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
-        let application = Application(
-            router: router, server: .guardedHTTP2(allowance: allowance),
-            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0), serverName: nil),
-            onServerRunning: { continuation.yield($0.localAddress?.port ?? 0) }, logger: Self.quiet)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await application.runService(gracefulShutdownSignals: []) }
-            var iterator = ports.makeAsyncIterator()
-            let port = try #require(await iterator.next())
-            try await body(port)
-            group.cancelAll()
-            while let result = await group.nextResult() { _ = result }
-        }
+        try await ListeningServer.use(router, .guardedHTTP2(allowance: ListeningServer.allowance()), body)
     }
 
     private static let request: [(name: String, value: String)] = [

@@ -1,6 +1,4 @@
 import Hummingbird
-import HummingbirdCore
-import Logging
 import NIOCore
 import NIOPosix
 import Testing
@@ -10,8 +8,6 @@ import Testing
 /// What a server says to bytes that a client writes on a socket.
 @Suite("Heads that break the protocol")
 struct RequestHeadTests {
-    private static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-
     private func listening(_ body: @escaping @Sendable (Int) async throws -> Void) async throws {
         let router = ServiceRouter(options: ServiceOptions())
         router.get("/small") { request, _ in "path \(request.uri.path) of \(request.head.authority ?? "")" }
@@ -20,20 +16,7 @@ struct RequestHeadTests {
             for try await buffer in request.body { count += buffer.readableBytes }
             return "\(count)"
         }
-        let allowance = ConnectionAllowance(limit: 100, clock: .system, logger: Self.quiet)
-        let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
-        let application = Application(
-            router: router, server: .guarded(allowance: allowance),
-            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0), serverName: nil),
-            onServerRunning: { continuation.yield($0.localAddress?.port ?? 0) }, logger: Self.quiet)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await application.runService(gracefulShutdownSignals: []) }
-            var iterator = ports.makeAsyncIterator()
-            let port = try #require(await iterator.next())
-            try await body(port)
-            group.cancelAll()
-            while let result = await group.nextResult() { _ = result }
-        }
+        try await ListeningServer.use(router, .guarded(allowance: ListeningServer.allowance()), body)
     }
 
     /// Everything that comes back until the server ends the connection.
