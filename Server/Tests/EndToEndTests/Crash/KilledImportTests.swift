@@ -1,9 +1,6 @@
-import AsyncHTTPClient
 import ClarionTesting
 import Foundation
 import HubProtocol
-import NIOCore
-import NIOHTTP1
 import RichPushModel
 import Testing
 
@@ -30,13 +27,13 @@ struct KilledImportTests {
                 shared = try await SharedPlaces.database(at: try await ThrowAwayPostgreSQL.ofProcess())
             }
             var server = try await HubServer.start(in: folder, hubs: ["demo"], shared: shared)
-            let (container, job) = try await Self.submit(to: server)
+            let job = try await Self.submit(to: server)
             var done = 0.0
             for round in 1...Self.rounds {
                 let end = ContinuousClock.now + (Self.isLong ? .seconds(3) : .zero)
                 let current = server
                 done = try await eventually("the import advances in round \(round)", within: Self.patience) {
-                    let progress = try await Self.job(job, current).progress
+                    let progress = try await JobCaller(server: current).job(job).progress
                     return progress ?? 0 > done ? progress : nil
                 }
                 try? await Task.sleep(until: end, clock: .continuous)
@@ -45,30 +42,24 @@ struct KilledImportTests {
                 server = try await server.restarted(shared: shared)
             }
             #expect(done < 100, "the import was over before the last kill: it needs more lines on this machine")
-            let current = server
-            let ended = try await eventually("the import ends", within: .seconds(300)) {
-                let found = try await Self.job(job, current)
-                return found.status == .completed || found.status == .failed ? found : nil
-            }
+            let ended = try await JobCaller(server: server).ended(job, within: .seconds(300))
             #expect(ended.status == .completed, "\(ended.failure ?? "")")
-            try await Self.check(ended, container)
+            try await Self.check(ended)
             #expect(await server.process.terminate() == 0)
         }
     }
 
-    private static func submit(to server: HubServer) async throws -> (container: String, job: String?) {
-        let answer = try await call(.POST, server.url("/$containers/demo"), token: server.token("demo"))
-        let container = try #require(answer.headers.first(name: "Location"))
+    private static func submit(to server: HubServer) async throws -> String? {
+        let caller = JobCaller(server: server)
+        let container = try await caller.makeContainer()
         for file in 0..<(lines / linesPerFile) {
             let text = (file * linesPerFile..<(file + 1) * linesPerFile).map(line).joined()
-            #expect(try await call(.PUT, self.file("in/\(file).txt", container), text).status == .created)
+            #expect(try await JobCaller.call(.PUT, JobCaller.file("in/\(file).txt", in: container), text).status == .created)
         }
         // A line that was applied twice would be two registrations.
         let document = HubJobDocument(
             .importCreateRegistrations, outputContainer: container, importFile: container + "&prefix=in/")
-        let accepted = try await call(
-            .POST, server.url("/demo/jobs?api-version=2020-06"), document.request(), token: server.token("demo"))
-        return (container, try HubJobDocument.read(entry: Array(accepted.body.readableBytesView)).id)
+        return try await caller.submit(document).id
     }
 
     private static func line(_ number: Int) -> String {
@@ -78,37 +69,10 @@ struct KilledImportTests {
                 .apple, handle: String(repeating: "0", count: 64 - digits.count) + digits, tags: ["n:\(number)"]))
     }
 
-    private static func check(_ job: HubJobDocument, _ container: String) async throws {
-        let output = try #require(job.outputProperties.first { $0.key == "OutputFilePath" }?.value)
-        let answer = try await call(.GET, file(output, job.outputContainer))
-        let read = try String(buffer: answer.body).split(separator: "\n").map { try RegistrationLines.read(Array($0.utf8)) }
+    private static func check(_ job: HubJobDocument) async throws {
+        let read = try await JobCaller.output(of: job)
         #expect(read.count == lines)
         #expect(Set(read.flatMap(\.tags)).count == lines)
         #expect(Set(read.compactMap(\.registrationID)).count == lines)
-    }
-
-    private static func job(_ id: String?, _ server: HubServer) async throws -> HubJobDocument {
-        let answer = try await call(
-            .GET, server.url("/demo/jobs/\(id ?? "")?api-version=2020-06"), token: server.token("demo"))
-        return try HubJobDocument.read(entry: Array(answer.body.readableBytesView))
-    }
-
-    /// The link to a file in a container, wherever the server listens now.
-    private static func file(_ name: String, _ container: String) -> String {
-        let parts = container.split(separator: "?", maxSplits: 1)
-        return "\(parts[0])/\(name)?\(parts.last ?? "")"
-    }
-
-    private typealias Answer = (status: HTTPResponseStatus, headers: HTTPHeaders, body: ByteBuffer)
-
-    private static func call(
-        _ method: HTTPMethod, _ url: String, _ body: String = "", token: String? = nil
-    ) async throws -> Answer {
-        var request = HTTPClientRequest(url: url)
-        request.method = method
-        if let token { request.headers.add(name: "Authorization", value: token) }
-        if !body.isEmpty { request.body = .bytes(ByteBuffer(string: body)) }
-        let answer = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
-        return (answer.status, answer.headers, try await answer.body.collect(upTo: 512 << 20))
     }
 }

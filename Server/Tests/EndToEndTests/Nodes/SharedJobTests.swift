@@ -1,9 +1,6 @@
-import AsyncHTTPClient
 import ClarionTesting
 import Foundation
 import HubProtocol
-import NIOCore
-import NIOHTTP1
 import RichPushModel
 import Testing
 
@@ -19,31 +16,25 @@ struct SharedJobTests {
             try FileManager.default.createDirectory(atPath: folder + "/front", withIntermediateDirectories: true)
             let front = try await HubServer.start(
                 in: folder + "/front", hubs: ["demo"], environment: ["CLARION_ROLE": "api"], shared: shared)
-            let container = try await Self.locatedContainer(front)
+            let caller = JobCaller(server: front)
+            let container = try await caller.makeContainer()
             let lines = (0..<Self.count).map { number in
                 RegistrationLines.line(
                     RegistrationDescription(
                         .apple, handle: String(repeating: "0", count: 60) + "\(5000 + number)", tags: ["n:\(number)"]))
             }
-            #expect(try await Self.call(.PUT, Self.file("in.txt", container), lines.joined()).status == .created)
+            #expect(try await JobCaller.call(.PUT, JobCaller.file("in.txt", in: container), lines.joined()).status == .created)
             let document = HubJobDocument(
-                .importCreateRegistrations, outputContainer: container, importFile: Self.file("in.txt", container))
-            let job = try await Self.submit(document, front)
+                .importCreateRegistrations, outputContainer: container, importFile: JobCaller.file("in.txt", in: container))
+            let job = try await caller.submit(document)
             // Nobody works on it: that node only answers.
-            #expect(try await Self.job(job.id, front).status != .completed)
+            #expect(try await caller.job(job.id).status != .completed)
             let worker = try await ServerProcess(
                 dataDirectory: folder + "/worker",
                 environment: shared.merging(["CLARION_ROLE": "worker", "CLARION_LOG_LEVEL": "warning"]) { $1 })
-            let done = try await eventually("the worker does it") {
-                let found = try await Self.job(job.id, front)
-                return found.status == .completed || found.status == .failed ? found : nil
-            }
+            let done = try await caller.ended(job.id)
             #expect(done.status == .completed, "\(done.failure ?? "")")
-            let output = try #require(done.outputProperties.first { $0.key == "OutputFilePath" }?.value)
-            let answer = try await Self.call(.GET, Self.file(output, done.outputContainer))
-            let tags = try String(buffer: answer.body).split(separator: "\n").map {
-                try RegistrationLines.read(Array($0.utf8)).tags.first ?? ""
-            }
+            let tags = try await JobCaller.output(of: done).map { $0.tags.first ?? "" }
             #expect(tags == (0..<Self.count).map { "n:\($0)" })
             for place in ["front", "worker"] {
                 #expect(!FileManager.default.fileExists(atPath: folder + "/\(place)/containers"))
@@ -51,41 +42,5 @@ struct SharedJobTests {
             #expect(await worker.terminate() == 0)
             #expect(await front.process.terminate() == 0)
         }
-    }
-
-    private typealias Answer = (status: HTTPResponseStatus, headers: HTTPHeaders, body: ByteBuffer)
-
-    private static func call(
-        _ method: HTTPMethod, _ url: String, _ body: String = "", token: String? = nil
-    ) async throws -> Answer {
-        var request = HTTPClientRequest(url: url)
-        request.method = method
-        if let token { request.headers.add(name: "Authorization", value: token) }
-        if !body.isEmpty { request.body = .bytes(ByteBuffer(string: body)) }
-        let answer = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
-        return (answer.status, answer.headers, try await answer.body.collect(upTo: 16 << 20))
-    }
-
-    private static func locatedContainer(_ server: HubServer) async throws -> String {
-        let answer = try await call(.POST, "http://127.0.0.1:\(server.port)/$containers/demo", token: server.token("demo"))
-        return try #require(answer.headers.first(name: "Location"))
-    }
-
-    /// The link to a file in a container.
-    private static func file(_ name: String, _ container: String) -> String {
-        let parts = container.split(separator: "?", maxSplits: 1)
-        return "\(parts[0])/\(name)?\(parts.last ?? "")"
-    }
-
-    private static func submit(_ document: HubJobDocument, _ server: HubServer) async throws -> HubJobDocument {
-        let url = "http://127.0.0.1:\(server.port)/demo/jobs?api-version=2020-06"
-        let answer = try await call(.POST, url, document.request(), token: server.token("demo"))
-        return try HubJobDocument.read(entry: Array(answer.body.readableBytesView))
-    }
-
-    private static func job(_ id: String?, _ server: HubServer) async throws -> HubJobDocument {
-        let url = "http://127.0.0.1:\(server.port)/demo/jobs/\(id ?? "")?api-version=2020-06"
-        return try HubJobDocument.read(
-            entry: Array(try await call(.GET, url, token: server.token("demo")).body.readableBytesView))
     }
 }
