@@ -1,6 +1,5 @@
 import APNsProtocol
-import Logging
-import NIOConcurrencyHelpers
+import ClarionTesting
 import NIOCore
 import RichPushModel
 import Testing
@@ -105,13 +104,13 @@ struct ProviderTokenUseTests {
 
     @Test("a wrong clock is said once for each connection, however many pushes it refuses")
     func saidOnce() throws {
-        let notes = NIOLockedValueBox<[Logger.Level]>([])
-        let rig = try PoolRig(logger: Logger(label: "test", factory: { _ in LevelNotes(notes: notes) }))
+        let notes = LogNotes()
+        let rig = try PoolRig(logger: notes.logger)
         let link = try rig.warmLink()
         let submission = rig.submit(100)
         for stream in stride(from: UInt32(3), to: 203, by: 2) { try link.say(.refusal(stream, 403, "ExpiredProviderToken")) }
         #expect(submission.outcomeList.allSatisfy { if case .rejected? = $0 { true } else { false } })
-        #expect(notes.withLockedValue { $0 }.count { $0 == .error } == 1)
+        #expect(notes.lines.count { $0.level == .error } == 1)
     }
 
     @Test(
@@ -123,19 +122,6 @@ struct ProviderTokenUseTests {
         ] as [(String, Int64?)])
     func dates(text: String, seconds: Int64?) {
         #expect(HTTPDateText(text)?.moment == seconds.map { Timestamp(seconds: $0) })
-    }
-
-    private struct LevelNotes: LogHandler {
-        let notes: NIOLockedValueBox<[Logger.Level]>
-        var logLevel = Logger.Level.trace
-        var metadata: Logger.Metadata = [:]
-
-        subscript(metadataKey key: String) -> Logger.MetadataValue? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-
-        func log(event: LogEvent) { notes.withLockedValue { $0.append(event.level) } }
     }
 
     private struct HTTPDateText {

@@ -1,7 +1,5 @@
 import APNsProtocol
 import ClarionTesting
-import Logging
-import NIOConcurrencyHelpers
 import NIOCore
 import Testing
 
@@ -9,23 +7,6 @@ import Testing
 
 @Suite("APNs goes away and returns")
 struct ServiceReturnTests {
-    /// Keeps the lines of a log as text.
-    private struct Lines: LogHandler {
-        let kept: NIOLockedValueBox<[String]>
-        var metadata: Logger.Metadata = [:]
-        var logLevel = Logger.Level.debug
-
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-
-        func log(event: LogEvent) {
-            let words = (event.metadata ?? [:]).map { "\($0)=\($1)" }.sorted().joined(separator: " ")
-            kept.withLockedValue { $0.append("\(event.level) \(event.message) \(words)") }
-        }
-    }
-
     @Test("after ninety seconds without APNs a push that waits leaves within three seconds of its return", arguments: 0..<5)
     func returns(offset: Int64) throws {
         let rig = try PoolRig()
@@ -44,17 +25,20 @@ struct ServiceReturnTests {
 
     @Test("the first attempt that fails is logged at once with host and cause, the same cause not again within a minute")
     func firstLine() throws {
-        let kept = NIOLockedValueBox<[String]>([])
-        let rig = try PoolRig(logger: Logger(label: "test") { _ in Lines(kept: kept) })
+        let notes = LogNotes()
+        let rig = try PoolRig(logger: notes.logger)
         rig.isReachable = false
         rig.connectError = APNsConnectAttempt.Unreachable(
             isUnresolved: true, description: "the name push.example.com cannot be resolved: no such name")
         let submission = rig.submit([Pushes.push()], deadline: .seconds(20))
-        let first = kept.withLockedValue { $0 }
+        func told() -> [String] {
+            notes.lines.filter { $0.level >= .debug }.map { "\($0.message) \($0.metadata.values.joined(separator: " "))" }
+        }
+        let first = told()
         #expect(first.count == 1)
         #expect(first.first?.contains("api.push.apple.com:443") == true && first.first?.contains("no such name") == true)
         for _ in 0..<25 { rig.advance(.seconds(1)) }
         #expect(submission.outcome(0) == .notSent(.nameNotResolved))
-        #expect(kept.withLockedValue { $0 }.count == 1)
+        #expect(told().count == 1)
     }
 }

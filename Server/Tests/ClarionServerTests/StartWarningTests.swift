@@ -1,28 +1,11 @@
+import ClarionTesting
 import Foundation
-import Logging
-import Synchronization
 import Testing
 
 @testable import ClarionServer
 
 @Suite("Warnings at the start")
 struct StartWarningTests {
-    private final class Lines: Sendable {
-        let all = Mutex<[String]>([])
-        var logger: Logger { Logger(label: "test") { _ in Handler(lines: self) } }
-    }
-
-    private struct Handler: LogHandler {
-        let lines: Lines
-        var logLevel = Logger.Level.trace
-        var metadata: Logger.Metadata = [:]
-        subscript(metadataKey key: String) -> Logger.MetadataValue? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-        func log(event: LogEvent) { lines.all.withLock { $0.append("\(event.level) \(event.message)") } }
-    }
-
     private func settings(_ file: String) throws -> Settings { try #require(SettingsFixture(file: file).read().settings) }
 
     @Test("name a proxy in front that is not trusted")
@@ -34,11 +17,11 @@ struct StartWarningTests {
 
     @Test("of a proxy that is seen at work come once")
     func seenProxy() {
-        let lines = Lines()
-        let warning = ProxyWarning(logger: lines.logger)
+        let notes = LogNotes()
+        let warning = ProxyWarning(logger: notes.logger)
         for _ in 0..<3 { warning.forwarded(by: "10.0.0.1") }
-        #expect(lines.all.withLock { $0.count } == 1)
-        #expect(lines.all.withLock { $0.first?.contains("trusted-proxies") } == true)
+        #expect(notes.lines.count == 1)
+        #expect(notes.lines.first?.message.contains("trusted-proxies") == true)
     }
 
     @Test(
@@ -77,9 +60,9 @@ struct StartWarningTests {
 
     @Test("are lines of the log, each with what to do")
     func lines() throws {
-        let lines = Lines()
-        StartWarning.log(try settings("behind-tls-proxy: true\ndata-directory: /nonexistent"), to: lines.logger)
-        let all = lines.all.withLock { $0 }
+        let notes = LogNotes()
+        StartWarning.log(try settings("behind-tls-proxy: true\ndata-directory: /nonexistent"), to: notes.logger)
+        let all = notes.lines.map { "\($0.level) \($0.message)" }
         #expect(all.contains { $0.hasPrefix("warning behind-tls-proxy is set and trusted-proxies is empty") })
     }
 

@@ -10,13 +10,13 @@ import Testing
 @Suite("The number of connections")
 struct ConnectionAllowanceTests {
     private let clock = ManualClock()
-    private let log = LogRecorder()
+    private let log = LogNotes()
     private let metrics = PrometheusMetrics()
 
     private func allowance(_ limit: Int) -> ConnectionAllowance {
         let log = log
         return ConnectionAllowance(
-            limit: limit, clock: clock, logger: Logger(label: "test") { _ in RecordingLogHandler(recorder: log) },
+            limit: limit, clock: clock, logger: log.logger,
             metrics: metrics)
     }
 

@@ -2,7 +2,6 @@ import ClarionTesting
 import EngineTesting
 import Logging
 import SQLStorage
-import Synchronization
 import Testing
 
 @testable import PostgresDatabase
@@ -18,7 +17,7 @@ extension PostgreSQLTests {
             try await store.database.write { try $0.script("CREATE TABLE numbers (id BIGINT PRIMARY KEY)") }
             var limits = TemporaryDatabase.limits
             limits.conflict = .milliseconds(50)
-            let log = LoggedErrors()
+            let log = LogNotes()
             let url = try DatabaseURL(store.server.url(database: store.name))
             let database = try PostgresDatabase(url, limits: limits, logger: log.logger)
             let error = await #expect(throws: SQLFault.self) {
@@ -32,29 +31,10 @@ extension PostgreSQLTests {
                 return
             }
             #expect(database.lastWriteFault == nil)
-            #expect(log.messages.withLock { $0 }.isEmpty)
+            #expect(log.lines.allSatisfy { $0.level < .error })
             #expect(try await database.number("SELECT COUNT(*) FROM numbers") == 0)
             try await database.write { _ = try $0.run(Self.insert, [.integer(1)]) }
             database.close()
         }
     }
-}
-
-/// What a database logs as an error.
-private final class LoggedErrors: Sendable {
-    let messages = Mutex<[String]>([])
-
-    private struct Handler: LogHandler {
-        let log: LoggedErrors
-        var metadata = Logger.Metadata()
-        var logLevel = Logger.Level.error
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-
-        func log(event: LogEvent) { log.messages.withLock { $0.append("\(event.message)") } }
-    }
-
-    var logger: Logger { Logger(label: "test") { _ in Handler(log: self) } }
 }

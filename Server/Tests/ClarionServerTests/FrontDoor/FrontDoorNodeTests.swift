@@ -6,7 +6,6 @@ import Logging
 import RichPushModel
 import ServerObservability
 import ServiceErrors
-import Synchronization
 import Testing
 
 @testable import ClarionServer
@@ -153,10 +152,11 @@ struct FrontDoorNodeTests {
             try issued.privateKeyPEM.write(toFile: files.keyPath, atomically: true, encoding: .utf8)
             for usesFiles in [true, false] {
                 settings.listening.tls?.files = usesFiles ? files : nil
-                let (clock, notes) = (ManualClock(), Notes())
+                let (clock, notes) = (ManualClock(), LogNotes())
+                func told() -> [String] { notes.lines.filter { $0.level >= .info }.map(\.message) }
                 let door = try FrontDoorIdentity(
                     settings, try #require(settings.listening.tls), clock: clock,
-                    logger: Logger(label: "test") { _ in NotesHandler(notes: notes) })
+                    logger: notes.logger)
                 await withTaskGroup(of: Void.self) { group in
                     group.addTask { await door.run() }
                     func turn(_ duration: Duration) async {
@@ -165,15 +165,15 @@ struct FrontDoorNodeTests {
                         #expect(await eventually { clock.sleeperCount > 0 })
                     }
                     await turn(FrontDoorIdentity.interval)
-                    #expect(notes.all.isEmpty)
+                    #expect(told().isEmpty)
                     if usesFiles {
                         try? (issued.certificatePEM + "\n").write(
                             toFile: files.certificatePath, atomically: true, encoding: .utf8)
                     }
                     await turn(usesFiles ? FrontDoorIdentity.interval : FrontDoorIdentity.renewal)
-                    #expect(notes.all == ["The certificate of the HTTPS interface was replaced"])
+                    #expect(told() == ["The certificate of the HTTPS interface was replaced"])
                     await turn(FrontDoorIdentity.interval)
-                    #expect(notes.all.count == 1)
+                    #expect(told().count == 1)
                     group.cancelAll()
                 }
             }
@@ -241,24 +241,4 @@ struct MetricsListenerTests {
         #expect(head.hasPrefix("http/1.1 \(status)"))
         #expect(head.contains("x-content-type-options: nosniff"))
     }
-}
-
-/// The messages of a log.
-private final class Notes: Sendable {
-    private let messages = Mutex<[String]>([])
-    var all: [String] { messages.withLock { $0 } }
-    func add(_ message: String) { messages.withLock { $0.append(message) } }
-}
-
-private struct NotesHandler: LogHandler {
-    let notes: Notes
-    var logLevel = Logger.Level.info
-    var metadata: Logger.Metadata = [:]
-
-    subscript(metadataKey key: String) -> Logger.MetadataValue? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) { notes.add(event.message.description) }
 }
