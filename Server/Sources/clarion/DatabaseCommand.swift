@@ -90,7 +90,7 @@ struct DatabaseCommand: AsyncParsableCommand {
             let result = try await DatabaseAdministration(settings: node.settings()).compact(rewrites: rewrite) {
                 Terminal.note($0)
             }
-            print("\(result.before - result.after) bytes were given back; the file has \(result.after)")
+            print("\(max(0, result.before - result.after)) bytes were given back; the file has \(result.after)")
             if !result.isCut { Terminal.note("A reader keeps the log; the file gets shorter once it has ended.") }
         }
     }

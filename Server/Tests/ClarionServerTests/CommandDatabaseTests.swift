@@ -121,7 +121,7 @@ struct CommandDatabaseTests {
         func compact(_ rewrites: Bool) async throws -> (DatabaseAdministration.Compaction, [String]) {
             let lines = Mutex<[String]>([])
             let result = try await administration.compact(rewrites: rewrites) { line in lines.withLock { $0.append(line) } }
-            return (result, lines.withLock(\.self))
+            return (result, lines.withLock { $0 })
         }
         let file = folder + "/clarion.sqlite"
         #expect(await message { _ = try await compact(false) } == "there is no \(file)")

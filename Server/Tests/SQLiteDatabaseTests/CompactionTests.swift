@@ -73,9 +73,9 @@ struct CompactionTests {
             let pages = try await Self.number(server, "PRAGMA page_count")
             lengths.withLock { $0.append(pages ?? 0) }
             // It would wait for 5 seconds and fail, if the compaction kept the lock.
-            try await server.write { try $0.run(Self.insert, [.integer(10_000 + done)]) }
+            try await server.write { _ = try $0.run(Self.insert, [.integer(10_000 + done)]) }
         }
-        let found = lengths.withLock(\.self)
+        let found = lengths.withLock { $0 }
         #expect(found.count > 6, "\(found)")
         for (former, next) in zip(found, found.dropFirst()) {
             // One page more when the end of the file was a page of the engine's own.
