@@ -77,6 +77,19 @@ struct DoctorTests {
         #expect(closed?.verdict == .bad && closed?.found.hasPrefix("port: ") == true, "\(String(describing: closed))")
     }
 
+    @Test("with a host for the sandbox the way to each environment is looked at, and the faulty one is named")
+    func waysByEnvironment() async throws {
+        var settings = Self.credential
+        settings["CLARION_APNS_HOST"] = "production.push.invalid"
+        settings["CLARION_ALLOW_LOCAL_APNS"] = "true"
+        settings["CLARION_APNS_SANDBOX_HOST"] = "sandbox.push.invalid"
+        let names: Set = ["way to APNs", "way to APNs for production", "way to APNs for sandbox"]
+        let found = await findings(SettingsFixture(environment: settings), names: names)
+        #expect(found.count == 2)
+        #expect(found["way to APNs for production"]?.found.hasPrefix("name: production.push.invalid") == true)
+        #expect(found["way to APNs for sandbox"]?.found.hasPrefix("name: sandbox.push.invalid") == true)
+    }
+
     @Test("asked to, it has APNs say whether the key, the topic and the environment are right")
     func triedKey() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path()

@@ -7,12 +7,6 @@ import PushHub
 import RichPushModel
 import ServiceErrors
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
 /// Makes clients of APNs: host, trust and proxy as the settings say, the credential as the caller says. Their numbers go into one
 /// ledger, their tokens come from one place.
 struct APNsClientMaker: Sendable {
@@ -70,22 +64,14 @@ struct APNsClientMaker: Sendable {
 
     private func client(_ credential: APNsClientConfiguration.Credential, _ environment: APNsEnvironment) throws -> APNsClient {
         do {
+            let place = settings.apns.place(for: environment)
             var configuration = APNsClientConfiguration(
-                environment: environment, credential: credential,
-                endpoint: settings.apns.host.map { APNsClientConfiguration.Endpoint(host: $0, port: settings.apns.port) },
-                transport: .tls(try Self.trust(settings.apns)), proxy: settings.apns.proxy, strictness: .appleHeaders)
+                environment: environment, credential: credential, endpoint: place.endpoint,
+                transport: .tls(try place.trust()), proxy: settings.apns.proxy, strictness: .appleHeaders)
             configuration.timing.pushDeadline = settings.pushDeadline
             return try APNsClient(configuration: configuration, eventLoopGroup: group, logger: logger, observer: observer)
         } catch let fault as APNsConfigurationFault {
             throw ServiceError(.notReady, "the APNs client cannot be made: \(fault)")
         }
-    }
-
-    private static func trust(_ apns: Settings.APNs) throws -> APNsClientConfiguration.Trust {
-        guard let path = apns.trustRootsPath else { return .system }
-        guard let pem = try? String(contentsOfFile: path, encoding: .utf8) else {
-            throw ServiceError(.notReady, "apns-trust-roots-path: \(path) cannot be read")
-        }
-        return .additional(pem: pem)
     }
 }

@@ -4,12 +4,6 @@ import NIOPosix
 import RichPushModel
 import ServiceErrors
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
 extension Doctor {
     static func portCheck(_ settings: Settings) -> DoctorCheck {
         DoctorCheck("listening port") {
@@ -30,27 +24,29 @@ extension Doctor {
         }
     }
 
-    static func apnsCheck(_ settings: Settings) -> DoctorCheck {
-        DoctorCheck("way to APNs") {
-            let (host, port) = (settings.apns.host ?? settings.apns.environment.host, settings.apns.port)
-            var trust = APNsClientConfiguration.Trust.system
-            if let path = settings.apns.trustRootsPath {
-                guard let pem = try? String(contentsOfFile: path, encoding: .utf8) else {
-                    return .bad("\(path) cannot be read", mend: "set apns-trust-roots-path")
+    /// One check for each environment that has a host of its own.
+    static func apnsChecks(_ settings: Settings) -> [DoctorCheck] {
+        let environments = settings.apns.environmentsInUse
+        return environments.map { environment in
+            let name = environments.count == 1 ? "way to APNs" : "way to APNs for \(environment.rawValue)"
+            return DoctorCheck(name) {
+                let place = settings.apns.place(for: environment)
+                guard let trust = try? place.trust() else {
+                    return .bad("\(place.trustRootsPath ?? "") cannot be read", mend: "set \(place.trustRootsSetting)")
                 }
-                trust = .additional(pem: pem)
+                let check = APNsHandshakeCheck(of: place.endpoint, trust: trust, proxy: settings.apns.proxy)
+                let finding = await check.look(within: .seconds(5), now: SystemClock().now)
+                return words(about: finding, place, settings.apns.proxy)
             }
-            let check = APNsHandshakeCheck(of: .init(host: host, port: port), trust: trust, proxy: settings.apns.proxy)
-            let finding = await check.look(within: .seconds(5), now: SystemClock().now)
-            return words(about: finding, host: host, port: port, settings)
         }
     }
 
-    /// Names the step that fails: name, route, port or TLS. `host` and `port` are those of APNs; a proxy is named by the settings.
+    /// Names the step that fails: name, route, port or TLS.
     private static func words(
-        about finding: APNsHandshakeCheck.Finding, host: String, port: Int, _ settings: Settings
+        about finding: APNsHandshakeCheck.Finding, _ place: APNsPlace, _ proxy: APNsProxy?
     ) -> DoctorCheck.Finding {
-        let (next, nextPort) = settings.apns.proxy.map { ($0.host, $0.port) } ?? (host, port)
+        let (host, port) = (place.host, place.port)
+        let (next, nextPort) = proxy.map { ($0.host, $0.port) } ?? (host, port)
         switch finding {
         case .sound: return .good("\(host):\(port) answers, over TLS and HTTP/2")
         case .unresolved:
@@ -63,7 +59,7 @@ extension Doctor {
         case .portClosed:
             return .bad(
                 "port: \(next) answers, and nothing listens on port \(nextPort)",
-                mend: settings.apns.host == nil && settings.apns.proxy == nil
+                mend: place.isStandard && proxy == nil
                     ? "let the machine connect out on port \(port), or set apns-port: 2197"
                     : "start what should listen there, or correct the port")
         case .unreachable:
@@ -73,9 +69,10 @@ extension Doctor {
         case .refused(let reason):
             return .bad(
                 "TLS: \(host):\(port) answers, but TLS fails: \(reason)",
-                mend: settings.apns.host == nil
+                mend: place.isStandard
                     ? "a proxy may be breaking TLS open; let the machine connect to Apple directly"
-                    : "set apns-trust-roots-path to the authority of \(host), and apns-host to a name in its certificate")
+                    : "set \(place.trustRootsSetting) to the authority of \(host), and \(place.hostSetting) to a name in its certificate"
+            )
         }
     }
 }

@@ -5,16 +5,19 @@ public enum Doctor {
     /// - Parameter asksAPNs: whether the signing key is tried with one push to a device token that no device has.
     public static func checks(for result: SettingsLoader.Result, asksAPNs: Bool = false) -> [DoctorCheck] {
         guard let settings = result.settings else { return [settingsCheck(result)] }
-        return [
+        let checks: [DoctorCheck?] = [
             settingsCheck(result), dataDirectoryCheck(settings), diskCheck(settings), portCheck(settings),
             warningCheck("proxy in front", good: "every caller has an address of its own") { StartWarning.proxy(settings) },
             warningCheck("permissions", good: "data and keys are the server's alone") { StartWarning.permissions(settings) },
-            publicURLCheck(settings), apnsCheck(settings),
+            publicURLCheck(settings),
+        ]
+        let later: [DoctorCheck?] = [
             asksAPNs ? credentialTrial(settings) : credentialCheck(settings), databaseFileCheck(settings),
             databaseCheck(settings), databaseSafetyCheck(settings),
             schemaCheck(settings), masterKeyCheck(settings), contentStoreCheck(settings),
             contentOwnerCheck(settings),
-        ].compactMap(\.self)
+        ]
+        return checks.compactMap(\.self) + apnsChecks(settings) + later.compactMap(\.self)
     }
 
     private static func settingsCheck(_ result: SettingsLoader.Result) -> DoctorCheck {

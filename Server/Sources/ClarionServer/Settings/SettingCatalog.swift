@@ -205,6 +205,18 @@ enum SettingCatalog {
     static let apnsTrustRootsPath = Setting(
         "apns-trust-roots-path", .optional(.path), default: nil, in: .apns,
         "The certificates (PEM) that vouch for apns-host in place of the system's. A local APNs writes its own beside its data.")
+    static let apnsSandboxHost = Setting(
+        "apns-sandbox-host", .optional(.host), default: nil, in: .apns,
+        """
+        Another host for pushes of the sandbox only, in place of apns-host and of Apple's. Production then keeps apns-host, or Apple's \
+        host where that is not set. Without it both environments use apns-host.
+        """)
+    static let apnsSandboxPort = Setting(
+        "apns-sandbox-port", .optional(.remotePort), default: nil, in: .apns,
+        "The port at apns-sandbox-host; 443 without it.")
+    static let apnsSandboxTrustRootsPath = Setting(
+        "apns-sandbox-trust-roots-path", .optional(.path), default: nil, in: .apns,
+        "The certificates (PEM) that vouch for apns-sandbox-host in place of the system's.")
     static let allowLocalAPNs = Setting(
         "allow-local-apns", .flag, default: false, in: .apns,
         "Allows apns-host with the production environment. It keeps a slip from sending a real audience to a simulation.")
@@ -281,7 +293,8 @@ enum SettingCatalog {
             apnsEnvironment.declaration, apnsTopic.declaration, apnsTeamID.declaration, apnsKeyID.declaration,
             apnsKey.declaration,
             apnsKeyPath.declaration, apnsHost.declaration, apnsPort.declaration, apnsProxy.declaration,
-            apnsTrustRootsPath.declaration,
+            apnsTrustRootsPath.declaration, apnsSandboxHost.declaration, apnsSandboxPort.declaration,
+            apnsSandboxTrustRootsPath.declaration,
             allowLocalAPNs.declaration,
             hubName.declaration, hubSendsPerSecond.declaration, hubWritesPerSecond.declaration,
             remoteHubConnectionString.declaration, remoteHubName.declaration, remoteHubTrustRootsPath.declaration,

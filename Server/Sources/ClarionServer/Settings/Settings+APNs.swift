@@ -1,3 +1,13 @@
+import APNsHTTP2
+import APNsProtocol
+import ServiceErrors
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 extension Settings.APNs {
     init(from resolver: inout SettingsResolver) {
         environment = resolver.value(SettingCatalog.apnsEnvironment)
@@ -17,6 +27,70 @@ extension Settings.APNs {
         if trustRootsPath != nil, host == nil {
             resolver.complain(SettingCatalog.apnsTrustRootsPath, "is for another host than Apple's; set apns-host as well")
         }
+        sandboxHost = SandboxHost(from: &resolver)
+    }
+}
+
+extension Settings.APNs.SandboxHost {
+    /// The host, if one is set. Complains of a port or of certificates without a host.
+    fileprivate init?(from resolver: inout SettingsResolver) {
+        let host = resolver.value(SettingCatalog.apnsSandboxHost)
+        let port = resolver.value(SettingCatalog.apnsSandboxPort)
+        let path = resolver.value(SettingCatalog.apnsSandboxTrustRootsPath)
+        if let path { resolver.checkTrustRoots(path, for: SettingCatalog.apnsSandboxTrustRootsPath) }
+        guard let host else {
+            let sentence = "belongs to apns-sandbox-host; set that as well"
+            if port != nil { resolver.complain(SettingCatalog.apnsSandboxPort, sentence) }
+            if path != nil { resolver.complain(SettingCatalog.apnsSandboxTrustRootsPath, sentence) }
+            return nil
+        }
+        self.init(host: host, port: port ?? 443, trustRootsPath: path)
+    }
+}
+
+/// Where the pushes of one environment go.
+struct APNsPlace: Hashable, Sendable {
+    var host: String
+    var port: Int
+    var trustRootsPath: String?
+    /// The settings that name host and certificates.
+    var hostSetting: String
+    var trustRootsSetting: String
+    /// Whether the host is Apple's because no setting names another.
+    var isStandard: Bool
+
+    var endpoint: APNsClientConfiguration.Endpoint { APNsClientConfiguration.Endpoint(host: host, port: port) }
+
+    /// Whose certificates are trusted there. Throws `not-ready` when the file cannot be read.
+    func trust() throws(ServiceError) -> APNsClientConfiguration.Trust {
+        guard let path = trustRootsPath else { return .system }
+        guard let pem = try? String(contentsOfFile: path, encoding: .utf8) else {
+            throw ServiceError(.notReady, "\(trustRootsSetting): \(path) cannot be read")
+        }
+        return .additional(pem: pem)
+    }
+}
+
+extension Settings.APNs {
+    /// Where pushes of the environment go.
+    func place(for environment: APNsEnvironment) -> APNsPlace {
+        if environment == .sandbox, let sandboxHost {
+            return APNsPlace(
+                host: sandboxHost.host, port: sandboxHost.port, trustRootsPath: sandboxHost.trustRootsPath,
+                hostSetting: SettingCatalog.apnsSandboxHost.declaration.key,
+                trustRootsSetting: SettingCatalog.apnsSandboxTrustRootsPath.declaration.key, isStandard: false)
+        }
+        return APNsPlace(
+            host: host ?? environment.host, port: port, trustRootsPath: trustRootsPath,
+            hostSetting: SettingCatalog.apnsHost.declaration.key,
+            trustRootsSetting: SettingCatalog.apnsTrustRootsPath.declaration.key, isStandard: host == nil)
+    }
+
+    /// The environments that `clarion doctor` tries to reach: that of the node, and the other one where the sandbox has a host of
+    /// its own, since then hubs with credentials of their own use both.
+    var environmentsInUse: [APNsEnvironment] {
+        guard sandboxHost != nil else { return [environment] }
+        return mayServeProduction ? [.production, .sandbox] : [.sandbox]
     }
 }
 

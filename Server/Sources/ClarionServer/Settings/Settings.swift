@@ -125,6 +125,16 @@ public struct Settings: Hashable, Sendable {
         public var proxy: APNsProxy?
         /// A PEM file with the certificates that vouch for `host`.
         public var trustRootsPath: String?
+        /// The host for pushes of the sandbox; absent means that they go where those for production go.
+        public var sandboxHost: SandboxHost?
+
+        /// A host that takes pushes of the sandbox only.
+        public struct SandboxHost: Hashable, Sendable {
+            public var host: String
+            public var port: Int
+            /// A PEM file with the certificates that vouch for `host`; absent means those of the system.
+            public var trustRootsPath: String?
+        }
     }
 
     /// A signing key and what belongs to it.
