@@ -6,12 +6,14 @@ import Testing
 /// What the ports promise of template sends, sends of other platforms, sends to handles, and feedback.
 public enum SendKindPromises {
     /// Every promise.
-    public static let all: [StoragePromise<HubStorage>] = [
-        meansItsKind, readsTemplates, walksHandles, retriesHandles, forgetsHandles, countsByPlatform, tellsOfSends, keepsFeedback,
-        sweepsFeedback,
-    ]
+    public static let all: [StoragePromise<HubStorage>] =
+        [
+            meansItsKind, readsTemplates, walksHandles, retriesHandles, forgetsHandles, countsByPlatform, tellsOfSends,
+            keepsFeedback,
+            sweepsFeedback,
+        ] + errors
 
-    private static func send(
+    static func send(
         _ format: SendFormat, to recipients: SendRecipients = .everyone, body: String = "{}"
     ) -> AcceptedSend {
         AcceptedSend(
@@ -22,7 +24,7 @@ public enum SendKindPromises {
     }
 
     /// Takes the one slice of a send that was just accepted.
-    private static func leased(_ storage: HubStorage, _ send: AcceptedSend) async throws -> SliceLease {
+    static func leased(_ storage: HubStorage, _ send: AcceptedSend) async throws -> SliceLease {
         #expect(try await storage.intake.accept(send) == .accepted)
         return try #require(try await storage.queue.lease(Sample.lease(4)).first { $0.id.notification == send.id })
     }

@@ -3,7 +3,7 @@ import NIOCore
 import PushHub
 import RichPushModel
 
-/// `GET /docs/outcomes`: what the outcomes in telemetry mean, for people. Telemetry points there where a count alone does not say why.
+/// `GET /docs/outcomes`: what the outcomes in telemetry mean, for people.
 public struct OutcomeReferenceRoute: Sendable {
     static let path = "/docs/outcomes"
 

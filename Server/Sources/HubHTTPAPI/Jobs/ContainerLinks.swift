@@ -26,6 +26,12 @@ struct ContainerLinks {
             allowing: permissions, until: now + files.linkLifetime, by: files.signer)
     }
 
+    /// A link to the errors of a send.
+    func link(toErrorsOf id: NotificationID) -> String {
+        HubFiles.link(
+            toErrorsOf: id, of: hub.record, at: origin, until: now + files.errorLinkLifetime, by: files.signer)
+    }
+
     /// Reads the link in an element of a job. Throws `invalid-field` that names the element.
     func read(_ url: String, _ element: String, _ needed: ContainerPermission) throws(ServiceError) -> ContainerPath {
         guard let separator = url.firstRange(of: "://"), ["http", "https"].contains(url[..<separator.lowerBound].lowercased())
@@ -56,10 +62,21 @@ struct ContainerLinks {
         _ query: HubProtocol.QueryParameters, _ path: ContainerPath, _ needed: ContainerPermission
     ) throws(ContainerSigner.Fault) {
         guard let container = path.container else { throw .malformed }
+        try check(query, HubFiles.place(container, of: hub.hub.id), needed)
+    }
+
+    /// Checks the signature in a query for the errors of a send.
+    func check(
+        _ query: HubProtocol.QueryParameters, errorsOf id: NotificationID
+    ) throws(ContainerSigner.Fault) {
+        try check(query, HubFiles.place(ofErrorsOf: id, hub.hub.id), .read)
+    }
+
+    private func check(
+        _ query: HubProtocol.QueryParameters, _ place: [String], _ needed: ContainerPermission
+    ) throws(ContainerSigner.Fault) {
         try files.signer.check(
-            signature: query["sig"], expiry: query["se"], permissions: query["sp"],
-            for: HubFiles.place(container, of: hub.hub.id),
-            needed, at: now)
+            signature: query["sig"], expiry: query["se"], permissions: query["sp"], for: place, needed, at: now)
     }
 
     /// Ports differ behind proxies, so only names are compared.

@@ -22,6 +22,7 @@ extension HubRoutes {
         let query = HubProtocol.QueryParameters(request.uri.query)
         guard path.container != nil else { return try await makeContainer(request, path, files, context) }
         let links = try await links(request, path, files)
+        if path.container == .sendErrors { return try await sendErrors(request, context, links, path, query) }
         switch (request.method, path.blob) {
         case (.get, nil):
             try permit(links, query, path, .list)
@@ -44,7 +45,7 @@ extension HubRoutes {
         }
     }
 
-    private static let unknownFile = ServiceError(.notFound, "There is no such file in the container")
+    static let unknownFile = ServiceError(.notFound, "There is no such file in the container")
 
     /// Makes a name and signs a link for it; asks for the right that jobs need.
     private func makeContainer(

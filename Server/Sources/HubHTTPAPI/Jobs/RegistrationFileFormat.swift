@@ -28,17 +28,7 @@ public struct RegistrationFileFormat: HubFileFormat {
     }
 
     public func document(for feedback: DeviceFeedback) -> String {
-        let owner: PnsFeedback.Owner? =
-            if let installation = feedback.installation {
-                .installation(installation.text)
-            } else {
-                feedback.record.map { .registration($0.text) }
-            }
-        return PnsFeedback(
-            time: feedback.notedAt, systemError: feedback.reason.wireName,
-            platform: NotificationFormat(platform: feedback.platform)?.rawValue ?? feedback.platform.rawValue,
-            handle: feedback.handle.text, owner: owner, notificationID: feedback.notification.text
-        ).document()
+        PnsFeedback(SendError(feedback), of: feedback.notification).document()
     }
 
     private static func change(in line: [UInt8], _ kind: HubJob.Kind) throws -> RegistrationChange {
@@ -101,14 +91,5 @@ extension RegistrationTags {
         guard let address = addresses.first(where: { $0.folded.hasPrefix(kind) })?.text, let open = address.firstIndex(of: "{")
         else { return nil }
         return String(address[address.index(after: open)...].dropLast())
-    }
-}
-
-extension DeviceFeedback.Reason {
-    fileprivate var wireName: String {
-        switch self {
-        case .gone: TargetOutcome.gone.wireName
-        case .badToken: TargetOutcome.badToken.wireName
-        }
     }
 }

@@ -5,20 +5,13 @@ import RichPushModel
 extension NotificationDetails {
     /// What the protocol says of a send; `nil` for a cancelled one, of which there is no word that suits every client
     /// (Reference/AzureNotificationHubs.md#2-9).
-    ///
-    /// `origin` is scheme and authority of this server: where pushes were skipped because nothing sends to their platform, the
-    /// details say why.
-    init?(_ telemetry: NotificationTelemetry, location: String, origin: String) {
+    init?(_ telemetry: NotificationTelemetry, location: String) {
         guard let state = State(telemetry.state) else { return nil }
-        let unreached = telemetry.platformOutcomes.filter { !$0.key.hasTransport && $0.value[.noTransport, default: 0] > 0 }.keys
         self.init(
             id: telemetry.id.text, location: location, state: state, enqueueTime: telemetry.enqueuedAt,
             startTime: telemetry.startedAt, endTime: telemetry.endedAt,
             body: String(decoding: telemetry.body, as: UTF8.self), tags: telemetry.audience?.description,
-            targetPlatforms: telemetry.targetPlatforms, outcomes: telemetry.outcomeCounts,
-            errorDetailsURL: unreached.min { $0.rawValue < $1.rawValue }.map {
-                "\(origin)\(OutcomeReferenceRoute.path)#\(OutcomeReferenceRoute.anchor($0))"
-            })
+            targetPlatforms: telemetry.targetPlatforms, outcomes: telemetry.outcomeCounts)
     }
 }
 

@@ -7,8 +7,11 @@ import ServiceErrors
 extension HubRoutes {
     func answerTelemetry(_ call: HubCall) async throws -> Response {
         guard let id = call.route.id.flatMap({ NotificationID($0) }), let telemetry = try await call.hub().telemetry(of: id),
-            let details = NotificationDetails(telemetry, location: call.location.member(id.text), origin: call.origin)
+            var details = NotificationDetails(telemetry, location: call.location.member(id.text))
         else { throw ServiceError(.notFound, "There is no notification with this id") }
+        if let files = call.options.files, let served = call.served, try await served.hub.hasErrors(telemetry) {
+            details.errorDetailsURL = call.links(files, served).link(toErrorsOf: id)
+        }
         return HubAnswer.body(details.answer(), as: HubAnswer.xml, .telemetry)
     }
 }

@@ -36,10 +36,10 @@ public struct PnsFeedback: Hashable, Sendable {
 }
 
 extension PnsFeedback {
-    /// The document. It declares UTF-16 although files are UTF-8, as readers of the service's files expect: they cut them at
+    /// The document, on one line. It declares UTF-16 although files are UTF-8, as readers of the service's files expect: they cut them at
     /// these declarations (Reference/AzureNotificationHubs.md#2-11).
     public func document() -> String {
-        var writer = XMLWriter()
+        var writer = XMLWriter(isSingleLine: true)
         writer.raw("<?xml version=\"1.0\" encoding=\"utf-16\"?>")
         writer.open("PnsFeedback", ["xmlns": Namespace.serviceBus, "xmlns:i": Namespace.schemaInstance])
         writer.element("FeedbackTime", DateText.shortest(time))

@@ -21,6 +21,9 @@ public struct ContainerName: Hashable, Sendable, CustomStringConvertible {
     /// The container in which a hub's feedback is laid down.
     public static let feedback = ContainerName(trusted: "feedback")
 
+    /// The container in which the errors of each send are one file, made when it is read.
+    public static let sendErrors = ContainerName(trusted: "send-errors")
+
     public var description: String { text }
 
     private static func isAllowed(_ byte: UInt8) -> Bool {

@@ -57,13 +57,29 @@ enum FailureRows {
         }
     }
 
+    /// The targets that are kept and of which feedback says nothing, with the handles of the devices that are still there.
+    static func errors(
+        _ send: [SQLValue], notedAt moment: Timestamp, limit: Int, _ connection: any SQLConnection
+    ) throws -> [SendError] {
+        try connection.rows(selectErrors, send + [.integer(Int64(limit))]).map { row in
+            guard let outcome = TargetOutcome(rawValue: try row.text(2)) else { throw SQLFault.unexpectedColumn(2) }
+            return SendError(
+                platform: Platform(rawValue: try row.text(0)),
+                handle: try row.optionalText(3).map(DeviceHandle.init(canonical:)),
+                record: try row.optionalText(1).flatMap { RecordID($0) },
+                installation: try row.optionalText(4).flatMap { RecordID($0) }, outcome: outcome, notedAt: moment)
+        }
+    }
+
     /// Removes all of a send.
     static func delete(_ send: [SQLValue], _ connection: any SQLConnection) throws {
         try connection.run(deleteReasons, send)
         try connection.run(deleteAll, send)
     }
 
-    static let all = [countReasons, raiseReason, addReason, count, insert, selectReasons, select, deleteReasons, deleteAll]
+    static let all = [
+        countReasons, raiseReason, addReason, count, insert, selectReasons, select, selectErrors, deleteReasons, deleteAll,
+    ]
 
     private static let countReasons = SQLStatement(
         "SELECT COUNT(*) FROM outcome_reasons WHERE hub_id = $1 AND notification_id = $2 AND slice = $3")
@@ -96,6 +112,15 @@ enum FailureRows {
         SELECT slice_key, platform, record_id, outcome, reason FROM target_failures
         WHERE hub_id = $1 AND notification_id = $2 ORDER BY slice, slice_key LIMIT $3
         """)
+    private static let errorWords = SendError.outcomes.map { "'\($0.rawValue)'" }.sorted().joined(separator: ", ")
+    private static let selectErrors = SQLStatement(
+        composed: """
+            SELECT f.platform, f.record_id, f.outcome, d.handle, \
+            CASE WHEN d.kind = 'installation' THEN COALESCE(d.parent, d.record_id) END \
+            FROM target_failures f LEFT JOIN devices d ON d.hub_id = f.hub_id AND d.record_id = f.record_id \
+            WHERE f.hub_id = $1 AND f.notification_id = $2 AND f.outcome IN (\(errorWords)) \
+            ORDER BY f.slice, f.slice_key LIMIT $3
+            """)
     private static let deleteReasons = SQLStatement("DELETE FROM outcome_reasons WHERE hub_id = $1 AND notification_id = $2")
     private static let deleteAll = SQLStatement("DELETE FROM target_failures WHERE hub_id = $1 AND notification_id = $2")
 }

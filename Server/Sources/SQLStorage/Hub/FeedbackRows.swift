@@ -17,18 +17,28 @@ enum FeedbackRows {
     static func page(
         after number: Int64, limit: Int, in hub: HubID, _ connection: any SQLConnection
     ) throws -> [DeviceFeedback] {
-        try connection.rows(select, [.integer(hub.number), .integer(number), .integer(Int64(limit))]).map { row in
-            guard let notification = NotificationID(try row.text(5)) else { throw SQLFault.unexpectedColumn(5) }
-            guard let reason = DeviceFeedback.Reason(rawValue: try row.text(6)) else { throw SQLFault.unexpectedColumn(6) }
-            return DeviceFeedback(
-                number: try row.integer(0), platform: Platform(rawValue: try row.text(1)),
-                handle: DeviceHandle(canonical: try row.text(2)), record: try row.optionalText(3).flatMap(RecordID.init),
-                installation: try row.optionalText(4).flatMap(RecordID.init), notification: notification, reason: reason,
-                notedAt: Timestamp(milliseconds: try row.integer(7)))
-        }
+        try connection.rows(select, [.integer(hub.number), .integer(number), .integer(Int64(limit))]).map(feedback)
     }
 
-    static let all = [insert, select, deleteOld]
+    /// The rows of one send.
+    static func page(
+        of id: NotificationID, after number: Int64, limit: Int, in hub: HubID, _ connection: any SQLConnection
+    ) throws -> [DeviceFeedback] {
+        let values: [SQLValue] = [.integer(hub.number), .text(id.text), .integer(number), .integer(Int64(limit))]
+        return try connection.rows(selectOfSend, values).map(feedback)
+    }
+
+    private static func feedback(_ row: SQLRow) throws -> DeviceFeedback {
+        guard let notification = NotificationID(try row.text(5)) else { throw SQLFault.unexpectedColumn(5) }
+        guard let reason = DeviceFeedback.Reason(rawValue: try row.text(6)) else { throw SQLFault.unexpectedColumn(6) }
+        return DeviceFeedback(
+            number: try row.integer(0), platform: Platform(rawValue: try row.text(1)),
+            handle: DeviceHandle(canonical: try row.text(2)), record: try row.optionalText(3).flatMap(RecordID.init),
+            installation: try row.optionalText(4).flatMap(RecordID.init), notification: notification, reason: reason,
+            notedAt: Timestamp(milliseconds: try row.integer(7)))
+    }
+
+    static let all = [insert, select, selectOfSend, deleteOld]
 
     static let deleteOld = SQLStatement(
         "DELETE FROM feedback WHERE number IN (SELECT number FROM feedback WHERE noted_at < $1 ORDER BY noted_at LIMIT $2)")
@@ -43,5 +53,10 @@ enum FeedbackRows {
         """
         SELECT number, platform, handle, record_id, installation_id, notification_id, reason, noted_at FROM feedback
         WHERE hub_id = $1 AND number > $2 ORDER BY number LIMIT $3
+        """)
+    private static let selectOfSend = SQLStatement(
+        """
+        SELECT number, platform, handle, record_id, installation_id, notification_id, reason, noted_at FROM feedback
+        WHERE hub_id = $1 AND notification_id = $2 AND number > $3 ORDER BY number LIMIT $4
         """)
 }

@@ -41,6 +41,20 @@ public struct SQLTelemetryStore: TelemetryStore {
         try await database.reading { try FeedbackRows.page(after: number, limit: limit, in: hub, $0) }
     }
 
+    public func feedback(
+        of id: NotificationID, after number: Int64, limit: Int, in hub: HubID
+    ) async throws -> [DeviceFeedback] {
+        try await database.reading { try FeedbackRows.page(of: id, after: number, limit: limit, in: hub, $0) }
+    }
+
+    public func errors(
+        of id: NotificationID, notedAt moment: Timestamp, limit: Int, in hub: HubID
+    ) async throws -> [SendError] {
+        try await database.reading {
+            try FailureRows.errors([.integer(hub.number), .text(id.text)], notedAt: moment, limit: limit, $0)
+        }
+    }
+
     public func backlog(at now: Timestamp) async throws -> DispatchBacklog {
         try await database.reading { connection in
             var backlog = DispatchBacklog()

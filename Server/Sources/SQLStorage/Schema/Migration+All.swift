@@ -24,5 +24,6 @@ extension Migration {
         .failures,
         .signInCounts,
         .auditIndex,
+        .sendLists,
     ]
 }

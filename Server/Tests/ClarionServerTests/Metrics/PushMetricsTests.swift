@@ -206,5 +206,9 @@ private struct StubTelemetry: TelemetryStore {
 
     func feedback(after number: Int64, limit: Int, in hub: HubID) async throws -> [DeviceFeedback] { [] }
 
+    func feedback(of id: NotificationID, after number: Int64, limit: Int, in hub: HubID) async throws -> [DeviceFeedback] { [] }
+
+    func errors(of id: NotificationID, notedAt moment: Timestamp, limit: Int, in hub: HubID) async throws -> [SendError] { [] }
+
     func sweep(endedBefore moment: Timestamp, limit: Int) async throws -> Int { 0 }
 }

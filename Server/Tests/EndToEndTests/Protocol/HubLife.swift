@@ -114,7 +114,8 @@ struct HubLife {
         #expect(details.state == .completed)
         #expect(details.outcomes == [OutcomeCounts(.gcm, [.init(name: "Skipped", count: 1)])])
         let page = try await hub.fetch("GET", try #require(details.errorDetailsURL))
-        #expect(page.status == 200 && page.text.contains("platform gcm and has no way yet to send to them"))
+        let errors = try PnsFeedback.read(Array(page.text.utf8))
+        #expect(page.status == 200 && errors.map(\.handle) == ["kept:As-it_came"] && errors.map(\.systemError) == ["Skipped"])
     }
 
     /// Two that are due at one moment, of which one is cancelled: the other comes then and not before, the cancelled never.
