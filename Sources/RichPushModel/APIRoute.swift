@@ -11,6 +11,8 @@ public enum APIRoute {
     public static func details(_ id: RichID) -> String { "\(notifications)/\(id)/details" }
     /// `GET`: the `SendStatus`, for the sender.
     public static func status(_ id: RichID) -> String { "\(notifications)/\(id)/status" }
+    /// `GET`: a `SendList`, of the caller's sends or, for an administrator, of all.
+    public static let sends = prefix + "/sends"
     /// `POST`: a short-lived link to the content for players that cannot send a header.
     public static func ticket(_ id: RichID) -> String { "\(notifications)/\(id)/ticket" }
     /// `POST`: a `Reply`, which goes to whoever sent the notification.

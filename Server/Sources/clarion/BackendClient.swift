@@ -62,6 +62,13 @@ struct BackendClient: Sendable {
         try await answer(to: HTTPClientRequest(url: address + APIRoute.status(id)), as: SendStatus.self)
     }
 
+    /// A page of sends, newest first.
+    func sends(before: String?, limit: Int) async throws -> SendList {
+        let cursor = before.map { "&before=\($0)" } ?? ""
+        return try await answer(
+            to: HTTPClientRequest(url: address + APIRoute.sends + "?limit=\(limit)" + cursor), as: SendList.self)
+    }
+
     /// Takes back what was sent.
     func recall(_ id: RichID) async throws {
         var message = HTTPClientRequest(url: address + APIRoute.notification(id))

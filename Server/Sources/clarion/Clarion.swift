@@ -11,7 +11,8 @@ struct Clarion: AsyncParsableCommand {
         version: ClarionVersion.current,
         subcommands: [
             DemoCommand.self, ServeCommand.self, EmulatorCommand.self, PhoneCommand.self, SendCommand.self, KeysCommand.self,
-            StatusCommand.self, RecallCommand.self, HubCommand.self, UserCommand.self, ConfigCommand.self, DatabaseCommand.self,
+            StatusCommand.self, SendsCommand.self, RecallCommand.self, HubCommand.self, UserCommand.self, ConfigCommand.self,
+            DatabaseCommand.self,
             ContentCommand.self, DoctorCommand.self, VersionCommand.self, PhoneProcessCommand.self,
         ])
 

@@ -29,7 +29,8 @@ extension RichPushBackend {
         try await parts.stores.readMarks.setRead(read, of: id, for: principal.userID, at: parts.clock.now)
     }
 
-    private static func cursor(_ text: String?, _ name: String) throws -> RichID? {
+    /// Reads a cursor. Throws `invalid-field` with the name of the parameter.
+    static func cursor(_ text: String?, _ name: String) throws -> RichID? {
         guard let text else { return nil }
         guard let id = RichID(text) else {
             throw ServiceError(.invalidField, "\(name): a cursor is the number of a notification")

@@ -84,52 +84,6 @@ extension RichPushBackend {
             parts.logger.warning("A recalled notification is not cancelled at the hub yet", metadata: ["rich_id": "\(id)"])
         }
     }
-
-    /// Where a send of the caller stands.
-    public func status(of id: RichID, for principal: Principal) async throws -> SendStatus {
-        try principal.requirePassword(to: "read the status of a send")
-        guard let found = try await parts.stores.notifications.notification(id),
-            found.sender == principal.userID || principal.role == .admin
-        else { throw Self.unseen }
-        let counts = try await parts.stores.receipts.counts(of: id)
-        let receipts = Dictionary(uniqueKeysWithValues: counts.map { ($0.key.rawValue, $0.value) })
-        guard let trackingID = found.trackingID else {
-            let state = found.isRefused ? "failed" : found.recalledAt == nil ? "accepted" : "cancelled"
-            return SendStatus(state: state, outcomes: [:], receipts: receipts)
-        }
-        guard let telemetry = try await parts.hub.telemetry(of: trackingID) else {
-            let state: NotificationState = found.recalledAt == nil ? .completed : .cancelled
-            return SendStatus(state: state.rawValue, outcomes: [:], receipts: receipts)
-        }
-        var status = SendStatus(telemetry, audience: found.audience, receipts: receipts)
-        // The ids of other people's devices are for those who administer them.
-        if principal.role == .admin, telemetry.outcomes.contains(where: { !$0.key.isDelivered && $0.value > 0 }) {
-            status.failures = try await parts.hub.failures(of: trackingID, limit: TargetFailure.limit).map {
-                SendStatus.Failure(device: $0.record?.text, outcome: $0.outcome.rawValue, reason: $0.reason)
-            }
-        }
-        return status
-    }
-}
-
-extension SendStatus {
-    fileprivate init(_ telemetry: NotificationTelemetry, audience: TagExpression, receipts: [String: Int]) {
-        self.init(
-            state: telemetry.state.rawValue,
-            outcomes: Dictionary(uniqueKeysWithValues: telemetry.outcomes.map { ($0.key.rawValue, $0.value) }), receipts: receipts
-        )
-        targets = telemetry.targets
-        for (reason, count) in telemetry.reasons {
-            reasons = reasons ?? [:]
-            reasons?[reason.outcome.rawValue, default: [:]][reason.reason, default: 0] += count
-        }
-        if !telemetry.state.isFinal, let wait = telemetry.wait {
-            waiting = Waiting(cause: wait.cause.rawValue, reason: wait.reason)
-        }
-        if telemetry.targets == 0, audience.namesUsersOnly {
-            warnings = ["no device is registered for \(audience): check the names of the users"]
-        }
-    }
 }
 
 extension RichPushBackend {

@@ -28,6 +28,10 @@ public protocol RichNotificationStore: Sendable {
     /// Notifications found under any of the keys and not recalled or refused, newest first; ids below `before` and above `since`.
     func find(_ query: InboxQuery) async throws -> [RichNotification]
 
+    /// Notifications with a number below `before`, whatever their state, newest first, at most `limit`: those of one sender, or all for
+    /// `nil`.
+    func sends(of sender: UserID?, before: RichID?, limit: Int) async throws -> [RichNotification]
+
     /// Notes that the hub took it; the completion is asked for from `check` on. `false` when it was recalled meanwhile.
     func markSent(_ id: RichID, trackingID: NotificationID, check: Timestamp) async throws -> Bool
 

@@ -17,6 +17,11 @@ extension BackendRoutes {
             _ = try call.query()
             return try .json(await backend.status(of: call.richID(), for: call.principal))
         }
+        add(.get, "sends", to: router) { call in
+            let query = try call.query("before", "limit")
+            let limit = try query.number("limit", in: 1...RichPushBackend.sendPageLimit)
+            return try .json(await backend.sends(before: query["before"], limit: limit, for: call.principal))
+        }
     }
 
     /// One path for three generations of callers, told apart by the body: none is the rich push tutorial's button, a JSON string

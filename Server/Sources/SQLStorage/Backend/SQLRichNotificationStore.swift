@@ -68,6 +68,18 @@ public struct SQLRichNotificationStore: RichNotificationStore {
         }
     }
 
+    public func sends(of sender: UserID?, before: RichID?, limit: Int) async throws -> [RichNotification] {
+        try await database.reading { [app] connection in
+            let values: [SQLValue] = [
+                .integer(app.number), .integer(before.map { Int64($0.number) } ?? .max), .integer(Int64(limit)),
+            ]
+            let rows =
+                try sender.map { try connection.rows(Self.selectSendsOfUser, values + [.integer($0.number)]) }
+                ?? connection.rows(Self.selectSends, values)
+            return try rows.map(RichNotificationRows.notification)
+        }
+    }
+
     public func removeRepeatKeys(before moment: Timestamp, limit: Int) async throws -> Int {
         try await database.writing { [app] connection in
             try connection.run(
@@ -143,7 +155,10 @@ extension SQLRichNotificationStore {
 
 extension SQLRichNotificationStore {
     static let all =
-        [select, selectPresence, selectPush, selectUserTags, find, findUnread, selectRepeatKey, deleteRepeatKeys]
+        [
+            select, selectPresence, selectPush, selectUserTags, find, findUnread, selectSends, selectSendsOfUser, selectRepeatKey,
+            deleteRepeatKeys,
+        ]
         + acceptStatements
         + workStatements
 
@@ -179,6 +194,11 @@ extension SQLRichNotificationStore {
              AND NOT EXISTS (SELECT 1 FROM read_marks r \
             WHERE r.app_id = a.app_id AND r.user_id = $6 AND r.rich_id = a.rich_id) ORDER BY a.rich_id DESC LIMIT $5
             """)
+    private static let someSends =
+        "SELECT \(RichNotificationRows.columns) FROM \(RichNotificationRows.table) WHERE n.app_id = $1 AND n.rich_id < $2"
+    private static let selectSends = SQLStatement(composed: someSends + " ORDER BY n.rich_id DESC LIMIT $3")
+    private static let selectSendsOfUser = SQLStatement(
+        composed: someSends + " AND n.sender_id = $4 ORDER BY n.rich_id DESC LIMIT $3")
     private static let selectRepeatKey = SQLStatement(
         "SELECT digest, rich_id FROM repeat_keys WHERE app_id = $1 AND user_id = $2 AND repeat_key = $3")
     private static let deleteRepeatKeys = SQLStatement(

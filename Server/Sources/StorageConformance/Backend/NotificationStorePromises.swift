@@ -11,7 +11,7 @@ public enum NotificationStorePromises {
     /// Every promise.
     public static let all: [StoragePromise<BackendStores>] = [
         keepsADraft, countsUp, takesNumbersAhead, repeatsOnce, repeatsOnceForMany, claimsContents, finds, findsByTagsOfAllTimes,
-        recalls, worksInOrder, ends, forgetsRepeatKeys,
+        recalls, worksInOrder, ends, forgetsRepeatKeys, listsSends,
     ]
 
     typealias Sample = BackendSample
@@ -172,5 +172,25 @@ public enum NotificationStorePromises {
         #expect(try await stores.notifications.find(query([], bob)).map(\.id.number) == [2, 1])
         #expect(try await stores.notifications.find(query([], ada)).isEmpty)
         #expect(try await stores.notifications.find(query(["t:other"], bob, limit: 2)).map(\.id.number) == [3, 2])
+    }
+
+    private static let listsSends = StoragePromise<BackendStores>(
+        "sends are listed newest first, of one user or of all, recalled ones too; a new one changes no later page"
+    ) { stores in
+        let (ada, bob) = (try await Sample.user("ada", in: stores), try await Sample.user("bob", in: stores))
+        for sender in [ada, bob, ada, ada, bob] {
+            _ = try await Sample.send(try Sample.draft(from: sender, to: "a"), in: stores)
+        }
+        #expect(try await stores.notifications.recall(try id(3), at: Sample.time(5), contentExpiry: Sample.time(5)))
+        func listed(_ sender: User?, before: Int32? = nil, limit: Int = 9) async throws -> [Int32] {
+            try await stores.notifications.sends(of: sender?.id, before: try before.map(id), limit: limit).map(\.id.number)
+        }
+        #expect(try await listed(nil) == [5, 4, 3, 2, 1])
+        #expect(try await listed(ada) == [4, 3, 1])
+        #expect(try await listed(ada, limit: 2) == [4, 3])
+        _ = try await Sample.send(try Sample.draft(from: ada, to: "a"), in: stores)
+        #expect(try await listed(ada, before: 3) == [1])
+        #expect(try await listed(nil, before: 3, limit: 1) == [2])
+        #expect(try await listed(bob, before: 2).isEmpty)
     }
 }

@@ -1,0 +1,83 @@
+import AppBackend
+import PushHub
+import RichPushModel
+import ServiceErrors
+import Testing
+
+@Suite("The list of sends")
+struct SendListTests {
+    private func send(_ test: TestBackend, to audience: String = "beta", as sender: Principal) async throws -> RichID {
+        var request = SendRequest(message: "a secret")
+        request.audience = audience
+        return try await test.backend.send(request, idempotencyKey: nil, for: sender).id
+    }
+
+    @Test("users see their own sends, an administrator all, newest first")
+    func rights() async throws {
+        let test = try await TestBackend()
+        let (ann, bob, root) = (try await test.user("ann"), try await test.user("bob"), try await test.user("root", .admin))
+        let first = try await send(test, as: ann)
+        let second = try await send(test, as: bob)
+        let third = try await send(test, as: ann)
+        #expect(try await test.backend.sends(for: ann).sends.map(\.id) == [third, first])
+        #expect(try await test.backend.sends(for: bob).sends.map(\.id) == [second])
+        let all = try await test.backend.sends(for: root).sends
+        #expect(all.map(\.id) == [third, second, first] && all.map(\.sender) == ["ann", "bob", "ann"])
+    }
+
+    @Test("each entry has the status of its send, also of one that was recalled")
+    func statuses() async throws {
+        let test = try await TestBackend()
+        let (ann, bob) = (try await test.user("ann"), try await test.user("bob"))
+        try await test.register(bob, handle: 1)
+        let done = try await send(test, to: "username:bob", as: ann)
+        test.hub.completeAll()
+        let recalled = try await send(test, to: "username:bob", as: ann)
+        try await test.backend.recall(recalled, for: ann)
+        let list = try await test.backend.sends(for: ann).sends
+        #expect(list.map(\.id) == [recalled, done] && list.map(\.status.state) == ["cancelled", "completed"])
+        for entry in list {
+            #expect(try await test.backend.status(of: entry.id, for: ann) == entry.status)
+            #expect(entry.audience == "username:bob")
+        }
+    }
+
+    @Test("pages follow each other without a gap while sends are added, and a page has at most fifty")
+    func pages() async throws {
+        let test = try await TestBackend()
+        let ann = try await test.user("ann")
+        var sent: [RichID] = []
+        for _ in 1...7 { sent.append(try await send(test, as: ann)) }
+        var (found, next) = ([RichID](), String?.none)
+        repeat {
+            let page = try await test.backend.sends(before: next, limit: 3, for: ann)
+            #expect(page.sends.count <= 3)
+            found += page.sends.map(\.id)
+            next = page.next
+            _ = try await send(test, as: ann)
+        } while next != nil
+        #expect(found == sent.reversed())
+        for _ in 1...45 { _ = try await send(test, as: ann) }
+        #expect(try await test.backend.sends(limit: 1_000, for: ann).sends.count == 50)
+    }
+
+    @Test("a cursor that is no number is refused")
+    func cursor() async throws {
+        let test = try await TestBackend()
+        let ann = try await test.user("ann")
+        await #expect { try await test.backend.sends(before: "x", for: ann) } throws: { error in
+            (error as? ServiceError)?.code == .invalidField
+        }
+    }
+
+    @Test("words of the notification are not in the list, and a long audience is cut")
+    func content() async throws {
+        let test = try await TestBackend()
+        let ann = try await test.user("ann")
+        let audience = (1...18).map { "tag-\($0)-long-enough" }.joined(separator: " || ")
+        _ = try await send(test, to: audience, as: ann)
+        let entry = try #require(try await test.backend.sends(for: ann).sends.first)
+        #expect(!"\(entry)".contains("a secret"))
+        #expect(entry.audience.count == SendListEntry.audienceLimit && entry.audience.hasSuffix("…"))
+    }
+}
