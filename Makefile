@@ -1,8 +1,9 @@
 # The verbs of this repository. Each is a script in scripts/, so that CI and a laptop do the same.
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-long bench lint format reference screenshot dist clean
+.PHONY: help demo build test test-long fuzz bench lint format reference screenshot dist clean
 
 PORT ?=
+SECONDS ?= 60
 program = Server/.build/release/clarion
 
 help: ## List the verbs
@@ -20,8 +21,11 @@ build: ## Build the program
 test: ## Check and test everything, as CI does
 	@scripts/test
 
-test-long: ## The same with the long forms of the crash and load tests
+test-long: ## The same with the long forms of the crash and load tests, the fuzzers and the sanitizers
 	@scripts/test --long
+
+fuzz: ## Run every reader of untrusted bytes on generated input (SECONDS=60 for each)
+	@scripts/fuzz $(SECONDS)
 
 bench: ## Measure start, memory and throughput, and the APNs client beside h2load
 	@scripts/bench
@@ -50,4 +54,4 @@ dist: ## Make a folder to install elsewhere, with the Swift runtime linked in
 	@scripts/make-dist
 
 clean: ## Remove what was built and the demo's state
-	@rm -rf .build .build-dist .build-complaints .build-apple Verification/AppleStandIns/.build Server/.build Server/.build-dist Checks/.build Benchmarks/.build .demo .emulator dist
+	@rm -rf .build .build-dist .build-complaints .build-apple Verification/AppleStandIns/.build Server/.build Server/.build-dist Server/.build-thread Server/.build-address Checks/.build Fuzzing/.build Benchmarks/.build .demo .emulator dist

@@ -62,6 +62,14 @@ let package = Package(
         // For the measurements in Benchmarks.
         .library(name: "APNsHTTP2", targets: ["APNsHTTP2", "APNsProtocol"]),
         .library(name: "HubStorage", targets: ["PushHub", "SQLStorage", "SQLiteDatabase", "TagExpressions"]),
+        // For Fuzzing: every target that reads untrusted bytes.
+        .library(
+            name: "Readers",
+            targets: [
+                "APNsEmulation", "APNsHTTP2", "APNsProtocol", "AppBackend", "BackendHTTPAPI", "ContentStorage", "HTTPService",
+                "HubHTTPAPI", "HubProtocol", "NotificationTemplates", "PushHub", "ServiceErrors", "SharedAccess",
+                "SimulatedPhonePage", "TagExpressions",
+            ]),
     ],
     // Exact versions; packages.tsv beside this file also lists what these depend on, and scripts/check-packages compares both with
     // what was resolved.
