@@ -118,7 +118,7 @@ extension FuzzedReader {
             opened: { _ in ends.count += 1 }, failed: { _ in ends.count += 1 })
         let channel = EmbeddedChannel(handler: handler)
         channel.pipeline.fireChannelActive()
-        for piece in input.rest.pieces(of: size) { try? channel.writeInbound(ByteBuffer(bytes: piece)) }
+        for piece in input.rest.pieces(of: size) { _ = try? channel.writeInbound(ByteBuffer(bytes: piece)) }
         channel.pipeline.fireChannelInactive()
         precondition(ends.count <= 1, "a tunnel that ended twice")
         _ = try? channel.finish(acceptAlreadyClosed: true)
