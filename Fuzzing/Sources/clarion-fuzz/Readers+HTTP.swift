@@ -123,6 +123,8 @@ extension FuzzedReader {
             method: HTTPMethod(rawValue: words[0]), uri: words.count > 1 ? words[1] : "/")
         while !input.bytes.isEmpty, head.headers.count < 64 {
             let parts = input.line().split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            // The decoder in front takes no other names.
+            guard parts[0].utf8.allSatisfy({ $0 < 0x80 }) else { continue }
             head.headers.add(name: parts[0], value: parts.count > 1 ? parts[1] : "")
         }
         guard RequestHeadCheck.accepts(&head) else { return }
