@@ -9,7 +9,7 @@ import RichPushModel
 import ServiceErrors
 import SharedAccess
 
-/// The errors of one send as a file of lines, each one document of feedback (Azure reference 2.9 and 2.11). Nothing is stored: the file
+/// The errors of one send as a file of lines, each one document of feedback (Reference/AzureNotificationHubs.md#2-9, #2-11). Nothing is stored: the file
 /// is read from the database page by page, as fast as the client takes it.
 extension HubRoutes {
     func sendErrors(

@@ -10,7 +10,7 @@ import Testing
 
 @testable import PushHub
 
-/// The file behind `PnsErrorDetailsUri`, read as Microsoft's sample for feedback reads it (Azure reference 2.9 and 2.11).
+/// The file behind `PnsErrorDetailsUri`, read as Microsoft's sample for feedback reads it (Reference/AzureNotificationHubs.md#2-9, #2-11).
 @Suite("The errors of a send as a file")
 struct SendErrorTests {
     /// Sends to all devices of a format and lets the dispatcher work; the id of the send.
