@@ -147,7 +147,7 @@ struct CompactionTests {
     @Test("to open a file again writes nothing into it")
     func opening() async throws {
         let store = try await TemporaryStore()
-        let database = try #require(store.database.driver as? SQLiteDatabase)
+        let database = try #require(store.database as? SQLiteDatabase)
         #expect(try await database.emptyLog())
         let command = try SQLiteDatabase(path: store.path, access: .command)
         #expect(try await command.space().isIncremental)
