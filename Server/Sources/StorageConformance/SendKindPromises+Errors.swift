@@ -33,7 +33,7 @@ extension SendKindPromises {
     }
 
     private static let readsErrors = StoragePromise<HubStorage>(
-        "errors of a send name the devices that are there, and leave out what feedback tells and what is no error"
+        "errors of a send name the devices that are there, and leave out what feedback lists and what is no error"
     ) { storage in
         let phone = InstallationUpsert(id: try Sample.record("phone"), handle: Sample.handle(1))
         _ = try await storage.devices.put(phone, in: Sample.hub, at: Sample.start)

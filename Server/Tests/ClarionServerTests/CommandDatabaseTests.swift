@@ -112,7 +112,8 @@ struct CommandDatabaseTests {
         #expect(await message { _ = try await elsewhere.check(nil) }?.contains("pg_amcheck") == true)
     }
 
-    @Test("a compaction names its cost, leaves an older file alone unless it may write it anew, and names autovacuum for PostgreSQL")
+    @Test(
+        "a compaction names its cost, leaves an older file alone unless it may write it anew, and names autovacuum for PostgreSQL")
     func compaction() async throws {
         let folder = NSTemporaryDirectory() + "clarion-command-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -32,7 +32,7 @@ public struct SendError: Hashable, Sendable {
             outcome: feedback.reason == .gone ? .gone : .badToken, notedAt: feedback.notedAt)
     }
 
-    /// The outcomes that are errors, besides those of which feedback tells: something kept the push from a device that was meant.
+    /// The outcomes that are errors, besides those that feedback lists: something kept the push from a device that was meant.
     public static let outcomes: Set<TargetOutcome> = [.rejected, .tooLarge, .invalidFormat, .unknown, .expired, .noTransport]
 }
 
