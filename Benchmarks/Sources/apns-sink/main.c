@@ -1,7 +1,8 @@
 // apns-sink [--streams N] [--window BYTES] [--delay-ms N] [--answers-per-record N] [--index-ids] [--warm-up] [--marked-body BYTES]
 //           [--certificate FILE]
 //
-// Prints its port, then answers `stats` on standard input with a line of JSON, and ends when standard input does.
+// Prints its port, then reads commands from standard input and answers each with a line of JSON: `stats`; `away`, which closes all
+// connections and refuses new ones; `back`, which listens on the same port again. Ends when standard input does.
 #include "sink.h"
 
 #include <arpa/inet.h>
@@ -26,6 +27,9 @@ struct totals totals;
 static int poll_set;
 static SSL_CTX *tls_context;
 static struct connection *connections;
+static int listener = -1;
+static struct sockaddr_in address = {.sin_family = AF_INET};
+static bool is_away, is_to_be_away;
 
 uint64_t now_nanoseconds(void) {
     struct timespec time;
@@ -62,7 +66,7 @@ static void attach(struct connection *connection) {
     SSL_set_bio(connection->tls, BIO_new_socket(connection->socket, BIO_NOCLOSE), writer);
 }
 
-static void accept_connection(int listener) {
+static void accept_connection(void) {
     int socket = accept4(listener, NULL, NULL, SOCK_NONBLOCK);
     if (socket < 0) return;
     int on = 1;
@@ -210,27 +214,39 @@ static void print_totals(void) {
     fflush(stdout);
 }
 
-static void obey_standard_input(void) {
-    char line[64];
-    ssize_t count = read(STDIN_FILENO, line, sizeof line);
-    if (count <= 0) exit(0);
-    for (ssize_t index = 0; index < count; index++) {
-        if (line[index] == '\n') print_totals();
-    }
-}
-
-static int make_listener(void) {
-    int listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+static void listen_on_port(void) {
+    int on = 1;
+    listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof address;
+    setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (listener < 0 || bind(listener, (struct sockaddr *)&address, size) != 0 || listen(listener, 1024) != 0
         || getsockname(listener, (struct sockaddr *)&address, &size) != 0) {
         perror("apns-sink");
         exit(1);
     }
-    printf("%d\n", ntohs(address.sin_port));
-    fflush(stdout);
-    return listener;
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = NULL};
+    epoll_ctl(poll_set, EPOLL_CTL_ADD, listener, &event);
+}
+
+// Not while events of the connections are still to be handled.
+static void go_away_or_come_back(void) {
+    if (is_away == is_to_be_away) return;
+    is_away = is_to_be_away;
+    if (!is_away) return listen_on_port();
+    close(listener);
+    while (connections) end_connection(connections);
+}
+
+static void obey_standard_input(void) {
+    char line[64];
+    ssize_t count = read(STDIN_FILENO, line, sizeof line);
+    if (count <= 0) exit(0);
+    if (line[0] == 'a') is_to_be_away = true;
+    if (line[0] == 'b') is_to_be_away = false;
+    for (ssize_t index = 0; index < count; index++) {
+        if (line[index] == '\n') print_totals();
+    }
 }
 
 static void read_options(int count, char **words) {
@@ -265,13 +281,14 @@ int main(int count, char **words) {
     prepare_answers();
     tls_context = make_tls_context(options.certificate);
     poll_set = epoll_create1(0);
-    int listener = make_listener();
-    static char listening, commands;
-    struct epoll_event event = {.events = EPOLLIN, .data.ptr = &listening};
-    epoll_ctl(poll_set, EPOLL_CTL_ADD, listener, &event);
-    event.data.ptr = &commands;
+    listen_on_port();
+    printf("%d\n", ntohs(address.sin_port));
+    fflush(stdout);
+    static char commands;
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = &commands};
     epoll_ctl(poll_set, EPOLL_CTL_ADD, STDIN_FILENO, &event);
     for (;;) {
+        go_away_or_come_back();
         uint64_t due = write_due(), now = due ? now_nanoseconds() : 0;
         uint64_t wait = due > now ? due - now : 0;
         struct timespec timeout = {(time_t)(wait / 1000000000), (long)(wait % 1000000000)};
@@ -279,7 +296,7 @@ int main(int count, char **words) {
         int ready = epoll_pwait2(poll_set, events, 64, due ? &timeout : NULL, NULL);
         for (int index = 0; index < ready; index++) {
             void *target = events[index].data.ptr;
-            if (target == &listening) accept_connection(listener);
+            if (!target) accept_connection();
             else if (target == &commands) obey_standard_input();
             else serve(target);
         }

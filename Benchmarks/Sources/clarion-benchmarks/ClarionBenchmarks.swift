@@ -3,6 +3,7 @@ import Foundation
 /// `clarion-benchmarks serve PROGRAM [ROUNDS]` measures the built program, prints a table and ends with 1 when a limit is missed.
 /// `clarion-benchmarks hub PROGRAM LOAD PAGES [ROUNDS]` measures the hub: upserts through HTTP, and the pages of an audience.
 /// `clarion-benchmarks broadcast PROGRAM LOAD SINK PAGES [ROUNDS]` measures sends to a million devices on both engines.
+/// `clarion-benchmarks return PROGRAM SINK [ROUNDS [SECONDS]]` measures how soon sending goes on when APNs was away for some seconds.
 /// `clarion-benchmarks fetch PROGRAM LOAD [ROUNDS]` measures fetches of contents beside nginx, and storms of them and of sign-ins.
 /// `clarion-benchmarks phone PROGRAM [ROUNDS]` measures a simulated phone with real processes.
 /// `clarion-benchmarks apns LOAD SINK JSON [ROUNDS]` measures the APNs client beside h2load, prints tables and writes JSON; ends
@@ -25,12 +26,14 @@ enum ClarionBenchmarks {
         case ("phone", 2...3): try phone(words)
         case ("fetch", 3...4): if try !fetch(words) { exit(1) }
         case ("broadcast", 5...6): if try !broadcast(words) { exit(1) }
+        case ("return", 3...5): if try !comeBack(words) { exit(1) }
         case ("apns", 4...5): if try !apns(words) { exit(1) }
         default:
             print(
                 """
                 usage: clarion-benchmarks serve|phone PROGRAM [ROUNDS] | hub PROGRAM LOAD PAGES [ROUNDS] | fetch PROGRAM LOAD [ROUNDS]
-                                        | broadcast PROGRAM LOAD SINK PAGES [ROUNDS] | apns LOAD SINK JSON [ROUNDS]
+                                        | broadcast PROGRAM LOAD SINK PAGES [ROUNDS] | return PROGRAM SINK [ROUNDS [SECONDS]]
+                                        | apns LOAD SINK JSON [ROUNDS]
                 """
             )
             exit(64)
@@ -77,6 +80,20 @@ enum ClarionBenchmarks {
         defer { try? FileManager.default.removeItem(at: folder) }
         let results = try BroadcastBenchmark(
             program: words[1], load: words[2], sink: words[3], filler: words[4], rounds: rounds, folder: folder
+        ).run()
+        for line in Measurement.table(results) { print(line) }
+        return results.allSatisfy(\.isWithinLimit)
+    }
+
+    /// Returns whether every limit is kept. Temporary files are gone by then.
+    private static func comeBack(_ words: [String]) throws -> Bool {
+        let numbers = words.dropFirst(3).compactMap { Int($0) }
+        let folder = FileManager.default.temporaryDirectory.appending(path: "clarion-benchmarks-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let results = try ReturnBenchmark(
+            program: words[1], sink: words[2], rounds: max(1, numbers.first ?? 10), absence: numbers.dropFirst().first ?? 30,
+            folder: folder
         ).run()
         for line in Measurement.table(results) { print(line) }
         return results.allSatisfy(\.isWithinLimit)

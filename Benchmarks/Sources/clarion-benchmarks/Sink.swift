@@ -35,8 +35,16 @@ final class Sink {
         self.port = port
     }
 
-    func totals() throws -> Totals {
-        try commands.fileHandleForWriting.write(contentsOf: Data("stats\n".utf8))
+    func totals() throws -> Totals { try totals(after: "stats") }
+
+    /// Closes all connections and refuses new ones.
+    func goAway() throws { _ = try totals(after: "away") }
+
+    /// Listens again on the same port.
+    func comeBack() throws { _ = try totals(after: "back") }
+
+    private func totals(after command: String) throws -> Totals {
+        try commands.fileHandleForWriting.write(contentsOf: Data("\(command)\n".utf8))
         return try JSONDecoder().decode(Totals.self, from: Data(try Self.line(from: answers).utf8))
     }
 
