@@ -20,7 +20,8 @@ extension DatabaseAdministration {
     /// Throws `ServiceError` with a sentence for the operator: for PostgreSQL, for an older file without `rewrites`, when the disk has
     /// no room to write it anew, and when other programs do not let it write within `patience`.
     public func compact(
-        rewrites: Bool, patience: Duration = .seconds(30), report: @escaping @Sendable (String) -> Void
+        rewrites: Bool, patience: Duration = .seconds(30), clock: any ServiceClock = .system,
+        report: @escaping @Sendable (String) -> Void
     ) async throws -> Compaction {
         guard settings.database == nil else {
             throw ServiceError(
@@ -40,7 +41,7 @@ extension DatabaseAdministration {
             } else {
                 try await Self.rewrite(before, of: database, at: file, rewrites: rewrites, patience, report)
             }
-            let isCut = try await database.emptyLog()
+            let isCut = try await database.emptyLog(clock: clock)
             return Compaction(before: before.bytes, after: try await database.space().bytes, isCut: isCut)
         }
     }
