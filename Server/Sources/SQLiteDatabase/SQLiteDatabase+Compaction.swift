@@ -38,10 +38,14 @@ extension SQLiteDatabase {
     /// gets how many transactions are done and how many there will be at most. A process that ends in between leaves a sound file with
     /// fewer free pages.
     ///
-    /// Does nothing for a file that is not incremental. The file gets shorter with `emptyLog()`. Throws `SQLFault`, what `progress` throws,
-    /// and `CancellationError` between two transactions.
+    /// Does nothing for a file that is not incremental. The file gets shorter with `emptyLog`. Each transaction waits for the write lock
+    /// for `patience` at most.
+    ///
+    /// Throws `SQLFault`, `unavailable` when others write all the time, what `progress` throws, and `CancellationError` between two
+    /// transactions. What was given back until then stays so.
     public func giveBackFreePages(
-        clock: any ServiceClock, progress: @Sendable (_ done: Int64, _ steps: Int64) async throws -> Void = { _, _ in }
+        clock: any ServiceClock, patience: Duration = .seconds(30),
+        progress: @Sendable (_ done: Int64, _ steps: Int64) async throws -> Void = { _, _ in }
     ) async throws {
         var space = try await space()
         guard space.isIncremental else { return }
@@ -50,9 +54,14 @@ extension SQLiteDatabase {
         var done: Int64 = 0
         while done < steps, space.freePages > 0 {
             let begun = clock.uptime
-            space = try await write { connection in
-                try connection.script("PRAGMA incremental_vacuum(\(Self.compactionStep))")
-                return try Self.measured(connection)
+            space = try await outsideTransaction { access in
+                try Self.waiting(patience, access) {
+                    try access.inTransaction(.immediate) {
+                        try access.execute(sql: "PRAGMA incremental_vacuum(\(Self.compactionStep))")
+                        return .commit
+                    }
+                    return try Self.measured(SQLiteConnection(access))
+                }
             }
             done += 1
             try await progress(done, steps)

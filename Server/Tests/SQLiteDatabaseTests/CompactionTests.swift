@@ -192,6 +192,28 @@ struct CompactionTests {
         try command.close()
     }
 
+    @Test("a step waits for another writer as long as its caller says, and what was given back before stays so")
+    func writerBeside() async throws {
+        let store = try await TemporaryStore()
+        try await Self.fill(store.database)
+        let command = try SQLiteDatabase(path: store.path, access: .command)
+        let before = try await command.space()
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let other = try DatabaseQueue(path: store.path, configuration: configuration)
+        await #expect(throws: SQLFault.unavailable(reason: "SQLITE_BUSY: database is locked")) {
+            try await command.giveBackFreePages(clock: HastyClock(), patience: .zero) { done, _ in
+                if done == 3 { try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") } }
+            }
+        }
+        #expect(try await command.space().pages < before.pages)
+        #expect(try await Self.busyTimeout(command) == 5000)
+        try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+        try await command.giveBackFreePages(clock: HastyClock(), patience: .zero)
+        #expect(try await command.space().freePages == 0)
+        try command.close()
+    }
+
     @Test("a file is not written anew while another program writes: that ends with its patience, and the file is as it was")
     func busy() async throws {
         let store = try await TemporaryStore()
