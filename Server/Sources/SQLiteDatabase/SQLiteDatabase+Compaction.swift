@@ -4,7 +4,7 @@ import SQLStorage
 
 /// Gives the pages of deleted rows back to the file system, in short transactions beside a running server.
 extension SQLiteDatabase {
-    /// The most pages that one transaction of a compaction moves; other writers wait for one such transaction at most.
+    /// The most pages, of whatever size the file has, that one transaction of a compaction moves; other writers wait for one such transaction at most.
     public static let compactionStep = 128
     /// The least time between two transactions of a compaction. A writer asks for the lock more often in its first tenth of a second.
     static let compactionPause: Duration = .milliseconds(25)
@@ -91,8 +91,8 @@ extension SQLiteDatabase {
         }
     }
 
-    /// Writes the whole file anew, without its free pages and so that the next compaction goes in steps. All other writers wait until
-    /// the end. Waits for the write lock for `patience` at most.
+    /// Writes the whole file anew, without its free pages and so that the next compaction goes in steps. Pages keep their size, which
+    /// the engine does not change while the file has a log. All other writers wait until the end. Waits for the write lock for `patience` at most.
     ///
     /// Throws `SQLFault.unavailable`: when others write all the time, and when the disk is full, in both cases with the file as it was.
     public func rewrite(patience: Duration = .seconds(30)) async throws {

@@ -114,11 +114,11 @@ struct CompactionTests {
         try command.close()
     }
 
-    @Test("an older file is left alone by steps and by being opened; written anew, it is short and goes in steps from then on")
+    @Test("an older file is left alone by steps and by being opened; rewritten, it goes in steps and keeps its page size")
     func older() async throws {
         let store = try await TemporaryStore()
         let old = store.folder + "/old"
-        try DatabaseQueue(path: old).inDatabase { try $0.execute(sql: "CREATE TABLE first (number)") }
+        try DatabaseQueue(path: old).inDatabase { try $0.execute(sql: "PRAGMA page_size = 4096; CREATE TABLE first (number)") }
         let database = try SQLiteDatabase(path: old, access: .server)
         try await Self.fill(database)
         let before = try await database.space()
@@ -129,6 +129,8 @@ struct CompactionTests {
         #expect(try await database.emptyLog(clock: HastyClock()))
         let after = try await database.space()
         #expect(after.isIncremental && after.freePages == 0, "\(after)")
+        // Documentation/Operations.md says so: another size needs a backup and its restoration.
+        #expect(after.pageSize == 4096)
         #expect(try Self.size(old) == after.bytes && after.bytes < before.bytes / 4)
         #expect(try await Self.integrity(database) == "ok")
         #expect(try await Self.number(database, "SELECT COUNT(*) FROM filling") == 100)
