@@ -33,7 +33,8 @@ let package = Package(
         .library(name: "RichPushContentExtension", targets: ["RichPushContentExtension"]),
     ],
     dependencies: [
-        // Hashing and keys on Linux; on Apple's systems CryptoKit is used and this is not built.
+        // Hashing and keys on Linux; on Apple's systems CryptoKit is used and this is not built. A range on purpose, unlike in every
+        // other manifest here: an app that depends on this library chooses one version for all its packages.
         .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.0")
     ],
     targets: [

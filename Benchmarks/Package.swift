@@ -11,9 +11,10 @@ let package = Package(
     dependencies: [
         .package(name: "clarion-server", path: "../Server"),
         .package(name: "clarion", path: ".."),
-        .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.0"),
-        .package(url: "https://github.com/apple/swift-log.git", from: "1.16.0"),
-        .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.0"),
+        // The server's versions, exact as there; scripts/check-packages looks.
+        .package(url: "https://github.com/apple/swift-crypto.git", exact: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-log.git", exact: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio.git", exact: "2.101.2"),
     ],
     targets: [
         .executableTarget(name: "clarion-benchmarks"),

@@ -58,11 +58,15 @@ public struct PackageList: Sendable {
             + versions.keys.filter { !known.contains($0) }.sorted().map { Finding($0, "was resolved and is not in the list") }
     }
 
-    /// Packages that a manifest asks for without an exact version.
-    public func findings(manifest: String) -> [Finding] {
+    /// Packages that the manifest at `path` asks for without an exact version, or with another one than the list says.
+    public func findings(manifest: String, at path: String) -> [Finding] {
         manifest.split(separator: "\n").filter { $0.contains(".package(url:") }.compactMap { line in
-            if line.firstMatch(of: /exact: "[0-9]+\.[0-9]+\.[0-9]+"/) != nil { return nil }
-            return Finding("Server/Package.swift", "asks for no exact version: \(line.trimmingCharacters(in: .whitespaces))")
+            guard let version = line.firstMatch(of: /exact: "([0-9]+\.[0-9]+\.[0-9]+)"/)?.1 else {
+                return Finding(path, "asks for no exact version: \(line.trimmingCharacters(in: .whitespaces))")
+            }
+            let entry = entries.first { line.lowercased().contains("/\($0.name).git\"") }
+            guard let entry, entry.version != version else { return nil }
+            return Finding(path, "asks for \(entry.name) \(version), the list says \(entry.version)")
         }
     }
 

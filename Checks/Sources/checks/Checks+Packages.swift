@@ -2,15 +2,15 @@ import Foundation
 import RepositoryChecks
 
 extension Checks {
-    /// `packages LIST RESOLVED MANIFEST` compares; `notices LIST CHECKOUTS TOOLCHAIN-LICENCE` and `bill LIST VERSION` write to standard output.
+    /// `packages LIST RESOLVED MANIFEST…` compares; `notices LIST CHECKOUTS TOOLCHAIN-LICENCE` and `bill LIST VERSION` write to standard output.
     static func packages(_ arguments: [String]) throws -> [Finding] {
         guard arguments.count >= 3 else { throw Usage() }
         let list = try PackageList(text: String(contentsOfFile: arguments[1], encoding: .utf8))
         switch arguments[0] {
         case "packages":
-            guard arguments.count == 4 else { throw Usage() }
+            guard arguments.count >= 4 else { throw Usage() }
             return try list.findings(resolved: Data(contentsOf: URL(filePath: arguments[2])))
-                + list.findings(manifest: String(contentsOfFile: arguments[3], encoding: .utf8))
+                + arguments[3...].flatMap { try list.findings(manifest: String(contentsOfFile: $0, encoding: .utf8), at: $0) }
         case "notices":
             guard arguments.count == 4 else { throw Usage() }
             let notices = list.notices { texts(of: $0, in: arguments[2], toolchain: arguments[3]) }
@@ -24,7 +24,7 @@ extension Checks {
 
     struct Usage: Error, CustomStringConvertible {
         let description =
-            "usage: checks packages LIST RESOLVED MANIFEST | notices LIST CHECKOUTS TOOLCHAIN-LICENCE | bill LIST VERSION"
+            "usage: checks packages LIST RESOLVED MANIFEST… | notices LIST CHECKOUTS TOOLCHAIN-LICENCE | bill LIST VERSION"
     }
 
     /// The files of a package that speak of licences. SwiftPM names its folder as the address ends.

@@ -38,13 +38,26 @@ struct PackageListTests {
                 == ["gamma: was resolved and is not in the list"])
     }
 
-    @Test("wants exact versions in the manifest")
+    @Test("wants exact versions in a manifest, which it names")
     func manifest() {
         let good = #"    .package(url: "https://example.org/a.git", exact: "1.2.3"),"#
-        #expect(list.findings(manifest: good) == [])
+        #expect(list.findings(manifest: good, at: "Server/Package.swift") == [])
         for version in [#"from: "1.2.3""#, #"branch: "main""#, #""1.0.0"..<"2.0.0""#] {
-            #expect(list.findings(manifest: #"    .package(url: "https://example.org/a.git", \#(version)),"#).count == 1)
+            let line = #".package(url: "https://example.org/a.git", \#(version)),"#
+            #expect(
+                list.findings(manifest: "    " + line, at: "Fuzzing/Package.swift").map(\.description)
+                    == ["Fuzzing/Package.swift: asks for no exact version: \(line)"])
         }
+    }
+
+    @Test("wants the version of the list in every manifest")
+    func manifestVersion() {
+        func findings(_ version: String) -> [String] {
+            list.findings(manifest: #".package(url: "https://example.org/one/Alpha.git", exact: "\#(version)")"#, at: "a")
+                .map(\.description)
+        }
+        #expect(findings("1.2.3") == [])
+        #expect(findings("1.2.4") == ["a: asks for alpha 1.2.4, the list says 1.2.3"])
     }
 
     @Test("a line without its four fields is named")

@@ -2,7 +2,8 @@ import SQLStorage
 
 /// The settings of a PostgreSQL server on which it depends whether an acknowledged write is kept, as the server tells them.
 ///
-/// Each transaction sets for itself what a transaction can set. What stands here only the operator of the server can change.
+/// Each transaction sets for itself what a transaction can set; of that only `synchronous_commit` stands here, so that operators
+/// need not wonder. The rest only the operator of the server can change.
 public struct PostgresSettings: Hashable, Sendable {
     /// What a setting means for the writes that were acknowledged.
     public struct Finding: Hashable, Sendable {
@@ -12,6 +13,8 @@ public struct PostgresSettings: Hashable, Sendable {
             case loses
             /// Something can be lost under a condition that the sentence names.
             case risks
+            /// Nothing is lost, because each write sets for itself what it needs.
+            case covered
         }
 
         public let weight: Weight
@@ -29,7 +32,7 @@ public struct PostgresSettings: Hashable, Sendable {
     let replicas: Int
 
     /// What the operator has to know; nothing when all is well.
-    public var findings: [Finding] { lossFindings + riskFindings }
+    public var findings: [Finding] { lossFindings + riskFindings + coveredFindings }
 
     private func isOff(_ name: String) -> Bool { values[name] == "off" }
 
@@ -77,6 +80,15 @@ public struct PostgresSettings: Hashable, Sendable {
         }
         return found
     }
+
+    private var coveredFindings: [Finding] {
+        guard isOff("synchronous_commit") else { return [] }
+        return [
+            Finding(
+                weight: .covered, sentence: "synchronous_commit is off for this database; Clarion asks for it in each write",
+                remedy: "nothing for Clarion; set synchronous_commit = on where other programs write into the database as well")
+        ]
+    }
 }
 
 extension PostgresDatabase {
@@ -97,7 +109,7 @@ extension PostgresDatabase {
     private static let selectSettings = SQLStatement(
         """
         SELECT name, setting FROM pg_catalog.pg_settings WHERE name IN ('fsync', 'full_page_writes', 'ignore_checksum_failure', \
-        'synchronous_standby_names', 'zero_damaged_pages')
+        'synchronous_commit', 'synchronous_standby_names', 'zero_damaged_pages')
         """)
     /// Of the schema in use, which is Clarion's own.
     private static let selectUnlogged = SQLStatement(

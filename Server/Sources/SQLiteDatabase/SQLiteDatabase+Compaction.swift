@@ -4,10 +4,13 @@ import SQLStorage
 
 /// Gives the pages of deleted rows back to the file system, in short transactions beside a running server.
 extension SQLiteDatabase {
-    /// The most pages that one transaction of a compaction moves; other writers wait for one such transaction at most.
+    /// The most pages, of whatever size the file has, that one transaction of a compaction moves; other writers wait for one such transaction at most.
     public static let compactionStep = 128
     /// The least time between two transactions of a compaction. A writer asks for the lock more often in its first tenth of a second.
     static let compactionPause: Duration = .milliseconds(25)
+    /// How often `emptyLog` tries, and the time between two of its tries.
+    private static let emptyingTries = 20
+    private static let emptyingPause: Duration = .milliseconds(100)
 
     /// The pages of the file.
     public struct Space: Hashable, Sendable {
@@ -35,10 +38,14 @@ extension SQLiteDatabase {
     /// gets how many transactions are done and how many there will be at most. A process that ends in between leaves a sound file with
     /// fewer free pages.
     ///
-    /// Does nothing for a file that is not incremental. The file gets shorter with `emptyLog()`. Throws `SQLFault`, what `progress` throws,
-    /// and `CancellationError` between two transactions.
+    /// Does nothing for a file that is not incremental. The file gets shorter with `emptyLog`. Each transaction waits for the write lock
+    /// for `patience` at most.
+    ///
+    /// Throws `SQLFault`, `unavailable` when others write all the time, what `progress` throws, and `CancellationError` between two
+    /// transactions. What was given back until then stays so.
     public func giveBackFreePages(
-        clock: any ServiceClock, progress: @Sendable (_ done: Int64, _ steps: Int64) async throws -> Void = { _, _ in }
+        clock: any ServiceClock, patience: Duration = .seconds(30),
+        progress: @Sendable (_ done: Int64, _ steps: Int64) async throws -> Void = { _, _ in }
     ) async throws {
         var space = try await space()
         guard space.isIncremental else { return }
@@ -47,9 +54,14 @@ extension SQLiteDatabase {
         var done: Int64 = 0
         while done < steps, space.freePages > 0 {
             let begun = clock.uptime
-            space = try await write { connection in
-                try connection.script("PRAGMA incremental_vacuum(\(Self.compactionStep))")
-                return try Self.measured(connection)
+            space = try await outsideTransaction { access in
+                try Self.waiting(patience, access) {
+                    try access.inTransaction(.immediate) {
+                        try access.execute(sql: "PRAGMA incremental_vacuum(\(Self.compactionStep))")
+                        return .commit
+                    }
+                    return try Self.measured(SQLiteConnection(access))
+                }
             }
             done += 1
             try await progress(done, steps)
@@ -59,23 +71,43 @@ extension SQLiteDatabase {
     }
 
     /// Writes all of the log into the file, which then gets as short as its pages are, and empties the log. Whether that was possible:
-    /// not while a reader keeps the log, in which case the next checkpoint of a writer does it. Throws `SQLFault`.
-    public func emptyLog() async throws -> Bool {
-        try await outsideTransaction { try Int64.fetchOne($0, sql: "PRAGMA wal_checkpoint(TRUNCATE)") == 0 }
+    /// not while a reader keeps the log, in which case the next checkpoint of a writer does it. Throws `SQLFault`, and
+    /// `CancellationError` between two tries.
+    public func emptyLog(clock: any ServiceClock) async throws -> Bool {
+        for number in 1...Self.emptyingTries {
+            if try await outsideTransaction({ try Self.triesToEmptyLog($0) }) { return true }
+            if number < Self.emptyingTries { try await clock.sleep(for: Self.emptyingPause) }
+        }
+        return false
     }
 
-    /// Writes the whole file anew, without its free pages and so that the next compaction goes in steps. All other writers wait until
-    /// the end. Waits for the write lock for `patience` at most.
+    /// TRUNCATE has the write lock for all of its time, and its busy timeout would be part of that time: the writes of a server would
+    /// fail because of a reader. So PASSIVE, which takes no write lock, copies the log first, and TRUNCATE waits for nothing. A reader
+    /// that begins once all is copied reads the file alone, and is not in the way of TRUNCATE.
+    private static func triesToEmptyLog(_ access: Database) throws -> Bool {
+        try waiting(.zero, access) {
+            try access.execute(sql: "PRAGMA wal_checkpoint(PASSIVE)")
+            return try Int64.fetchOne(access, sql: "PRAGMA wal_checkpoint(TRUNCATE)") == 0
+        }
+    }
+
+    /// Writes the whole file anew, without its free pages and so that the next compaction goes in steps. Pages keep their size, which
+    /// the engine does not change while the file has a log. All other writers wait until the end. Waits for the write lock for `patience` at most.
     ///
     /// Throws `SQLFault.unavailable`: when others write all the time, and when the disk is full, in both cases with the file as it was.
     public func rewrite(patience: Duration = .seconds(30)) async throws {
-        let milliseconds = patience.components.seconds * 1000 + patience.components.attoseconds / 1_000_000_000_000_000
         try await outsideTransaction { access in
-            let before = try Int64.fetchOne(access, sql: "PRAGMA busy_timeout") ?? 0
-            try access.execute(sql: "PRAGMA busy_timeout = \(milliseconds)")
-            defer { try? access.execute(sql: "PRAGMA busy_timeout = \(before)") }
-            try access.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL; VACUUM")
+            try Self.waiting(patience, access) { try access.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL; VACUUM") }
         }
+    }
+
+    /// Does the work on a connection that waits for the locks of others so long meanwhile.
+    private static func waiting<Result>(_ patience: Duration, _ access: Database, _ work: () throws -> Result) throws -> Result {
+        let milliseconds = patience.components.seconds * 1000 + patience.components.attoseconds / 1_000_000_000_000_000
+        let before = try Int64.fetchOne(access, sql: "PRAGMA busy_timeout") ?? 0
+        try access.execute(sql: "PRAGMA busy_timeout = \(milliseconds)")
+        defer { try? access.execute(sql: "PRAGMA busy_timeout = \(before)") }
+        return try work()
     }
 
     private static func measured(_ connection: any SQLConnection) throws -> Space {

@@ -92,6 +92,7 @@ struct DatabaseCommand: AsyncParsableCommand {
             }
             print("\(max(0, result.before - result.after)) bytes were given back; the file has \(result.after)")
             if !result.isCut { Terminal.note("A reader keeps the log; the file gets shorter once it has ended.") }
+            if !result.isComplete { throw ExitCode.failure }
         }
     }
 

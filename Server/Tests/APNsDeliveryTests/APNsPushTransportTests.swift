@@ -1,5 +1,6 @@
 import APNsHTTP2
 import APNsProtocol
+import ClarionTesting
 import Foundation
 import Logging
 import NIOConcurrencyHelpers
@@ -31,9 +32,9 @@ struct APNsPushTransportTests {
             pushID: PushID(UUID()))
     }
 
-    private func batch(_ targets: [PushBatch.Target]) -> PushBatch {
+    private func batch(_ targets: [PushBatch.Target], of hub: HubID = HubID(1)) -> PushBatch {
         PushBatch(
-            hub: HubID(1), bodies: [Array("{}".utf8), Array(#"{"a":1}"#.utf8)],
+            hub: hub, bodies: [Array("{}".utf8), Array(#"{"a":1}"#.utf8)],
             headers: [
                 PushBatch.Headers(pushType: "alert", priority: 10),
                 PushBatch.Headers(
@@ -166,6 +167,22 @@ struct APNsPushTransportTests {
         var batch = batch([try target("AA")])
         batch.headers = [PushBatch.Headers(pushType: type, priority: 10, topic: topic)]
         #expect(await transport.send(batch) == [.accepted])
+    }
+
+    @Test("the warning of bad device tokens names the hub whose credential is to be looked at, each hub for itself")
+    func badTokens() async throws {
+        let notes = LogNotes()
+        let client = ScriptedClient { push in
+            push.deviceToken == "AA"
+                ? .accepted(apnsID: nil, uniqueID: nil) : .rejected(APNsRejection(status: 400, reason: .badDeviceToken))
+        }
+        let transport = APNsPushTransport(
+            clients: [.sandbox: client], defaultEnvironment: .sandbox, defaultTopic: "com.example.app", logger: notes.logger)
+        _ = await transport.send(batch([try target("BB"), try target("CC")], of: HubID(7)))
+        _ = await transport.send(batch([try target("AA")], of: HubID(8)))
+        _ = await transport.send(batch([try target("DD")], of: HubID(9)))
+        let warnings = notes.lines.filter { $0.level == .warning && $0.message.hasPrefix("APNs says that device tokens") }
+        #expect(warnings.map(\.metadata) == [["hub": "7", "count": "2"], ["hub": "9", "count": "1"]])
     }
 
     @Test("the hub's table of topics agrees with that of the protocol")

@@ -11,6 +11,13 @@ import Testing
 
 @Suite("Commands beside a server of another version")
 struct CommandDatabaseTests {
+    /// Time passes with each pause, and the test waits for none.
+    private struct HastyClock: ServiceClock {
+        var now: Timestamp { Timestamp(seconds: 1) }
+        var uptime: Duration { .zero }
+        func sleep(for duration: Duration) async throws { try Task.checkCancellation() }
+    }
+
     /// The message of the service error that the work throws.
     private func message(_ work: () async throws -> Void) async -> String? {
         do { try await work() } catch let error as ServiceError { return error.detail } catch {}
@@ -113,7 +120,8 @@ struct CommandDatabaseTests {
     }
 
     @Test(
-        "a compaction names its cost, leaves an older file alone unless it may write it anew, and names autovacuum for PostgreSQL")
+        "a compaction names its cost, leaves an older file alone unless it may write it anew, and names autovacuum for PostgreSQL"
+    )
     func compaction() async throws {
         let folder = NSTemporaryDirectory() + "clarion-command-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -131,10 +139,11 @@ struct CommandDatabaseTests {
         _ = try await administration.upgrade()
         let filling = "CREATE TABLE filling AS SELECT zeroblob(1000000); DELETE FROM filling"
         try await alter(folder, filling)
-        let before = try Data(contentsOf: URL(fileURLWithPath: file))
+        // Its length: the library writes an empty transaction when it opens a file whose log is empty.
+        let before = try Data(contentsOf: URL(fileURLWithPath: file)).count
         let refusal = await message { _ = try await compact(false) }
         #expect(refusal?.contains("nothing was done. With --rewrite") == true && refusal?.contains("MB of free disk") == true)
-        #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == before)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: file)).count == before)
         let (anew, lines) = try await compact(true)
         #expect(lines.count == 1 && lines.first?.contains("no server can write meanwhile") == true, "\(lines)")
         #expect(anew.isCut && anew.before - anew.after > 900_000, "\(anew)")
@@ -147,6 +156,38 @@ struct CommandDatabaseTests {
         let elsewhere = DatabaseAdministration(settings: settings)
         let answer = await message { _ = try await elsewhere.compact(rewrites: true) { _ in } }
         #expect(answer?.contains("autovacuum") == true)
+    }
+
+    @Test("a compaction that a busy writer ends early says so, counts what it gave back, and still empties the log")
+    func busyCompaction() async throws {
+        let folder = NSTemporaryDirectory() + "clarion-command-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let settings = try settings(folder)
+        let file = folder + "/clarion.sqlite"
+        try await UserAdministration(settings: settings).add(
+            try #require(UserName("ann")), password: SecretText("password of ann"), role: .user)
+        try await alter(folder, "CREATE TABLE filling AS SELECT zeroblob(8000000); DELETE FROM filling")
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let other = try DatabaseQueue(path: file, configuration: configuration)
+        let lines = Mutex<[String]>([])
+        let result = try await DatabaseAdministration(settings: settings).compact(
+            rewrites: false, patience: .zero, clock: HastyClock()
+        ) { line in
+            lines.withLock { $0.append(line) }
+            // After the first step; it has the lock already after the next ones.
+            try? other.writeWithoutTransaction { if !$0.isInsideTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") } }
+        }
+        #expect(!result.isComplete)
+        #expect(result.before - result.after > 1_000_000, "\(result)")
+        let said = lines.withLock { $0 }
+        #expect(
+            said.last == """
+                other programs wrote into \(file) for 0 seconds without a pause, and free space is left; run this again when they write less
+                """)
+        // Nothing but the emptying of the log writes into the file itself.
+        #expect(try Data(contentsOf: URL(fileURLWithPath: file)).count == Int(result.after))
+        try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
     }
 
     @Test("a file is not written anew on a disk that has no room for that, and the sentence has both numbers")

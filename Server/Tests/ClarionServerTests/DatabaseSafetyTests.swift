@@ -24,8 +24,8 @@ struct DatabaseSafetyTests {
         try #require(await Doctor.checks(for: fixture.read()).first { $0.name == "kept writes" }?.look())
     }
 
-    private func start(_ fixture: SettingsFixture) async throws -> ServerNode {
-        try await ServerNode.make(try #require(fixture.read().settings), logger: Self.quiet)
+    private func start(_ fixture: SettingsFixture, logger: Logger = Self.quiet) async throws -> ServerNode {
+        try await ServerNode.make(try #require(fixture.read().settings), logger: logger)
     }
 
     @Test("ends the start with the remedy, and the doctor says the same")
@@ -49,5 +49,21 @@ struct DatabaseSafetyTests {
         let node = try await start(fixture)
         await node.storage.close()
         #expect(try await doctor(fixture).verdict == .notice)
+    }
+
+    @Test("says in one line of the start and to the doctor that synchronous_commit is off, and is used")
+    func asynchronousCommits() async throws {
+        let folder = NSTemporaryDirectory() + "clarion-safety-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let fixture = try await settings(folder, "asynchronous", ["CLARION_DATABASE_WITHOUT_FSYNC": "true"])
+        let server = try await ThrowAwayPostgreSQL.ofProcess()
+        _ = try await server.run(script: "ALTER DATABASE asynchronous SET synchronous_commit = off;")
+        let notes = LogNotes()
+        let node = try await start(fixture, logger: notes.logger)
+        await node.storage.close()
+        let sentence = "synchronous_commit is off for this database; Clarion asks for it in each write"
+        #expect(notes.lines.filter { $0.message == sentence }.map(\.level) == [.notice])
+        let finding = try await doctor(fixture)
+        #expect(finding.verdict == .notice && finding.found.hasSuffix("; \(sentence)"), "\(finding.found)")
     }
 }

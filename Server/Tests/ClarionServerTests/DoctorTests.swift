@@ -90,6 +90,28 @@ struct DoctorTests {
         #expect(found["way to APNs for sandbox"]?.found.hasPrefix("name: sandbox.push.invalid") == true)
     }
 
+    @Test("the way to a local APNs on this machine is looked at without the proxy")
+    func localWay() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path()
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let apns = try LocalAPNs(
+            configuration: LocalAPNsConfiguration(), clock: .system, group: .singletonMultiThreadedEventLoopGroup,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let port = try await apns.start().port
+        let roots = folder + "/roots.pem"
+        try apns.certificateAuthorityPEM.write(toFile: roots, atomically: true, encoding: .utf8)
+        var environment = Self.credential
+        environment["CLARION_APNS_HOST"] = "127.0.0.1"
+        environment["CLARION_APNS_PORT"] = String(port)
+        environment["CLARION_APNS_TRUST_ROOTS_PATH"] = roots
+        environment["CLARION_APNS_PROXY"] = "http://proxy.invalid:3128"
+        let result = SettingsLoader(arguments: [], environment: environment, path: nil, surroundings: .server).read()
+        let finding = await Doctor.checks(for: result).first { $0.name == "way to APNs" }?.look()
+        #expect(finding?.verdict == .good, "\(String(describing: finding))")
+        await apns.shutdown()
+    }
+
     @Test("asked to, it has APNs say whether the key, the topic and the environment are right")
     func triedKey() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path()

@@ -26,6 +26,26 @@ struct PostgresSettingsTests {
         }
     }
 
+    @Test("a synchronous_commit that is off for the database, its user or the server is named, and loses nothing")
+    func asynchronousCommits() async throws {
+        let safe = ["fsync=on", "full_page_writes=on"]
+        try await ThrowAwayPostgreSQL.with(settings: safe) { server in
+            for owner in ["DATABASE", "ROLE CURRENT_USER IN DATABASE"] {
+                let store = try await TemporaryDatabase(on: server)
+                _ = try await store.psql("ALTER \(owner) \(store.name) SET synchronous_commit = off")
+                let findings = try await store.database.settings().findings
+                #expect(findings.map(\.weight) == [.covered], "\(owner)")
+                #expect(
+                    findings.first?.sentence == "synchronous_commit is off for this database; Clarion asks for it in each write")
+                store.database.close()
+            }
+        }
+        try await ThrowAwayPostgreSQL.with(settings: safe + ["synchronous_commit=off"]) { server in
+            let found = try await sentences(.covered, server)
+            #expect(found.count == 1, "\(found)")
+        }
+    }
+
     @Test("each setting that loses or risks acknowledged writes is named")
     func unsound() async throws {
         let settings = ["zero_damaged_pages=on", "ignore_checksum_failure=on"]

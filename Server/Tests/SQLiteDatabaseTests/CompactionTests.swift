@@ -2,9 +2,10 @@ import Foundation
 import GRDB
 import RichPushModel
 import SQLStorage
-import SQLiteDatabase
 import Synchronization
 import Testing
+
+@testable import SQLiteDatabase
 
 @Suite("A compaction of the database file")
 struct CompactionTests {
@@ -44,6 +45,11 @@ struct CompactionTests {
         return try await database.read { try $0.row(check, [])?.text(0) }
     }
 
+    /// How long the connection that writes waits for locks, in milliseconds.
+    private static func busyTimeout(_ database: SQLiteDatabase) async throws -> Int64? {
+        try await database.outsideTransaction { try Int64.fetchOne($0, sql: "PRAGMA busy_timeout") }
+    }
+
     @Test("the file gets as short as what is left needs, beside a server that has it open, and every row is kept")
     func shrinks() async throws {
         let store = try await TemporaryStore()
@@ -52,7 +58,7 @@ struct CompactionTests {
         let before = try await command.space()
         #expect(before.isIncremental && before.freePages > 800, "\(before)")
         try await command.giveBackFreePages(clock: HastyClock())
-        #expect(try await command.emptyLog())
+        #expect(try await command.emptyLog(clock: HastyClock()))
         let after = try await command.space()
         #expect(after.freePages == 0 && after.pages <= before.pages - before.freePages, "\(after)")
         #expect(try Self.size(store.path) == after.bytes)
@@ -108,11 +114,11 @@ struct CompactionTests {
         try command.close()
     }
 
-    @Test("an older file is left alone by steps and by being opened; written anew, it is short and goes in steps from then on")
+    @Test("an older file is left alone by steps and by being opened; rewritten, it goes in steps and keeps its page size")
     func older() async throws {
         let store = try await TemporaryStore()
         let old = store.folder + "/old"
-        try DatabaseQueue(path: old).inDatabase { try $0.execute(sql: "CREATE TABLE first (number)") }
+        try DatabaseQueue(path: old).inDatabase { try $0.execute(sql: "PRAGMA page_size = 4096; CREATE TABLE first (number)") }
         let database = try SQLiteDatabase(path: old, access: .server)
         try await Self.fill(database)
         let before = try await database.space()
@@ -120,9 +126,11 @@ struct CompactionTests {
         try await database.giveBackFreePages(clock: HastyClock())
         #expect(try await database.space() == before)
         try await database.rewrite()
-        #expect(try await database.emptyLog())
+        #expect(try await database.emptyLog(clock: HastyClock()))
         let after = try await database.space()
         #expect(after.isIncremental && after.freePages == 0, "\(after)")
+        // Documentation/Operations.md says so: another size needs a backup and its restoration.
+        #expect(after.pageSize == 4096)
         #expect(try Self.size(old) == after.bytes && after.bytes < before.bytes / 4)
         #expect(try await Self.integrity(database) == "ok")
         #expect(try await Self.number(database, "SELECT COUNT(*) FROM filling") == 100)
@@ -148,10 +156,66 @@ struct CompactionTests {
     func opening() async throws {
         let store = try await TemporaryStore()
         let database = try #require(store.database as? SQLiteDatabase)
-        #expect(try await database.emptyLog())
+        // The library writes an empty transaction into an empty log.
+        _ = try await database.write { try $0.script("CREATE TABLE noted (number INTEGER)") }
+        let written = database.logBytes
+        #expect(written > 0)
         let command = try SQLiteDatabase(path: store.path, access: .command)
         #expect(try await command.space().isIncremental)
-        #expect(database.logBytes == 0)
+        #expect(database.logBytes == written)
+        try command.close()
+    }
+
+    @Test("a reader that keeps the log lets no write of a server fail, and the caller learns that the file is not cut")
+    func readerBeside() async throws {
+        let store = try await TemporaryStore()
+        try await Self.fill(store.database)
+        let server = try #require(store.database as? SQLiteDatabase)
+        // A fifth of what it waits otherwise: an attempt that keeps the write lock for long fails one of the writes below.
+        try await server.outsideTransaction { try $0.execute(sql: "PRAGMA busy_timeout = 1000") }
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let reader = try DatabaseQueue(path: store.path, configuration: configuration)
+        try await reader.writeWithoutTransaction { try $0.execute(sql: "BEGIN; SELECT COUNT(*) FROM filling") }
+        let command = try SQLiteDatabase(path: store.path, access: .command)
+        let isDone = Mutex(false)
+        async let isCut = {
+            defer { isDone.withLock { $0 = true } }
+            return try await command.emptyLog(clock: HastyClock())
+        }()
+        var number: Int64 = 10_000
+        repeat {
+            number += 1
+            try await server.write { [number] in _ = try $0.run(Self.insert, [.integer(number)]) }
+        } while !isDone.withLock { $0 }
+        let cut = try await isCut
+        #expect(!cut)
+        #expect(server.lastWriteFault == nil)
+        try await reader.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+        #expect(try await command.emptyLog(clock: HastyClock()))
+        #expect(try await Self.busyTimeout(command) == 5000)
+        try command.close()
+    }
+
+    @Test("a step waits for another writer as long as its caller says, and what was given back before stays so")
+    func writerBeside() async throws {
+        let store = try await TemporaryStore()
+        try await Self.fill(store.database)
+        let command = try SQLiteDatabase(path: store.path, access: .command)
+        let before = try await command.space()
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let other = try DatabaseQueue(path: store.path, configuration: configuration)
+        await #expect(throws: SQLFault.unavailable(reason: "SQLITE_BUSY: database is locked")) {
+            try await command.giveBackFreePages(clock: HastyClock(), patience: .zero) { done, _ in
+                if done == 3 { try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") } }
+            }
+        }
+        #expect(try await command.space().pages < before.pages)
+        #expect(try await Self.busyTimeout(command) == 5000)
+        try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+        try await command.giveBackFreePages(clock: HastyClock(), patience: .zero)
+        #expect(try await command.space().freePages == 0)
         try command.close()
     }
 

@@ -67,7 +67,7 @@ struct APNsClientMaker: Sendable {
             let place = settings.apns.place(for: environment)
             var configuration = APNsClientConfiguration(
                 environment: environment, credential: credential, endpoint: place.endpoint,
-                transport: .tls(try place.trust()), proxy: settings.apns.proxy, strictness: .appleHeaders)
+                transport: .tls(try place.trust()), proxy: place.proxy, strictness: .appleHeaders)
             configuration.timing.pushDeadline = settings.pushDeadline
             return try APNsClient(configuration: configuration, eventLoopGroup: group, logger: logger, observer: observer)
         } catch let fault as APNsConfigurationFault {

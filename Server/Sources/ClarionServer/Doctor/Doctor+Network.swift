@@ -34,19 +34,17 @@ extension Doctor {
                 guard let trust = try? place.trust() else {
                     return .bad("\(place.trustRootsPath ?? "") cannot be read", mend: "set \(place.trustRootsSetting)")
                 }
-                let check = APNsHandshakeCheck(of: place.endpoint, trust: trust, proxy: settings.apns.proxy)
+                let check = APNsHandshakeCheck(of: place.endpoint, trust: trust, proxy: place.proxy)
                 let finding = await check.look(within: .seconds(5), now: SystemClock().now)
-                return words(about: finding, place, settings.apns.proxy)
+                return words(about: finding, place)
             }
         }
     }
 
     /// Names the step that fails: name, route, port or TLS.
-    private static func words(
-        about finding: APNsHandshakeCheck.Finding, _ place: APNsPlace, _ proxy: APNsProxy?
-    ) -> DoctorCheck.Finding {
+    private static func words(about finding: APNsHandshakeCheck.Finding, _ place: APNsPlace) -> DoctorCheck.Finding {
         let (host, port) = (place.host, place.port)
-        let (next, nextPort) = proxy.map { ($0.host, $0.port) } ?? (host, port)
+        let (next, nextPort) = place.proxy.map { ($0.host, $0.port) } ?? (host, port)
         switch finding {
         case .sound: return .good("\(host):\(port) answers, over TLS and HTTP/2")
         case .unresolved:
@@ -59,7 +57,7 @@ extension Doctor {
         case .portClosed:
             return .bad(
                 "port: \(next) answers, and nothing listens on port \(nextPort)",
-                mend: place.isStandard && proxy == nil
+                mend: place.isStandard && place.proxy == nil
                     ? "let the machine connect out on port \(port), or set apns-port: 2197"
                     : "start what should listen there, or correct the port")
         case .unreachable:

@@ -11,6 +11,10 @@ enum DatabaseSafety {
     static func require(_ database: any SQLDatabase, _ settings: Settings, logger: Logger) async throws {
         for finding in try await findings(database, settings) {
             if let refusal = refusal(of: finding, settings) { throw ServiceError(.notReady, refusal) }
+            guard finding.weight != .covered else {
+                logger.notice("\(finding.sentence)")
+                continue
+            }
             logger.warning(
                 "The settings of the database can lose acknowledged writes",
                 metadata: ["error_detail": "\(finding.sentence); \(finding.remedy)"])

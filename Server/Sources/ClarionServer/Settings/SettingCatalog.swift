@@ -200,7 +200,8 @@ enum SettingCatalog {
         "apns-proxy", .optional(.proxy), default: nil, in: .apns, secret: true,
         """
         An HTTP proxy that lets connections to Apple out by CONNECT, such as http://proxy.example:3128; name and password may \
-        stand before the host. It resolves Apple's name; TLS runs through it untouched.
+        stand before the host. It resolves Apple's name; TLS runs through it untouched. A host that is this machine itself \
+        (localhost, 127.0.0.0/8 or ::1) is reached without it.
         """)
     static let apnsTrustRootsPath = Setting(
         "apns-trust-roots-path", .optional(.path), default: nil, in: .apns,

@@ -58,6 +58,8 @@ struct APNsPlace: Hashable, Sendable {
     var trustRootsSetting: String
     /// Whether the host is Apple's because no setting names another.
     var isStandard: Bool
+    /// The proxy on the way there; absent for a direct way.
+    var proxy: APNsProxy?
 
     var endpoint: APNsClientConfiguration.Endpoint { APNsClientConfiguration.Endpoint(host: host, port: port) }
 
@@ -78,13 +80,19 @@ extension Settings.APNs {
             return APNsPlace(
                 host: sandboxHost.host, port: sandboxHost.port, trustRootsPath: sandboxHost.trustRootsPath,
                 hostSetting: SettingCatalog.apnsSandboxHost.declaration.key,
-                trustRootsSetting: SettingCatalog.apnsSandboxTrustRootsPath.declaration.key, isStandard: false)
+                trustRootsSetting: SettingCatalog.apnsSandboxTrustRootsPath.declaration.key, isStandard: false,
+                proxy: proxy(to: sandboxHost.host))
         }
+        let host = self.host ?? environment.host
         return APNsPlace(
-            host: host ?? environment.host, port: port, trustRootsPath: trustRootsPath,
+            host: host, port: port, trustRootsPath: trustRootsPath,
             hostSetting: SettingCatalog.apnsHost.declaration.key,
-            trustRootsSetting: SettingCatalog.apnsTrustRootsPath.declaration.key, isStandard: host == nil)
+            trustRootsSetting: SettingCatalog.apnsTrustRootsPath.declaration.key, isStandard: self.host == nil,
+            proxy: proxy(to: host))
     }
+
+    /// None to this machine itself: for a proxy elsewhere `localhost` is the machine of the proxy.
+    private func proxy(to host: String) -> APNsProxy? { AddressRange.isLoopback(host: host) ? nil : proxy }
 
     /// The environments that `clarion doctor` tries to reach: that of the node, and the other one where the sandbox has a host of
     /// its own, since then hubs with credentials of their own use both.

@@ -74,6 +74,21 @@ struct SettingsSandboxHostTests {
         #expect(problems == ["clarion.yaml line 1: \(name): belongs to apns-sandbox-host; set that as well"])
     }
 
+    @Test("a proxy leads to Apple's host and to other machines, and never to this machine itself")
+    func proxy() throws {
+        let proxied = "apns-proxy: http://proxy.example:3128\nallow-local-apns: true\n"
+        for host in ["localhost", "LOCALHOST", "127.0.0.1", "127.9.8.7", "::1"] {
+            let sandbox = try apns(proxied + "apns-sandbox-host: '\(host)'\n")
+            #expect(sandbox.place(for: .sandbox).proxy == nil, "\(host)")
+            #expect(sandbox.place(for: .production).proxy?.host == "proxy.example")
+            #expect(try apns(proxied + "apns-host: '\(host)'\n").place(for: .production).proxy == nil, "\(host)")
+        }
+        let elsewhere = try apns(proxied + "apns-host: push.example.org\napns-sandbox-host: 10.0.0.1\n")
+        for environment in APNsEnvironment.allCases {
+            #expect(elsewhere.place(for: environment).proxy?.host == "proxy.example")
+        }
+    }
+
     @Test("certificates for the sandbox that cannot be read are a problem that names their setting")
     func unreadable() {
         let problems = SettingsFixture(
