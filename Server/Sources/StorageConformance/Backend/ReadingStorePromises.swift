@@ -8,7 +8,7 @@ public enum ReadingStorePromises {
     /// Every promise.
     public static let all: [StoragePromise<BackendStores>] = [
         marks, countsReceiptsOnce, countsInstallations, removesNotifications, waitsForWork, removesBindings, locksOut, shows,
-        erases,
+        erases, remembersSweeps,
     ]
 
     private typealias Sample = BackendSample
@@ -20,6 +20,16 @@ public enum ReadingStorePromises {
         let ada = try await Sample.user(name, in: stores)
         for _ in 0..<count { _ = try await Sample.send(try Sample.draft(from: ada, to: "a"), in: stores) }
         return ada
+    }
+
+    private static let remembersSweeps = StoragePromise<BackendStores>(
+        "the moment of the latest sweep is remembered, also when it is earlier than the one before"
+    ) { stores in
+        #expect(try await stores.retention.lastSweep() == nil)
+        for seconds in [Int64(60), 120, 30] {
+            try await stores.retention.noteSweep(at: Sample.time(seconds))
+            #expect(try await stores.retention.lastSweep() == Sample.time(seconds))
+        }
     }
 
     private static let marks = StoragePromise<BackendStores>(
