@@ -82,6 +82,10 @@ public enum ReadingStorePromises {
         #expect(try await stores.receipts.record(receipts, at: Sample.start) == receipts)
         #expect(try await stores.receipts.counts(of: id(1)) == [.action: 2])
         #expect(try await stores.receipts.counts(of: id(2)) == [.opened: 1])
+        let both: [RichID: [Receipt.Kind: Int]] = [try id(1): [.action: 2], try id(2): [.opened: 1]]
+        #expect(try await stores.receipts.counts(of: [Int32(1), 2, 3].map(id)) == both)
+        #expect(try await stores.receipts.counts(of: (1...60).map(id)) == both)
+        #expect(try await stores.receipts.counts(of: []).isEmpty)
     }
 
     private static let removesNotifications = StoragePromise<BackendStores>(
