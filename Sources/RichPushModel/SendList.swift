@@ -6,18 +6,18 @@ public struct SendListEntry: Hashable, Sendable, Codable {
     /// The number that the push carried.
     public var id: RichID
     /// When it was due.
-    public var sentAt: Timestamp
+    public var dueAt: Timestamp
     /// The name of the user who sent it.
     public var sender: String
     /// The tag expression; one that is longer than 200 characters is cut, and ends with `…`.
     public var audience: String
-    /// Where it stands. `failures` are not in it.
-    public var status: SendStatus
+    /// Where it stands. `failures` are not in it. Absent for a send that was handed to a hub elsewhere, and while the hub does not answer.
+    public var status: SendStatus?
 
     /// Creates an entry.
-    public init(id: RichID, sentAt: Timestamp, sender: String, audience: String, status: SendStatus) {
+    public init(id: RichID, dueAt: Timestamp, sender: String, audience: String, status: SendStatus?) {
         self.id = id
-        self.sentAt = sentAt
+        self.dueAt = dueAt
         self.sender = sender
         self.audience =
             audience.count <= Self.audienceLimit ? audience : String(audience.prefix(Self.audienceLimit - 1)) + "…"

@@ -20,7 +20,7 @@ public protocol ServiceClock: Sendable {
 public struct ClockStep: Hashable, Sendable {
     /// When it was noticed, as `ServiceClock.uptime`.
     public var uptime: Duration
-    /// How far the clock was set; negative is back.
+    /// How far the clock was set; negative is back, zero is not known.
     public var distance: Duration
 
     /// Creates a step.
@@ -36,6 +36,8 @@ extension ServiceClock {
 
     /// Whether the wall clock was set within the last `duration` of `uptime`.
     public func wasSet(within duration: Duration) -> Bool {
+        // A clock that watches for steps notices one when it is read.
+        _ = now
         let uptime = uptime
         return steps.contains { uptime - $0.uptime < duration }
     }

@@ -3,6 +3,7 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import RichPushModel
+import ServiceErrors
 
 @testable import BackendHTTPAPI
 @testable import HTTPService
@@ -11,7 +12,7 @@ import RichPushModel
 extension FuzzedReader {
     static let http = [
         FuzzedReader("json", readJSON), FuzzedReader("multipart", readMultipart), FuzzedReader("http-fields", readFields),
-        FuzzedReader("http-head", readHead),
+        FuzzedReader("http-head", readHead), FuzzedReader("trace-context", readTrace),
     ]
 
     /// Any JSON, of which nothing but the syntax is looked at.
@@ -112,6 +113,26 @@ extension FuzzedReader {
         precondition(name.utf8.count <= FileName.maximumLength, "a file name is too long")
         precondition(!name.contains("/") && !name.contains("\\") && name.first != ".", "a file name is a path")
         precondition(ContentDisposition.fileName(in: header) == name, "a file name changes on its way")
+    }
+
+    /// The values of `traceparent` in lines, an empty line, those of `tracestate`. What goes on is what came, and fits into a field.
+    @Sendable private static func readTrace(_ bytes: [UInt8]) {
+        var input = FuzzInput(bytes)
+        var parents: [String] = []
+        while case let line = input.line(), !line.isEmpty { parents.append(line) }
+        var states: [String] = []
+        while !input.bytes.isEmpty { states.append(input.line()) }
+        guard let trace = TraceContext(parents: parents, states: states) else { return }
+        precondition(parents.count == 1 && parents[0].contains(trace.traceID), "a trace comes from elsewhere")
+        let fields = TraceContext.$current.withValue(trace) { TraceContext.outgoingFields }
+        for (name, value) in fields {
+            precondition(value.utf8.allSatisfy { $0 == 0x09 || (0x20...0x7E).contains($0) }, "\(name) breaks out of its field")
+            precondition(value.utf8.count <= 512, "\(name) is too long")
+        }
+        let again = TraceContext(
+            parents: fields.filter { $0.name == "traceparent" }.map(\.value),
+            states: fields.filter { $0.name == "tracestate" }.map(\.value))
+        precondition(again == trace, "a trace changes on its way")
     }
 
     /// Request line and fields in lines. What is accepted has one host and one end of its body.

@@ -64,6 +64,10 @@ extension NotificationHub: HubSending {
         try await stores.telemetry.telemetry(of: id, in: self.id, at: clock.now)
     }
 
+    public func telemetry(of ids: [NotificationID]) async throws -> [NotificationID: NotificationTelemetry]? {
+        try await stores.telemetry.telemetry(of: ids, in: id, at: clock.now)
+    }
+
     public func failures(of id: NotificationID, limit: Int) async throws -> [TargetFailure] {
         try await stores.telemetry.failures(of: id, limit: limit, in: self.id)
     }

@@ -17,6 +17,11 @@ public struct SQLStatement: Sendable, Hashable {
         appearance = Self.appearance(in: text)
     }
 
+    /// So many values for a list in parentheses: `$2, $3, …`.
+    static func places(_ count: Int, from first: Int) -> String {
+        (first..<first + count).map { "$\($0)" }.joined(separator: ", ")
+    }
+
     /// No text of ours has a dollar sign for anything else.
     private static func appearance(in text: String) -> [Int] {
         var numbers: [Int] = []

@@ -69,5 +69,13 @@ extension SQLWaitRepair {
                 WHERE n.hub_id = slices.hub_id AND n.notification_id = slices.notification_id AND n.state = 'accepted')
             """),
         SQLStatement("UPDATE slices SET stalled_since = $1 WHERE stalled_since > $1"),
+        // All moments of a count follow the clock, so that the wait after its last failure has its own length and no more.
+        SQLStatement(
+            """
+            UPDATE sign_in_counts
+            SET last_at = $1, blocked_until = blocked_until - (last_at - $1), known_until = known_until - (last_at - $1),
+                idle_at = idle_at - (last_at - $1)
+            WHERE last_at > $1
+            """),
     ]
 }

@@ -9,6 +9,7 @@ public enum SendKindPromises {
     public static let all: [StoragePromise<HubStorage>] =
         [
             meansItsKind, readsTemplates, walksHandles, retriesHandles, forgetsHandles, countsByPlatform, tellsOfSends,
+            tellsOfMany,
             keepsFeedback,
             sweepsFeedback,
         ] + errors
@@ -159,6 +160,31 @@ public enum SendKindPromises {
             #expect(telemetry.format == send.message.format && telemetry.audience == send.audience)
             #expect(telemetry.isDirect == (send.recipients.handles != nil) && telemetry.body == send.message.body)
         }
+    }
+
+    private static let tellsOfMany = StoragePromise<HubStorage>("of several sends telemetry says at once what it says of each") {
+        storage in
+        let sends = [send(.template, body: #"{"a":"b"}"#), send(.native(.gcm)), send(.native(.apns))]
+        for (number, send) in sends.enumerated() {
+            var checkpoint = SliceCheckpoint(
+                lease: try await leased(storage, send), now: Sample.start,
+                disposition: number == 0 ? .finish : .keep(until: Sample.time(60)))
+            checkpoint.tallies = [.accepted: number + 1, .rejected: 1]
+            checkpoint.otherTallies = [.wns: [.skipped: number]]
+            checkpoint.reasons = [OutcomeReason(outcome: .rejected, reason: "reason \(number)"): 1]
+            _ = try await storage.queue.checkpoint(checkpoint)
+        }
+        var expected: [NotificationID: NotificationTelemetry] = [:]
+        for send in sends {
+            expected[send.id] = try await storage.telemetry.telemetry(of: send.id, in: Sample.hub, at: Sample.time(1))
+        }
+        #expect(expected.count == 3 && Set(expected.values.map(\.outcomes)).count == 3)
+        let unknown = (0..<NotificationTelemetry.pageLimit).map { _ in NotificationID() }
+        for ids in [sends.map(\.id), unknown + sends.map(\.id), sends.map(\.id) + unknown] {
+            #expect(try await storage.telemetry.telemetry(of: ids, in: Sample.hub, at: Sample.time(1)) == expected)
+        }
+        #expect(try await storage.telemetry.telemetry(of: sends.map(\.id), in: Sample.otherHub, at: Sample.time(1)).isEmpty)
+        #expect(try await storage.telemetry.telemetry(of: [], in: Sample.hub, at: Sample.time(1)).isEmpty)
     }
 
     private static func feedback(_ number: Int, at moment: Timestamp) throws -> DeviceFeedback {

@@ -11,11 +11,12 @@ struct SendsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sends", abstract: "List recent sends, newest first.",
         discussion: """
-            Lists what you sent; an admin sees every send. DELIVERED counts the devices whose push APNs took, FAILED those that got none. \
-            `clarion status` says more of one send.
+            Lists what you sent; an admin sees every send. DUE is when it was to leave. DELIVERED counts the devices whose push APNs took, \
+            FAILED those that got none; where the server sends through a hub elsewhere they are unknown here. `clarion status` says more of \
+            one send.
             """)
 
-    /// The most sends of one call, so that a slip does not ask the hub about thousands.
+    /// The most sends of one call, so that a slip does not ask for thousands.
     private static let limits = 1...1_000
     /// What the server gives in one page.
     private static let page = 50
@@ -49,17 +50,15 @@ struct SendsCommand: AsyncParsableCommand {
 
     private static func table(_ sends: [SendListEntry]) -> TextTable {
         TextTable(
-            columns: ["ID", "TIME", "SENDER", "STATE", "DEVICES", "DELIVERED", "FAILED", "AUDIENCE"], rows: sends.map(row))
+            columns: ["ID", "DUE", "SENDER", "STATE", "DEVICES", "DELIVERED", "FAILED", "AUDIENCE"], rows: sends.map(row))
     }
 
     private static func row(_ send: SendListEntry) -> [String] {
-        let outcomes = send.status.outcomes
-        let delivered = outcomes["accepted", default: 0]
-        let failed = outcomes.filter { $0.key != "accepted" && $0.key != "skipped" }.values.reduce(0, +)
-        let time = Date(timeIntervalSince1970: Double(send.sentAt.milliseconds) / 1000).formatted(.iso8601)
-        return [
-            "\(send.id)", time, send.sender, send.status.state, send.status.targets.map { "\($0)" } ?? "-", "\(delivered)",
-            "\(failed)", send.audience,
-        ]
+        let outcomes = send.status?.outcomes
+        let delivered = outcomes?["accepted", default: 0]
+        let failed = outcomes?.filter { $0.key != "accepted" && $0.key != "skipped" }.values.reduce(0, +)
+        let numbers = [send.status?.targets, delivered, failed].map { number in number.map { "\($0)" } ?? "-" }
+        let time = Date(timeIntervalSince1970: Double(send.dueAt.milliseconds) / 1000).formatted(.iso8601)
+        return ["\(send.id)", time, send.sender, send.status?.state ?? "-"] + numbers + [send.audience]
     }
 }

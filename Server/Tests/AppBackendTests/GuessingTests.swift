@@ -1,4 +1,5 @@
 import RichPushModel
+import SQLStorage
 import ServiceErrors
 import SharedAccess
 import Testing
@@ -92,6 +93,23 @@ struct GuessingTests {
         }
         test.backend.parts.authenticator.forget()
         #expect(await attempt(test, "ann", TestBackend.password(of: "ann"), from: "198.51.100.1") == nil)
+    }
+
+    @Test("before a step back of the clock keeps a user out for the wait after it and no longer", arguments: [30, 7_200, 86_400])
+    func stepBack(seconds: Int) async throws {
+        let test = try await TestBackend()
+        try await test.backend.addUser(name: "ann", password: TestBackend.password(of: "ann"), role: .user)
+        var failures = 0
+        while failures < 7 {
+            if await attempt(test, "ann", "guess", from: "192.0.2.66") == .unauthenticated { failures += 1 }
+            test.clock.advance(by: .seconds(1))
+        }
+        test.clock.jump(by: .seconds(-seconds))
+        // As the upkeep of a node does within a second.
+        _ = try await SQLWaitRepair(test.database, lease: .seconds(60)).run(at: test.clock.now)
+        #expect(await attempt(test, "ann", TestBackend.password(of: "ann"), from: "192.0.2.7") == .tooManyAttempts)
+        test.clock.advance(by: .seconds(4))
+        #expect(await attempt(test, "ann", TestBackend.password(of: "ann"), from: "192.0.2.7") == nil)
     }
 
     @Test("leaves no name in the database, and counts that say nothing any more go")

@@ -47,6 +47,21 @@ import Testing
         }
     }
 
+    @Test("a sweep notes its moment; while sweeps rest after a step of the clock none is noted, so that a restart rests as well")
+    func moment() async throws {
+        let test = try await TestBackend()
+        try await test.upkeep.sweep()
+        let last = test.clock.now
+        #expect(try await test.stores.retention.lastSweep() == last)
+        test.clock.jump(by: Self.day * 365)
+        let work = Task { await test.upkeep.run() }
+        while test.clock.sleeperCount < 2 { await Task.yield() }
+        #expect(try await test.stores.retention.lastSweep() == last)
+        #expect(BackendUpkeep.mayHaveBeenSet(since: last, at: test.clock.now))
+        work.cancel()
+        await work.value
+    }
+
     @Test("an expiry that comes sooner counts, and a shorter retention counts for what was sent before")
     func sooner() async throws {
         let test = try await TestBackend { $0.retention.content = .seconds(7 * 86_400) }

@@ -40,6 +40,22 @@ final class ScriptedHub: HubSending {
         var closedKeys: Set<String> = []
         var refusalReason: String?
         var wait: SendWait?
+        var questions = Questions()
+        var listAnswer = ListAnswer.known
+    }
+
+    /// How often it was asked where one send stands, and where several do.
+    struct Questions: Hashable, Sendable {
+        var single = 0
+        var list = 0
+    }
+
+    /// What it says of several sends at once.
+    enum ListAnswer: Sendable {
+        case known
+        /// As a hub does that would be asked for each.
+        case nothing
+        case failure(ServiceError)
     }
 
     private let clock: ManualClock
@@ -77,6 +93,11 @@ final class ScriptedHub: HubSending {
 
     /// Every push was refused for this reason.
     func refusePushes(because reason: String) { state.withLock { $0.refusalReason = reason } }
+
+    var questions: Questions { state.withLock { $0.questions } }
+
+    /// What it says of several sends at once from now on.
+    func answerLists(_ answer: ListAnswer) { state.withLock { $0.listAnswer = answer } }
 
     /// What the sends wait for from now on.
     func waits(for wait: SendWait?) { state.withLock { $0.wait = wait } }
@@ -130,19 +151,35 @@ final class ScriptedHub: HubSending {
 
     func telemetry(of id: NotificationID) async throws -> NotificationTelemetry? {
         state.withLock { state in
-            state.sends.first { $0.receipt.id == id }.map { sent in
-                let outcome: TargetOutcome = state.refusalReason == nil ? .accepted : .rejected
-                var telemetry = NotificationTelemetry(
-                    id: id, state: sent.state, enqueuedAt: sent.receipt.dueAt, dueAt: sent.receipt.dueAt,
-                    endedAt: sent.endedAt, outcomes: sent.state == .completed ? [outcome: sent.devices.count] : [:])
-                telemetry.endOrder = sent.endOrder
-                telemetry.targets = sent.devices.count
-                telemetry.wait = state.wait
-                if let reason = state.refusalReason {
-                    telemetry.reasons = [OutcomeReason(outcome: .rejected, reason: reason): sent.devices.count]
-                }
-                return telemetry
+            state.questions.single += 1
+            return Self.telemetry(of: id, state)
+        }
+    }
+
+    func telemetry(of ids: [NotificationID]) async throws -> [NotificationID: NotificationTelemetry]? {
+        try state.withLock { state in
+            state.questions.list += 1
+            switch state.listAnswer {
+            case .known: return ids.reduce(into: [:]) { $0[$1] = Self.telemetry(of: $1, state) }
+            case .nothing: return nil
+            case .failure(let error): throw error
             }
+        }
+    }
+
+    private static func telemetry(of id: NotificationID, _ state: State) -> NotificationTelemetry? {
+        state.sends.first { $0.receipt.id == id }.map { sent in
+            let outcome: TargetOutcome = state.refusalReason == nil ? .accepted : .rejected
+            var telemetry = NotificationTelemetry(
+                id: id, state: sent.state, enqueuedAt: sent.receipt.dueAt, dueAt: sent.receipt.dueAt,
+                endedAt: sent.endedAt, outcomes: sent.state == .completed ? [outcome: sent.devices.count] : [:])
+            telemetry.endOrder = sent.endOrder
+            telemetry.targets = sent.devices.count
+            telemetry.wait = state.wait
+            if let reason = state.refusalReason {
+                telemetry.reasons = [OutcomeReason(outcome: .rejected, reason: reason): sent.devices.count]
+            }
+            return telemetry
         }
     }
 

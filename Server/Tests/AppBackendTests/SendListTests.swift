@@ -35,11 +35,52 @@ struct SendListTests {
         let recalled = try await send(test, to: "username:bob", as: ann)
         try await test.backend.recall(recalled, for: ann)
         let list = try await test.backend.sends(for: ann).sends
-        #expect(list.map(\.id) == [recalled, done] && list.map(\.status.state) == ["cancelled", "completed"])
+        #expect(list.map(\.id) == [recalled, done] && list.map(\.status?.state) == ["cancelled", "completed"])
         for entry in list {
             #expect(try await test.backend.status(of: entry.id, for: ann) == entry.status)
             #expect(entry.audience == "username:bob")
         }
+    }
+
+    @Test("a page asks the hub one question for all of its sends, and an empty one none")
+    func questions() async throws {
+        let test = try await TestBackend()
+        let ann = try await test.user("ann")
+        #expect(try await test.backend.sends(for: ann).sends.isEmpty)
+        #expect(test.hub.questions == ScriptedHub.Questions())
+        for _ in 1...5 { _ = try await send(test, as: ann) }
+        #expect(try await test.backend.sends(for: ann).sends.compactMap(\.status).count == 5)
+        #expect(test.hub.questions == ScriptedHub.Questions(single: 0, list: 1))
+    }
+
+    @Test(
+        "the list answers without a hub that is elsewhere or fails; what the hub never took has a status all the same",
+        arguments: [.nothing, .failure(ServiceError(.storageUnavailable))] as [ScriptedHub.ListAnswer])
+    func withoutHub(answer: ScriptedHub.ListAnswer) async throws {
+        let test = try await TestBackend()
+        let ann = try await test.user("ann")
+        let taken = try await send(test, as: ann)
+        test.hub.failNext(.before(ServiceError(.invalidField, "the hub says no")))
+        #expect(await code { _ = try await send(test, as: ann) } == .invalidField)
+        test.hub.answerLists(answer)
+        let list = try await test.backend.sends(for: ann).sends
+        #expect(list.map(\.status?.state) == ["failed", nil] && list.last?.id == taken)
+        #expect(test.hub.questions.single == 0)
+    }
+
+    @Test("an entry says when its send was due, and how many receipts it has")
+    func local() async throws {
+        let test = try await TestBackend()
+        let (ann, bob) = (try await test.user("ann"), try await test.user("bob"))
+        let phone = try await test.install(bob, "phone", handle: 1).principal
+        let due = test.clock.now
+        let ids = [try await send(test, to: "username:bob", as: ann), try await send(test, to: "username:bob", as: ann)]
+        test.clock.advance(by: .seconds(60))
+        try await test.backend.record(
+            ReceiptBatch(receipts: [Receipt(richID: ids[0], kind: .opened, at: test.clock.now)]), for: phone)
+        let list = try await test.backend.sends(for: ann).sends
+        #expect(list.map(\.dueAt) == [due, due])
+        #expect(list.map(\.status?.receipts) == [[:], ["opened": 1]])
     }
 
     @Test("pages follow each other without a gap while sends are added, and a page has at most fifty")

@@ -57,13 +57,32 @@ import Testing
         #expect(elsewhere.begin(at: now) == .proceed(charged: .everywhere))
     }
 
-    @Test("after a clock went back a wait is as long as it was, and no other begins")
+    @Test("after the clock was set back a wait ends once its length has passed, and none begins where there was none")
     func clockBack() {
+        let back = start - .seconds(86_400)
         var counts = SignInCounts()
         for _ in 0..<4 { _ = counts.begin(at: start) }
-        #expect(counts.refusal(at: start - .seconds(86_400)) == nil)
+        #expect(counts.refusal(at: back) == nil)
         _ = counts.begin(at: start)
-        #expect(counts.begin(at: start - .seconds(86_400)) == .wait(seconds: 1, .here))
+        #expect(counts.begin(at: back) == .wait(seconds: 1, .here))
+        #expect(counts.begin(at: back + .seconds(1)) == .proceed(charged: .everywhere))
+    }
+
+    @Test("a wait that was over when the clock was set back lasts its own length once more at most")
+    func overBeforeTheStep() {
+        var counts = SignInCounts()
+        var now = start
+        for _ in 0..<7 {
+            while case .wait(let seconds, _) = counts.begin(at: now) { now = now + .seconds(seconds) }
+        }
+        var passed = 0
+        now = now + .seconds(60) - .seconds(86_400)
+        while case .wait(let seconds, let scope) = counts.begin(at: now), passed < 86_400 {
+            #expect(scope == .here)
+            passed += seconds
+            now = now + .seconds(seconds)
+        }
+        #expect(passed == 4)
     }
 
     @Test("sources are shortened to their network")

@@ -36,6 +36,12 @@ final class ScriptedHub: HubSending {
         NotificationTelemetry(id: id, state: .completed, enqueuedAt: clock.now, dueAt: clock.now, outcomes: [.accepted: 2])
     }
 
+    func telemetry(of ids: [NotificationID]) async throws -> [NotificationID: NotificationTelemetry]? {
+        var found: [NotificationID: NotificationTelemetry] = [:]
+        for id in ids { found[id] = try await telemetry(of: id) }
+        return found
+    }
+
     func notification(idempotencyKey: String) async throws -> NotificationID? {
         state.withLockedValue { $0.receipts[idempotencyKey]?.id }
     }

@@ -105,6 +105,18 @@ struct ClockUpkeepTests {
         #expect(runs.withLockedValue { $0 } == 2)
     }
 
+    @Test("a step that no process saw is logged as what it may be, and neither counted nor taken for a step forward")
+    func unseen() async {
+        let clock = WatchedClock(machine)
+        clock.noteUnseenStep()
+        var seen = ClockUpkeep.Seen()
+        let upkeep = upkeep(clock)
+        await look(upkeep, &seen)
+        await look(upkeep, &seen)
+        #expect(notes.lines.count { $0.message.contains("The last sweep lies") } == 1)
+        #expect(steps == nil && clock.wasSet(within: .seconds(1)) && clock.advance(within: .seconds(3_600)) == .zero)
+    }
+
     @Test("each step is counted, and steps are logged once a minute at most")
     func counted() async {
         let clock = WatchedClock(machine)
@@ -126,10 +138,8 @@ struct ClockUpkeepTests {
 
 @Suite("Sweeps after a step of the clock")
 struct SweepPauseTests {
-    @Test("a sweep rests for an hour after the wall clock was set, and then works again")
-    func pause() async throws {
-        let machine = ManualClock()
-        let clock = WatchedClock(machine)
+    /// Runs a sweep on a clock that has just been set, and expects that its first turn comes after an hour.
+    private func expectRest(_ clock: WatchedClock, of machine: ManualClock) async {
         let turns = NIOLockedValueBox(0)
         let upkeep = Upkeep(
             name: .devices, interval: .seconds(600), failure: "failed", clock: clock, logger: LogNotes().logger,
@@ -137,8 +147,6 @@ struct SweepPauseTests {
                 turns.withLockedValue { $0 += 1 }
                 return 0
             })
-        machine.jump(by: .seconds(86_400))
-        _ = clock.now
         let work = Task { await upkeep.run(metrics: SweepMetrics(factory: PrometheusMetrics())) }
         for _ in 1...60 {
             while machine.sleeperCount == 0 { await Task.yield() }
@@ -148,5 +156,42 @@ struct SweepPauseTests {
         while turns.withLockedValue({ $0 }) == 0 { await Task.yield() }
         work.cancel()
         await work.value
+    }
+
+    @Test("a sweep rests for an hour after the wall clock was set, and then works again")
+    func pause() async throws {
+        let machine = ManualClock()
+        let clock = WatchedClock(machine)
+        machine.jump(by: .seconds(86_400))
+        await expectRest(clock, of: machine)
+    }
+
+    /// The clock of a node that starts so long after its database was swept.
+    private func clock(_ machine: ManualClock, startedAfter gap: Duration?) async throws -> WatchedClock {
+        let folder = NSTemporaryDirectory() + "clarion-sweeps-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        var settings = try #require(SettingsFixture().read().settings)
+        settings.dataDirectory = folder
+        if let gap {
+            let storage = try await NodeStorage.open(settings, access: .server, clock: machine)
+            try await storage.backendStores.retention.noteSweep(at: machine.now - gap)
+            await storage.close()
+        }
+        let storage = try await NodeStorage.open(settings, access: .server, clock: machine)
+        await storage.close()
+        return storage.clock
+    }
+
+    @Test("a node that starts on a clock that was set while it was down rests as well", arguments: [365, -365])
+    func restart(days: Int) async throws {
+        let machine = ManualClock()
+        await expectRest(try await clock(machine, startedAfter: .seconds(days * 86_400)), of: machine)
+    }
+
+    @Test(
+        "a node that was down for a day sweeps at once, and so does a new one",
+        arguments: [nil, .zero, .seconds(-1), .seconds(86_400)] as [Duration?])
+    func usualStart(gap: Duration?) async throws {
+        #expect(try await clock(ManualClock(), startedAfter: gap).steps.isEmpty)
     }
 }

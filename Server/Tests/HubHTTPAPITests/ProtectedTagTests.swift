@@ -118,6 +118,19 @@ struct ProtectedTagTests {
         }
     }
 
+    @Test("a key without Manage gets 204 for removing an installation whose id is that of a registration with a protected tag")
+    func otherKind() async throws {
+        let (hub, client) = (try await HubUnderTest(), HubClient.dotNet)
+        let put = ClientRequest(
+            "PUT", client.registration("1-2-3"), [client.entryType],
+            body: client.entry("AppleRegistrationDescription", tags: "username:ann", [("DeviceToken", Self.token)]))
+        #expect(try await hub.call(client, put).status == 200)
+        let delete = ClientRequest("DELETE", "/demo/installations/1-2-3?api-version=2020-06")
+        #expect(try await hub.call(client, delete, listens: true).status == 204)
+        let left = try await hub.call(client, ClientRequest("GET", client.registration("1-2-3")))
+        #expect(left.status == 200 && left.body.contains("username:ann"), "\(left.body)")
+    }
+
     @Test(
         "a protected tag that comes right before a change counts: the change of a key without Manage is refused",
         arguments: ["PUT", "DELETE"])

@@ -28,8 +28,7 @@ public struct SignInCount: Hashable, Sendable {
     /// From this moment on the count says nothing any more.
     public var idleAt: Timestamp { max(lastAt + SignInCounts.memory, knownUntil) }
 
-    /// Whole seconds to wait, rounded up. After a clock went back the wait is no longer than it was, and there is none where there was
-    /// none.
+    /// Whole seconds to wait, rounded up. After the clock was set back the wait is no longer than it was at its beginning.
     fileprivate func wait(_ limit: SignInLimit, at now: Timestamp) -> Int {
         let left = min(blockedUntil - now, limit.wait(after: failures)).wholeMilliseconds
         return left > 0 ? Int((left + 999) / 1000) : 0
@@ -38,7 +37,13 @@ public struct SignInCount: Hashable, Sendable {
     /// The failures that are not forgotten.
     func failures(at now: Timestamp) -> Int64 { now - lastAt > SignInCounts.memory ? 0 : failures }
 
-    fileprivate mutating func forgetOld(at now: Timestamp) {
+    /// Drops what is too old. After the clock was set back all moments follow it, so that the wait ends once its own length has passed;
+    /// `SQLWaitRepair` does the same in the database.
+    fileprivate mutating func settle(at now: Timestamp) {
+        if lastAt > now {
+            let step = lastAt - now
+            (lastAt, blockedUntil, knownUntil) = (now, blockedUntil - step, knownUntil - step)
+        }
         guard now - lastAt > SignInCounts.memory else { return }
         (failures, blockedUntil) = (0, Timestamp(milliseconds: 0))
     }
@@ -123,9 +128,9 @@ public struct SignInCounts: Hashable, Sendable {
 
     /// Begins an attempt: counts it, or says how long to wait and changes nothing that counts.
     public mutating func begin(at now: Timestamp) -> SignInDecision {
-        here.forgetOld(at: now)
-        account.forgetOld(at: now)
-        source.forgetOld(at: now)
+        here.settle(at: now)
+        account.settle(at: now)
+        source.settle(at: now)
         if let refusal = refusal(at: now) { return refusal }
         let isKnown = isKnown(at: now)
         here.add(Self.here, at: now)

@@ -4,8 +4,8 @@ import ServiceErrors
 import TagExpressions
 
 extension RichPushBackend {
-    /// The most sends of a page of a list. Each asks the hub once.
-    public static let sendPageLimit = 50
+    /// The most sends of a page of a list.
+    public static let sendPageLimit = NotificationTelemetry.pageLimit
 
     /// Where a send of the caller stands.
     public func status(of id: RichID, for principal: Principal) async throws -> SendStatus {
@@ -29,50 +29,57 @@ extension RichPushBackend {
     /// A page of what the caller sent, an administrator's of what anybody sent, newest first; recalled and refused ones too.
     ///
     /// `before` continues towards older ones (`SendList.next`): sends get growing numbers, so a new one changes no later page. `limit` is
-    /// clamped to 1 … 50, default 20. Throws `invalid-field` for a malformed cursor, and what the hub throws.
+    /// clamped to 1 … 50, default 20. A send that the hub has taken has no status where the hub is elsewhere or does not answer. Throws
+    /// `invalid-field` for a malformed cursor.
     public func sends(before: String? = nil, limit: Int? = nil, for principal: Principal) async throws -> SendList {
         try principal.requirePassword(to: "list sends")
         let limit = min(max(limit ?? 20, 1), Self.sendPageLimit)
         let found = try await parts.stores.notifications.sends(
             of: principal.role == .admin ? nil : principal.userID, before: try Self.cursor(before, "before"), limit: limit + 1)
         let page = Array(found.prefix(limit))
-        let statuses = try await statuses(of: page)
+        let counts = try await parts.stores.receipts.counts(of: page.map(\.id))
+        let telemetry = await telemetry(of: page.compactMap(\.trackingID))
         return SendList(
-            sends: zip(page, statuses).map { send, status in
-                SendListEntry(
-                    id: send.id, sentAt: send.dueAt, sender: send.senderName.text, audience: "\(send.audience)", status: status)
+            sends: page.map { send in
+                let isKnown = send.trackingID == nil || telemetry != nil
+                let found = send.trackingID.flatMap { telemetry?[$0] }
+                return SendListEntry(
+                    id: send.id, dueAt: send.dueAt, sender: send.senderName.text, audience: "\(send.audience)",
+                    status: isKnown ? Self.status(of: send, found, receipts: counts[send.id] ?? [:]) : nil)
             }, next: found.count > limit ? page.last.map { "\($0.id)" } : nil)
     }
 
-    /// So many questions of a page are under way at a time: the hub may be elsewhere.
-    private static let questionsAtOnce = 4
-
-    /// The statuses of sends, in their order.
-    private func statuses(of sends: [RichNotification]) async throws -> [SendStatus] {
-        try await withThrowingTaskGroup(of: (Int, SendStatus).self) { group in
-            var found: [Int: SendStatus] = [:]
-            for (index, send) in sends.enumerated() {
-                if index >= Self.questionsAtOnce, let (place, status) = try await group.next() { found[place] = status }
-                group.addTask { (index, try await standing(of: send).answer) }
-            }
-            for try await (place, status) in group { found[place] = status }
-            return sends.indices.compactMap { found[$0] }
+    /// What the hub says of sends; `nil` where it says nothing of several at once, or does not answer: the list needs no hub.
+    private func telemetry(of ids: [NotificationID]) async -> [NotificationID: NotificationTelemetry]? {
+        guard !ids.isEmpty else { return [:] }
+        do { return try await parts.hub.telemetry(of: ids) } catch is CancellationError { return nil } catch {
+            let code = (error as? ServiceError)?.code ?? .internal
+            parts.logger.warning(
+                "The hub did not say where the sends of a list stand", metadata: ["error_code": "\(code.rawValue)"])
+            return nil
         }
     }
 
     /// Where a send stands, and what the hub said of it.
     private func standing(of send: RichNotification) async throws -> (answer: SendStatus, telemetry: NotificationTelemetry?) {
         let counts = try await parts.stores.receipts.counts(of: send.id)
+        var telemetry: NotificationTelemetry?
+        if let id = send.trackingID { telemetry = try await parts.hub.telemetry(of: id) }
+        return (Self.status(of: send, telemetry, receipts: counts), telemetry)
+    }
+
+    /// Where a send stands. Without telemetry the hub has not taken it, or has forgotten it.
+    private static func status(
+        of send: RichNotification, _ telemetry: NotificationTelemetry?, receipts counts: [Receipt.Kind: Int]
+    ) -> SendStatus {
         let receipts = Dictionary(uniqueKeysWithValues: counts.map { ($0.key.rawValue, $0.value) })
-        guard let trackingID = send.trackingID else {
-            let state = send.isRefused ? "failed" : send.recalledAt == nil ? "accepted" : "cancelled"
-            return (SendStatus(state: state, outcomes: [:], receipts: receipts), nil)
-        }
-        guard let telemetry = try await parts.hub.telemetry(of: trackingID) else {
-            let state: NotificationState = send.recalledAt == nil ? .completed : .cancelled
-            return (SendStatus(state: state.rawValue, outcomes: [:], receipts: receipts), nil)
-        }
-        return (SendStatus(telemetry, audience: send.audience, receipts: receipts), telemetry)
+        if let telemetry { return SendStatus(telemetry, audience: send.audience, receipts: receipts) }
+        let isTaken = send.trackingID != nil
+        let state: NotificationState =
+            if send.isRefused, !isTaken { .failed } else if send.recalledAt != nil { .cancelled } else {
+                isTaken ? .completed : .accepted
+            }
+        return SendStatus(state: state.rawValue, outcomes: [:], receipts: receipts)
     }
 }
 

@@ -18,4 +18,10 @@ public protocol RetentionStore: Sendable {
 
     /// Removes audit entries made before `moment`; returns how many.
     func removeAuditEntries(before moment: Timestamp, limit: Int) async throws -> Int
+
+    /// Notes when the latest sweep began, by the wall clock.
+    func noteSweep(at moment: Timestamp) async throws
+
+    /// When the latest sweep of any node began; `nil` before the first.
+    func lastSweep() async throws -> Timestamp?
 }

@@ -29,6 +29,7 @@ struct BackendSweep {
     func run() async throws -> Report {
         var report = Report()
         var failure: (any Error)?
+        do { try await parts.stores.retention.noteSweep(at: parts.clock.now) } catch { failure = error }
         for step in steps {
             do { try await run(step, &report) } catch { failure = failure ?? error }
         }

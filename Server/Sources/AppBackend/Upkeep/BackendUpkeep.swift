@@ -12,6 +12,10 @@ public struct BackendUpkeep: Sendable {
     public static let sweepInterval: Duration = .seconds(60)
     /// After the wall clock was set nothing is removed by age for so long: time for an operator to put a wrong clock right.
     public static let pauseAfterStep: Duration = .seconds(3600)
+    /// No node that works lets so much time pass between two sweeps.
+    public static let longestGap: Duration = .seconds(25 * 3600)
+    /// Clocks of nodes differ by less.
+    private static let tolerance: Duration = .seconds(2)
     /// Changes of devices that began so long ago and were not ended were cut off: a request lasts half a minute, and what it has
     /// asked a database is done a minute and twenty seconds after that, or never.
     static let changeAge: Duration = .seconds(120)
@@ -34,6 +38,12 @@ public struct BackendUpkeep: Sendable {
         rounds = TroubleLog("A round of outbox work failed", logger: parts.logger)
         sweeps = TroubleLog("A sweep failed", logger: parts.logger)
         changes = TroubleLog("A change of a device that was cut off could not be ended", logger: parts.logger)
+    }
+
+    /// Whether a clock that shows `now` may have been set since the last sweep, so that no process noticed: the sweep lies in the future,
+    /// or longer ago than the gap between two. A pause that a restart cut off comes out here too, since nothing is swept in it.
+    public static func mayHaveBeenSet(since lastSweep: Timestamp, at now: Timestamp) -> Bool {
+        now - lastSweep > longestGap || lastSweep - now > tolerance
     }
 
     /// Works until the task is cancelled. Storage that fails for a while is logged and tried again.

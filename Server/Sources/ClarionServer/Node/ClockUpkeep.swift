@@ -51,6 +51,11 @@ struct ClockUpkeep: Sendable {
 
     private func note(_ step: ClockStep, _ seen: inout Seen) {
         seen.last = step.uptime
+        guard step.distance != .zero else {
+            return logger.warning(
+                "The last sweep lies in the future or over a day back; nothing is removed by age for an hour, in case the clock is wrong"
+            )
+        }
         Counter(label: MetricName.clockSteps.rawValue, factory: factory).increment()
         let isBack = step.distance < .zero
         seen.owesRepair = seen.owesRepair || isBack

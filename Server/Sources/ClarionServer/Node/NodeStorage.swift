@@ -89,11 +89,19 @@ struct NodeStorage: Sendable {
             _ = try await (hubs.rules(of: name), hubs.rules(of: nil))
             return hub
         }
+        if isServer { try await Self.compare(clock, with: database, settings) }
         // What another process is just uploading must not be taken for leftovers.
         let isAlone = isServer && settings.database == nil
         let claimant = try await Self.claimant(database, settings, clock)
         contents = try NodeContents(settings, claimant: claimant, isAlone: isAlone, clock: clock)
         containers = isServer ? try contents.containers(settings) : nil
+    }
+
+    /// Lets all sweeps rest at first where the clock may have been set while no process watched it.
+    private static func compare(_ clock: WatchedClock, with database: any SQLDatabase, _ settings: Settings) async throws {
+        let last = try await NodeDatabase.patiently(settings, clock) { try await SQLRetentionStore(database).lastSweep() }
+        guard let last, BackendUpkeep.mayHaveBeenSet(since: last, at: clock.now) else { return }
+        clock.noteUnseenStep()
     }
 
     private static func sharedClock(

@@ -39,6 +39,9 @@ final class WatchedClock: ServiceClock {
         return now
     }
 
+    /// Notes that the clock may have been set before this process could watch it.
+    func noteUnseenStep() { state.withLock { $0.steps.append(ClockStep(uptime: base.uptime, distance: .zero)) } }
+
     var uptime: Duration { base.uptime }
     var steps: [ClockStep] { state.withLock { $0.steps } }
     func sleep(for duration: Duration) async throws { try await base.sleep(for: duration) }

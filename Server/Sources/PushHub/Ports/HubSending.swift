@@ -11,6 +11,10 @@ public protocol HubSending: Sendable {
     /// Where a send stands; `nil` when the hub does not know it.
     func telemetry(of id: NotificationID) async throws -> NotificationTelemetry?
 
+    /// Where several sends stand, asked at once; those that the hub does not know are absent. `nil` where each would be a question of its
+    /// own to another server.
+    func telemetry(of ids: [NotificationID]) async throws -> [NotificationID: NotificationTelemetry]?
+
     /// Targets of a send that ended without their push, at most `limit` of those that are kept; none where the hub keeps none.
     func failures(of id: NotificationID, limit: Int) async throws -> [TargetFailure]
 
@@ -35,6 +39,9 @@ public protocol HubSending: Sendable {
 }
 
 extension HubSending {
+    /// `nil`.
+    public func telemetry(of ids: [NotificationID]) async throws -> [NotificationID: NotificationTelemetry]? { nil }
+
     /// None.
     public func failures(of id: NotificationID, limit: Int) async throws -> [TargetFailure] { [] }
 }

@@ -5,6 +5,12 @@ public protocol TelemetryStore: Sendable {
     /// State and tallies of a send, from one snapshot; `nil` for an unknown one.
     func telemetry(of id: NotificationID, in hub: HubID, at now: Timestamp) async throws -> NotificationTelemetry?
 
+    /// The same of several sends from one snapshot, with a number of questions to the database that does not grow with theirs, up to
+    /// `NotificationTelemetry.pageLimit`; unknown ones are absent.
+    func telemetry(
+        of ids: [NotificationID], in hub: HubID, at now: Timestamp
+    ) async throws -> [NotificationID: NotificationTelemetry]
+
     /// Targets of a send that ended without their push, in the order of their places, at most `limit`.
     func failures(of id: NotificationID, limit: Int, in hub: HubID) async throws -> [TargetFailure]
 

@@ -4,6 +4,9 @@ import TagExpressions
 /// Where a send stands and what became of its targets. Each target counts once; in state `completed` the sum of the counts
 /// is the audience.
 public struct NotificationTelemetry: Hashable, Sendable {
+    /// So many sends are asked for at once, as a list has them on a page.
+    public static let pageLimit = 50
+
     public var id: NotificationID
     public var state: NotificationState
     public var enqueuedAt: Timestamp

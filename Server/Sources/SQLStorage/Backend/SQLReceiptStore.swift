@@ -37,6 +37,25 @@ public struct SQLReceiptStore: ReceiptStore {
         }
     }
 
+    public func counts(of ids: [RichID]) async throws -> [RichID: [Receipt.Kind: Int]] {
+        guard !ids.isEmpty else { return [:] }
+        return try await database.reading { [app] connection in
+            var counts: [RichID: [Receipt.Kind: Int]] = [:]
+            for start in stride(from: 0, to: ids.count, by: Self.page) {
+                let piece = ids[start..<min(start + Self.page, ids.count)].map { SQLValue.integer(Int64($0.number)) }
+                // Places that are left over name the first notification again.
+                let key = [.integer(app.number)] + piece + Array(repeating: piece[0], count: Self.page - piece.count)
+                for row in try connection.rows(Self.countPage, key) {
+                    guard let id = try RichNotificationRows.id(row, 0), let kind = Receipt.Kind(rawValue: try row.text(1)) else {
+                        continue
+                    }
+                    counts[id, default: [:]][kind] = Int(try row.integer(2))
+                }
+            }
+            return counts
+        }
+    }
+
     private static func values(_ stored: StoredReceipt, _ app: AppID, _ now: Timestamp) -> [SQLValue] {
         [
             .integer(app.number), .text(stored.key), .integer(Int64(stored.receipt.richID.number)),
@@ -45,7 +64,9 @@ public struct SQLReceiptStore: ReceiptStore {
         ]
     }
 
-    static let all = [insert, count]
+    static let all = [insert, count, countPage]
+
+    private static let page = RichPushBackend.sendPageLimit
 
     private static let insert = SQLStatement(
         """
@@ -57,4 +78,9 @@ public struct SQLReceiptStore: ReceiptStore {
         """
         SELECT kind, COUNT(DISTINCT installation_id) FROM receipts WHERE app_id = $1 AND rich_id = $2 GROUP BY kind
         """)
+    private static let countPage = SQLStatement(
+        composed: """
+            SELECT rich_id, kind, COUNT(DISTINCT installation_id) FROM receipts \
+            WHERE app_id = $1 AND rich_id IN (\(SQLStatement.places(page, from: 2))) GROUP BY rich_id, kind
+            """)
 }

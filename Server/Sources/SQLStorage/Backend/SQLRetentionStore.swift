@@ -52,11 +52,24 @@ public struct SQLRetentionStore: RetentionStore {
                 Self.deleteAudit, [.integer(app.number), .integer(moment.milliseconds), .integer(Int64(limit))])
         }
     }
+
+    public func noteSweep(at moment: Timestamp) async throws {
+        try await database.writing { [app] connection in
+            _ = try connection.run(Self.keepSweep, [.integer(app.number), .integer(moment.milliseconds)])
+        }
+    }
+
+    public func lastSweep() async throws -> Timestamp? {
+        try await database.reading { [app] connection in
+            try connection.row(Self.selectSweep, [.integer(app.number)]).map { Timestamp(milliseconds: try $0.integer(0)) }
+        }
+    }
 }
 
 extension SQLRetentionStore {
     static let all =
-        [selectEnded, selectExpired, selectOldest, selectClosed, deleteBinding, deleteAudit] + NotificationRemoval.all
+        [selectEnded, selectExpired, selectOldest, selectClosed, deleteBinding, deleteAudit, keepSweep, selectSweep]
+        + NotificationRemoval.all
 
     private static let selectEnded = SQLStatement(
         """
@@ -80,4 +93,11 @@ extension SQLRetentionStore {
         DELETE FROM backend_audit WHERE app_id = $1 AND entry_id IN (
             SELECT entry_id FROM backend_audit WHERE app_id = $1 AND happened_at < $2 ORDER BY happened_at, entry_id LIMIT $3)
         """)
+    /// Among the counters, because it is one number for each app too.
+    private static let keepSweep = SQLStatement(
+        """
+        INSERT INTO backend_counters (app_id, name, last_number) VALUES ($1, 'sweep', $2)
+        ON CONFLICT (app_id, name) DO UPDATE SET last_number = excluded.last_number
+        """)
+    private static let selectSweep = SQLStatement("SELECT last_number FROM backend_counters WHERE app_id = $1 AND name = 'sweep'")
 }

@@ -35,19 +35,7 @@ enum FailureRows {
         }
     }
 
-    /// The reasons of a send. `send` is hub and notification.
-    static func reasons(_ send: [SQLValue], _ connection: any SQLConnection) throws -> [OutcomeReason: Int] {
-        var reasons: [OutcomeReason: Int] = [:]
-        for row in try connection.rows(selectReasons, send) {
-            guard let outcome = TargetOutcome(rawValue: try row.text(1)) else { throw SQLFault.unexpectedColumn(1) }
-            let reason = OutcomeReason(
-                platform: Platform(rawValue: try row.text(0)), outcome: outcome, reason: try row.text(2))
-            reasons[reason] = Int(try row.integer(3))
-        }
-        return reasons
-    }
-
-    /// The targets of a send that are kept.
+    /// The targets of a send that are kept. `send` is hub and notification.
     static func page(_ send: [SQLValue], limit: Int, _ connection: any SQLConnection) throws -> [TargetFailure] {
         try connection.rows(select, send + [.integer(Int64(limit))]).map { row in
             guard let outcome = TargetOutcome(rawValue: try row.text(3)) else { throw SQLFault.unexpectedColumn(3) }
@@ -78,7 +66,7 @@ enum FailureRows {
     }
 
     static let all = [
-        countReasons, raiseReason, addReason, count, insert, selectReasons, select, selectErrors, deleteReasons, deleteAll,
+        countReasons, raiseReason, addReason, count, insert, select, selectErrors, deleteReasons, deleteAll,
     ]
 
     private static let countReasons = SQLStatement(
@@ -101,11 +89,6 @@ enum FailureRows {
         """
         INSERT INTO target_failures (hub_id, notification_id, slice, slice_key, platform, record_id, outcome, reason)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING
-        """)
-    private static let selectReasons = SQLStatement(
-        """
-        SELECT platform, outcome, reason, CAST(SUM(targets) AS BIGINT) FROM outcome_reasons
-        WHERE hub_id = $1 AND notification_id = $2 GROUP BY platform, outcome, reason
         """)
     private static let select = SQLStatement(
         """

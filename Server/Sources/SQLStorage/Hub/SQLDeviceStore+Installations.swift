@@ -18,8 +18,9 @@ extension SQLDeviceStore {
 
     public func removeInstallation(_ id: RecordID, in hub: HubID, allowing: ReplacementCheck?) async throws -> Bool {
         try await database.writing { connection in
-            try Self.check(allowing, id, in: hub, connection)
+            // A record of another kind stays, so what tags it has is no business of this call.
             guard let row = try DeviceRows.find(id, in: hub, connection), row.isInstallation else { return false }
+            try Self.check(allowing, id, in: hub, connection)
             try DeviceRows.remove(row, in: hub, connection)
             return true
         }

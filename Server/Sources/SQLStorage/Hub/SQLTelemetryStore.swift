@@ -1,6 +1,5 @@
 import PushHub
 import RichPushModel
-import TagExpressions
 
 /// Where sends stand.
 public struct SQLTelemetryStore: TelemetryStore {
@@ -10,25 +9,14 @@ public struct SQLTelemetryStore: TelemetryStore {
     public init(_ database: any SQLDatabase) { self.database = database }
 
     public func telemetry(of id: NotificationID, in hub: HubID, at now: Timestamp) async throws -> NotificationTelemetry? {
-        try await database.reading { connection in
-            let key: [SQLValue] = [.integer(hub.number), .text(id.text)]
-            guard let row = try connection.row(Self.select, key) else { return nil }
-            var telemetry = try Self.telemetry(id, row, now)
-            for row in try connection.rows(Self.selectTallies, key) {
-                guard let outcome = TargetOutcome(rawValue: try row.text(0)) else { throw SQLFault.unexpectedColumn(0) }
-                let count = Int(try row.integer(1))
-                telemetry.outcomes[outcome, default: 0] += count
-                telemetry.platformOutcomes[Platform(rawValue: try row.text(2)), default: [:]][outcome] = count
-            }
-            telemetry.reasons = try FailureRows.reasons(key, connection)
-            // What an operator has to do counts more than what ends by itself.
-            telemetry.wait = try connection.rows(Self.selectWaits, key).compactMap { SendWait(stored: try $0.text(0)) }
-                .min { ($0.cause == .operator ? 0 : 1, $0.reason) < ($1.cause == .operator ? 0 : 1, $1.reason) }
-            if telemetry.state == .completed || telemetry.state == .expired {
-                telemetry.targets = telemetry.outcomes.values.reduce(0, +)
-            }
-            return telemetry
-        }
+        try await database.reading { try TelemetryRows.one.read([id], in: hub, at: now, $0)[id] }
+    }
+
+    public func telemetry(
+        of ids: [NotificationID], in hub: HubID, at now: Timestamp
+    ) async throws -> [NotificationID: NotificationTelemetry] {
+        guard !ids.isEmpty else { return [:] }
+        return try await database.reading { try TelemetryRows.page.read(ids, in: hub, at: now, $0) }
     }
 
     public func failures(of id: NotificationID, limit: Int, in hub: HubID) async throws -> [TargetFailure] {
@@ -87,38 +75,8 @@ public struct SQLTelemetryStore: TelemetryStore {
         }
     }
 
-    private static func telemetry(_ id: NotificationID, _ row: SQLRow, _ now: Timestamp) throws -> NotificationTelemetry {
-        guard let state = NotificationState(rawValue: try row.text(0)) else { throw SQLFault.unexpectedColumn(0) }
-        let dueAt = Timestamp(milliseconds: try row.integer(2))
-        let format = SendFormat(stored: try row.text(5))
-        var telemetry = NotificationTelemetry(
-            id: id, state: state == .scheduled && dueAt <= now ? .accepted : state,
-            enqueuedAt: Timestamp(milliseconds: try row.integer(1)), dueAt: dueAt,
-            startedAt: try row.optionalInteger(3).map(Timestamp.init(milliseconds:)),
-            endedAt: try row.optionalInteger(4).map(Timestamp.init(milliseconds:)), format: format,
-            isDirect: try row.integer(6) != 0, body: try row.bytes(8))
-        if case .native(let platform) = format { telemetry.platformOutcomes[platform] = [:] }
-        telemetry.endOrder = try row.optionalInteger(9).map(OrderNumber.init)
-        telemetry.targets = try row.optionalInteger(10).map(Int.init)
-        telemetry.audience = try row.optionalText(7).flatMap { try? TagExpression(parsing: $0) }
-        return telemetry
-    }
+    static let all = TelemetryRows.one.all + TelemetryRows.page.all + [selectBacklog, deleteEnded, deleteTallies, deleteKeys]
 
-    static let all = [select, selectTallies, selectWaits, selectBacklog, deleteEnded, deleteTallies, deleteKeys]
-
-    private static let select = SQLStatement(
-        """
-        SELECT state, enqueued_at, due_at, started_at, ended_at, format, is_direct, audience, body, end_order, targets
-        FROM notifications
-        WHERE hub_id = $1 AND notification_id = $2
-        """)
-    private static let selectTallies = SQLStatement(
-        """
-        SELECT outcome, CAST(SUM(targets) AS BIGINT), platform FROM tallies WHERE hub_id = $1 AND notification_id = $2
-        GROUP BY platform, outcome
-        """)
-    private static let selectWaits = SQLStatement(
-        "SELECT DISTINCT wait FROM slices WHERE hub_id = $1 AND notification_id = $2 AND wait IS NOT NULL")
     private static let selectBacklog = SQLStatement(
         """
         SELECT weight, stage, COUNT(*), MIN(ready_at) FROM (

@@ -8,7 +8,7 @@ public enum ReadingStorePromises {
     /// Every promise.
     public static let all: [StoragePromise<BackendStores>] = [
         marks, countsReceiptsOnce, countsInstallations, removesNotifications, waitsForWork, removesBindings, locksOut, shows,
-        erases,
+        erases, remembersSweeps,
     ]
 
     private typealias Sample = BackendSample
@@ -20,6 +20,16 @@ public enum ReadingStorePromises {
         let ada = try await Sample.user(name, in: stores)
         for _ in 0..<count { _ = try await Sample.send(try Sample.draft(from: ada, to: "a"), in: stores) }
         return ada
+    }
+
+    private static let remembersSweeps = StoragePromise<BackendStores>(
+        "the moment of the latest sweep is remembered, also when it is earlier than the one before"
+    ) { stores in
+        #expect(try await stores.retention.lastSweep() == nil)
+        for seconds in [Int64(60), 120, 30] {
+            try await stores.retention.noteSweep(at: Sample.time(seconds))
+            #expect(try await stores.retention.lastSweep() == Sample.time(seconds))
+        }
     }
 
     private static let marks = StoragePromise<BackendStores>(
@@ -72,6 +82,10 @@ public enum ReadingStorePromises {
         #expect(try await stores.receipts.record(receipts, at: Sample.start) == receipts)
         #expect(try await stores.receipts.counts(of: id(1)) == [.action: 2])
         #expect(try await stores.receipts.counts(of: id(2)) == [.opened: 1])
+        let both: [RichID: [Receipt.Kind: Int]] = [try id(1): [.action: 2], try id(2): [.opened: 1]]
+        #expect(try await stores.receipts.counts(of: [Int32(1), 2, 3].map(id)) == both)
+        #expect(try await stores.receipts.counts(of: (1...60).map(id)) == both)
+        #expect(try await stores.receipts.counts(of: []).isEmpty)
     }
 
     private static let removesNotifications = StoragePromise<BackendStores>(

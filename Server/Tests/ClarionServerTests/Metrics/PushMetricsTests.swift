@@ -197,6 +197,10 @@ private struct StubTelemetry: TelemetryStore {
 
     func telemetry(of id: NotificationID, in hub: HubID, at now: Timestamp) async throws -> NotificationTelemetry? { nil }
 
+    func telemetry(
+        of ids: [NotificationID], in hub: HubID, at now: Timestamp
+    ) async throws -> [NotificationID: NotificationTelemetry] { [:] }
+
     func failures(of id: NotificationID, limit: Int, in hub: HubID) async throws -> [TargetFailure] { [] }
 
     func backlog(at now: Timestamp) async throws -> DispatchBacklog {

@@ -142,7 +142,7 @@ struct CommandLineTests {
             #expect(try Self.json(status, as: SendStatus.self).outcomes["accepted"] == 1, "\(status.text)")
             let listed = try await Self.shell("$CLARION sends --json --limit 1", environment)
             let sends = try Self.json(listed, as: [SendListEntry].self)
-            #expect(sends.map { "\($0.id)" } == [sent.id] && sends.first?.status.outcomes["accepted"] == 1, "\(listed.text)")
+            #expect(sends.map { "\($0.id)" } == [sent.id] && sends.first?.status?.outcomes["accepted"] == 1, "\(listed.text)")
             let table = try await Self.shell("$CLARION sends", environment)
             #expect(table.text.hasPrefix("ID") && table.text.contains("completed"), "\(table.text)")
             #expect(try await Self.shell("$CLARION sends --limit 0", environment).status == 64)

@@ -26,6 +26,8 @@ final class JobBench: Sendable {
     let database: any SQLDatabase
     private let key = SharedAccessKey.random()
     private let listenKey = SharedAccessKey.random()
+    private let sendKey = SharedAccessKey.random()
+    private let manageKey = SharedAccessKey.random()
     private let folder = NSTemporaryDirectory() + "clarion-jobs-\(UUID().uuidString)"
     private let application: Application<ServiceResponder>
 
@@ -46,6 +48,8 @@ final class JobBench: Sendable {
         let rules = [
             AccessRule(name: AccessRule.fullName, rights: Set(AccessRight.allCases), primary: key),
             AccessRule(name: AccessRule.listenName, rights: [.listen], primary: listenKey),
+            AccessRule(name: "send", rights: [.send], primary: sendKey),
+            AccessRule(name: "manage", rights: [.manage], primary: manageKey),
         ]
         for name in ["demo", "other"] {
             _ = try await registry.create(try HubRegistry.name(name), HubDefinition(rules: rules))
@@ -94,8 +98,8 @@ final class JobBench: Sendable {
             clock: clock, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, settings: settings)
     }
 
-    /// Calls with the full key, with the Listen key, or without one.
-    enum Caller { case full, listen, nobody }
+    /// Calls with the full key, with a key of one right, or without one.
+    enum Caller { case full, listen, send, manage, nobody }
 
     func call(
         _ method: HTTPRequest.Method, _ uri: String, _ body: String = "", as caller: Caller = .full, headers: HTTPFields = [:]
@@ -104,6 +108,8 @@ final class JobBench: Sendable {
         switch caller {
         case .full: headers[.authorization] = token(AccessRule.fullName, key)
         case .listen: headers[.authorization] = token(AccessRule.listenName, listenKey)
+        case .send: headers[.authorization] = token("send", sendKey)
+        case .manage: headers[.authorization] = token("manage", manageKey)
         case .nobody: break
         }
         return try await application.test(.router) { [headers] client in

@@ -43,10 +43,15 @@ struct SendErrorTests {
         return String(try #require(parts.first { $0.hasSuffix("</") }).dropLast(2))
     }
 
-    private func errorsURL(_ bench: JobBench, _ id: String) async throws -> String? {
-        let answer = try await bench.call(.get, "/demo/messages/\(id)?api-version=2020-06")
+    private func details(_ bench: JobBench, _ id: String, as caller: JobBench.Caller = .full) async throws -> NotificationDetails
+    {
+        let answer = try await bench.call(.get, "/demo/messages/\(id)?api-version=2020-06", as: caller)
         #expect(answer.status == .ok)
-        return try NotificationDetails.read(Array(answer.body.readableBytesView)).errorDetailsURL
+        return try NotificationDetails.read(Array(answer.body.readableBytesView))
+    }
+
+    private func errorsURL(_ bench: JobBench, _ id: String) async throws -> String? {
+        try await details(bench, id).errorDetailsURL
     }
 
     /// The sample's steps: the file without a header, cut at line ends, each line parsed, its elements read by name.
@@ -101,6 +106,16 @@ struct SendErrorTests {
         let found = try await parsed(bench, try #require(try await errorsURL(bench, id)))
         #expect(found.map { $0["NotificationSystemError"] } == ["Skipped"])
         #expect(found.map { $0["PnsHandle"] } == ["kept"] && found.map { $0["Platform"] } == ["gcm"])
+    }
+
+    @Test("telemetry has the link for a key with Manage; a Send key reads the same numbers without it")
+    func rights() async throws {
+        let bench = try await JobBench()
+        _ = try await register(bench, "Apple", "DeviceToken", token("A1"))
+        let id = try await send(bench, answers: [token("A1"): .badToken])
+        let (managed, sent) = (try await details(bench, id, as: .manage), try await details(bench, id, as: .send))
+        #expect(managed.errorDetailsURL != nil && sent.errorDetailsURL == nil)
+        #expect(sent.outcomes == managed.outcomes && !sent.outcomes.isEmpty)
     }
 
     @Test("a send without a failure has no such link")
