@@ -2,7 +2,7 @@ import RichPushDevice
 import RichPushModel
 
 /// The system's services as the app's engine sees them. It does not keep the phone alive.
-final class PhoneLink: Sendable {
+final class PhoneLink: PhoneServices {
     private weak let phone: SimulatedPhone?
 
     init(phone: SimulatedPhone) { self.phone = phone }
@@ -10,7 +10,7 @@ final class PhoneLink: Sendable {
     func noteSurplusAnswer() async { await phone?.noteSurplusAnswer() }
 }
 
-extension PhoneLink: NotificationPresenting {
+extension PhoneLink {
     func present(_ notice: LocalNotice) async throws(PresentationError) {
         guard let phone else { throw .failed }
         try await phone.present(notice)
@@ -33,11 +33,11 @@ extension PhoneLink: NotificationPresenting {
     func requestPermission(provisional: Bool) async -> NoticePermission { await phone?.askPermission() ?? .denied }
 }
 
-extension PhoneLink: PushRegistering {
+extension PhoneLink {
     func registerForPush() async { await phone?.registerForPush() }
 }
 
-extension PhoneLink: AppEnvironment {
+extension PhoneLink {
     func appState() async -> AppState { await phone?.appState ?? .background }
 
     func isSavingPower() async -> Bool { await phone?.system.settings.lowPower ?? false }
@@ -47,11 +47,11 @@ extension PhoneLink: AppEnvironment {
     }
 }
 
-extension PhoneLink: BackgroundScheduling {
+extension PhoneLink {
     func scheduleRefresh(after pause: Duration) async { await phone?.scheduleRefresh(after: pause) }
 }
 
-extension PhoneLink: ContentRouting {
+extension PhoneLink {
     func show(_ content: OpenedContent) async { await phone?.route(content) }
 
     func offer(_ offer: ContentOffer) async { await phone?.ask(offer) }
