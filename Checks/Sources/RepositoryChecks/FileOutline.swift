@@ -149,7 +149,7 @@ struct FileOutline {
     /// What may follow `class` where it is no type.
     private static let keywords: Set = ["func", "var", "let", "subscript"]
     private static let modifiers: Set = [
-        "public", "package", "internal", "fileprivate", "private", "open", "static", "final", "indirect", "nonisolated", "mutating",
-        "nonmutating", "override", "lazy", "weak", "unowned", "consuming", "borrowing", "prefix", "postfix", "class",
+        "public", "package", "internal", "fileprivate", "private", "open", "static", "class", "final", "indirect", "nonisolated",
+        "mutating", "nonmutating", "override", "lazy", "weak", "unowned", "consuming", "borrowing", "prefix", "postfix",
     ]
 }

@@ -34,7 +34,8 @@ public struct FolderCheck: Sendable {
             }
             return Finding(root, "folders form a circle: " + steps.joined(separator: ", "))
         }
-        return circles + allowed.filter { !graph.isInCircle($0.from, $0.to) }.map(Self.unused)
+        let unused = allowed.filter { graph.uses[$0.from]?[$0.to] == nil || !rest.closesCircle($0.from, uses: $0.to) }
+        return circles + unused.map(Self.unused)
     }
 
     private static func unused(_ use: FolderUse) -> Finding {
@@ -63,7 +64,9 @@ public struct FolderCheck: Sendable {
         var graph = FolderGraph()
         for file in files {
             for index in file.tokens.indices {
-                guard let path = names.path(of: index, in: file), let from = folders[file.path], let to = folders[path] else { continue }
+                guard let path = names.path(of: index, in: file), let from = folders[file.path], let to = folders[path] else {
+                    continue
+                }
                 graph.note(from, uses: to, .init(place: "\(file.path):\(file.tokens[index].line)", name: file.text(index)))
             }
         }

@@ -15,8 +15,8 @@ struct FolderGraph {
 
     mutating func remove(_ from: String, uses to: String) { uses[from]?[to] = nil }
 
-    /// Whether there is this use, and a way back.
-    func isInCircle(_ from: String, _ to: String) -> Bool { uses[from]?[to] != nil && way(from: to, to: from) != nil }
+    /// Whether this use would close a circle with the others.
+    func closesCircle(_ from: String, uses to: String) -> Bool { way(from: to, to: from) != nil }
 
     /// A circle for each group of folders that all reach one another: the shortest of the group, as the folders in their order.
     var circles: [[String]] {
