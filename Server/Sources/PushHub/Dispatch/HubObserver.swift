@@ -1,5 +1,5 @@
-/// Who wants to see what a hub does as it happens (the demo's story, metrics). Calls must return at once; nothing depends
-/// on them.
+/// Is called for all that happens to sends, as it happens: for metrics, and for the story of the demo. Calls must return at once;
+/// nothing depends on them.
 public protocol HubObserver: SendObserver {
     /// A slice came into the hands of this node's dispatcher, or left them.
     func leased(_ weight: SliceWeight)

@@ -4,6 +4,6 @@ public enum LeaseTakeover: Hashable, Sendable {
     case all
     /// Those of this owner: no other process has its name.
     case own
-    /// Nobody knows; they end by themselves.
+    /// This cannot be known; leases end by themselves.
     case none
 }
