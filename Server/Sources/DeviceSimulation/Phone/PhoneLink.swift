@@ -31,13 +31,9 @@ extension PhoneLink {
     func permission() async -> NoticePermission { await phone?.permission ?? .denied }
 
     func requestPermission(provisional: Bool) async -> NoticePermission { await phone?.askPermission() ?? .denied }
-}
 
-extension PhoneLink {
     func registerForPush() async { await phone?.registerForPush() }
-}
 
-extension PhoneLink {
     func appState() async -> AppState { await phone?.appState ?? .background }
 
     func isSavingPower() async -> Bool { await phone?.system.settings.lowPower ?? false }
@@ -45,13 +41,9 @@ extension PhoneLink {
     func installationFacts() async -> InstallationFacts {
         await phone?.installationFacts ?? InstallationFacts(bundleID: "")
     }
-}
 
-extension PhoneLink {
     func scheduleRefresh(after pause: Duration) async { await phone?.scheduleRefresh(after: pause) }
-}
 
-extension PhoneLink {
     func show(_ content: OpenedContent) async { await phone?.route(content) }
 
     func offer(_ offer: ContentOffer) async { await phone?.ask(offer) }
