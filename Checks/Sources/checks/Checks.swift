@@ -31,7 +31,8 @@ enum Checks {
         let packages = try manifests.map {
             try JSONDecoder().decode(PackageManifest.self, from: Data(contentsOf: URL(filePath: $0)))
         }
-        return check.unknownTargets(in: packages)
+        return FolderCheck(plan: .clarion).findings(in: read(paths.filter { $0.hasSuffix(".swift") }))
+            + check.unknownTargets(in: packages)
             + packages.flatMap { package in
                 let folder = package.name == "clarion-server" ? "Server/Sources/" : "Sources/"
                 return check.findings(in: package) { target in

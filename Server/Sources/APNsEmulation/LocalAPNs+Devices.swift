@@ -2,12 +2,7 @@ import RichPushModel
 
 extension LocalAPNs {
     /// Why a device token is dead.
-    public enum DeadTokenReason: Sendable, Hashable {
-        /// 410 `Unregistered`.
-        case unregistered
-        /// 410 `ExpiredToken`.
-        case expired
-    }
+    public typealias DeadTokenReason = APNsEmulation.DeadTokenReason
 
     /// The device token of an app on a device, 64 hexadecimal digits: the living one if there is one, else a new one.
     public func issueToken(device: String, topic: String) -> String {

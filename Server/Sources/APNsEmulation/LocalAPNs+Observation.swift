@@ -5,14 +5,6 @@
 #endif
 
 extension LocalAPNs {
-    /// How often a device token was addressed.
-    public struct RequestCounts: Sendable, Hashable {
-        /// Requests with this token in their path, whatever the answer.
-        public var requests = 0
-        /// Those accepted.
-        public var accepted = 0
-    }
-
     /// Every request from now on, with its answer. Each reading of this property is a subscription of its own.
     public var exchanges: AsyncStream<APNsExchange> { core.observe() }
 

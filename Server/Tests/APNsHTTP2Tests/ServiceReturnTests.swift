@@ -28,7 +28,7 @@ struct ServiceReturnTests {
         let notes = LogNotes()
         let rig = try PoolRig(logger: notes.logger)
         rig.isReachable = false
-        rig.connectError = APNsConnectAttempt.Unreachable(
+        rig.connectError = APNsUnreachable(
             isUnresolved: true, description: "the name push.example.com cannot be resolved: no such name")
         let submission = rig.submit([Pushes.push()], deadline: .seconds(20))
         func told() -> [String] {

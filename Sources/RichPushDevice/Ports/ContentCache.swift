@@ -45,18 +45,3 @@ public struct ContentKey: Hashable, Sendable {
         self.sha256 = sha256
     }
 }
-
-/// A content that is on the device.
-public struct CachedContent: Hashable, Sendable, Codable {
-    /// It may vanish at any time when room is needed; hand a copy to whoever moves files.
-    public var file: URL
-    public var mediaType: String
-    public var byteCount: Int64
-
-    /// Describes a file.
-    public init(file: URL, mediaType: String, byteCount: Int64) {
-        self.file = file
-        self.mediaType = mediaType
-        self.byteCount = byteCount
-    }
-}

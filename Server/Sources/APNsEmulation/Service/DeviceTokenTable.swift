@@ -1,5 +1,21 @@
 import RichPushModel
 
+/// How often a device token was addressed.
+public struct RequestCounts: Sendable, Hashable {
+    /// Requests with this token in their path, whatever the answer.
+    public var requests = 0
+    /// Those accepted.
+    public var accepted = 0
+}
+
+/// Why a device token is dead.
+public enum DeadTokenReason: Sendable, Hashable {
+    /// 410 `Unregistered`.
+    case unregistered
+    /// 410 `ExpiredToken`.
+    case expired
+}
+
 /// The device tokens of one environment. Tokens are compared in lower case.
 struct DeviceTokenTable: Sendable {
     struct Entry: Sendable {
@@ -7,7 +23,7 @@ struct DeviceTokenTable: Sendable {
         let topic: String
         /// What is true; what is answered may lag behind.
         var life = RequestEvidence.Target.Life.alive
-        var counts = LocalAPNs.RequestCounts()
+        var counts = RequestCounts()
         /// The accepted pushes in the present rate window.
         var window = RateWindow()
         /// When a dead token begins to be answered as dead; until then pushes to it are accepted and lost.
@@ -61,7 +77,7 @@ struct DeviceTokenTable: Sendable {
     /// The token is dead since `moment`, and answered so from the uptime `toldAt` on. Returns whether there is such a token.
     @discardableResult
     mutating func invalidate(
-        _ token: String, reason: LocalAPNs.DeadTokenReason, at moment: Timestamp, toldAt: Duration? = nil
+        _ token: String, reason: DeadTokenReason, at moment: Timestamp, toldAt: Duration? = nil
     ) -> Bool {
         let token = token.lowercased()
         guard let entry = entries[token] else { return false }
@@ -80,7 +96,7 @@ struct DeviceTokenTable: Sendable {
         entries[token] = Entry(device: device, topic: topic, life: life)
     }
 
-    func counts(of token: String) -> LocalAPNs.RequestCounts { entries[token.lowercased()]?.counts ?? .init() }
+    func counts(of token: String) -> RequestCounts { entries[token.lowercased()]?.counts ?? .init() }
 
     mutating func countRequest(_ token: String) { entries[token]?.counts.requests += 1 }
 

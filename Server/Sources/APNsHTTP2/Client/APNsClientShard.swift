@@ -4,7 +4,7 @@ import NIOCore
 import Synchronization
 
 /// The share of a client that lives on one event loop: its connections and their queue, and the way there from any thread.
-final class APNsClientShard: Sendable {
+final class APNsClientShard: PushSink {
     let eventLoop: any EventLoop
     private let pool: NIOLoopBoundBox<APNsConnectionPool>
     private let numbers: NIOLockedValueBox<APNsClientMetrics>

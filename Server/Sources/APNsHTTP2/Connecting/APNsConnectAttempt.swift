@@ -4,13 +4,6 @@ import NIOPosix
 /// Obeys `APNsConnectRace` for one connection: resolves the name, makes plain TCP channels, and gives the first one that
 /// stands to the connector. Lives on the connector's event loop, until its future is complete.
 final class APNsConnectAttempt {
-    /// The name has no address that could be reached in time, and why. Safe to show.
-    struct Unreachable: Error, CustomStringConvertible {
-        /// Whether the name has no address, as far as the name service says.
-        var isUnresolved = false
-        var description = "the server cannot be reached"
-    }
-
     private let handler: APNsConnectionHandler
     private let connector: APNsSocketConnector
     private let promise: EventLoopPromise<any Channel>
@@ -18,7 +11,7 @@ final class APNsConnectAttempt {
     private var addresses: [SocketAddress] = []
     private var channels: [SocketAddress: any Channel] = [:]
     /// What is known of why it fails.
-    private var cause: Unreachable
+    private var cause: APNsUnreachable
     private var slowness: Scheduled<Void>?
     private var deadline: Scheduled<Void>?
 
@@ -27,7 +20,7 @@ final class APNsConnectAttempt {
         self.connector = connector
         promise = connector.eventLoop.makePromise()
         let host = connector.configuration.proxy?.host ?? connector.configuration.endpoint.host
-        cause = Unreachable(isUnresolved: true, description: "no name service said in time what the address of \(host) is")
+        cause = APNsUnreachable(isUnresolved: true, description: "no name service said in time what the address of \(host) is")
     }
 
     private var loop: any EventLoop { connector.eventLoop }
@@ -52,10 +45,10 @@ final class APNsConnectAttempt {
         let host = connector.configuration.proxy?.host ?? connector.configuration.endpoint.host
         switch result {
         case .success(let addresses) where !addresses.isEmpty:
-            cause = Unreachable(description: "no address of \(host) answered in time")
+            cause = APNsUnreachable(description: "no address of \(host) answered in time")
         case .failure(let error as SystemNameResolver.NoAddress):
-            cause = Unreachable(isUnresolved: true, description: "the name \(host) cannot be resolved: \(error.reason)")
-        default: cause = Unreachable(isUnresolved: true, description: "the name \(host) has no address")
+            cause = APNsUnreachable(isUnresolved: true, description: "the name \(host) cannot be resolved: \(error.reason)")
+        default: cause = APNsUnreachable(isUnresolved: true, description: "the name \(host) has no address")
         }
     }
 

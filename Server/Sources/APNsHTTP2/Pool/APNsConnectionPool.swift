@@ -194,7 +194,7 @@ final class APNsConnectionPool {
         let handler = APNsConnectionHandler(id: id, configuration: configuration.connection, owner: self, now: eventLoop.now)
         handlers.append((id, handler))
         connector.connect(handler).assumeIsolated().whenFailure { [weak handler] error in
-            self.connectDetail = (error as? APNsConnectAttempt.Unreachable)?.description
+            self.connectDetail = (error as? APNsUnreachable)?.description
             // The handler may never have seen the channel, then nobody else tells.
             handler?.close(APNsFailure(connectionError: error, wasReady: false))
         }

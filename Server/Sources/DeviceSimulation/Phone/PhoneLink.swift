@@ -2,7 +2,7 @@ import RichPushDevice
 import RichPushModel
 
 /// The system's services as the app's engine sees them. It does not keep the phone alive.
-final class PhoneLink: Sendable {
+final class PhoneLink: PhoneServices {
     private weak let phone: SimulatedPhone?
 
     init(phone: SimulatedPhone) { self.phone = phone }
@@ -10,7 +10,7 @@ final class PhoneLink: Sendable {
     func noteSurplusAnswer() async { await phone?.noteSurplusAnswer() }
 }
 
-extension PhoneLink: NotificationPresenting {
+extension PhoneLink {
     func present(_ notice: LocalNotice) async throws(PresentationError) {
         guard let phone else { throw .failed }
         try await phone.present(notice)
@@ -31,13 +31,9 @@ extension PhoneLink: NotificationPresenting {
     func permission() async -> NoticePermission { await phone?.permission ?? .denied }
 
     func requestPermission(provisional: Bool) async -> NoticePermission { await phone?.askPermission() ?? .denied }
-}
 
-extension PhoneLink: PushRegistering {
     func registerForPush() async { await phone?.registerForPush() }
-}
 
-extension PhoneLink: AppEnvironment {
     func appState() async -> AppState { await phone?.appState ?? .background }
 
     func isSavingPower() async -> Bool { await phone?.system.settings.lowPower ?? false }
@@ -45,13 +41,9 @@ extension PhoneLink: AppEnvironment {
     func installationFacts() async -> InstallationFacts {
         await phone?.installationFacts ?? InstallationFacts(bundleID: "")
     }
-}
 
-extension PhoneLink: BackgroundScheduling {
     func scheduleRefresh(after pause: Duration) async { await phone?.scheduleRefresh(after: pause) }
-}
 
-extension PhoneLink: ContentRouting {
     func show(_ content: OpenedContent) async { await phone?.route(content) }
 
     func offer(_ offer: ContentOffer) async { await phone?.ask(offer) }

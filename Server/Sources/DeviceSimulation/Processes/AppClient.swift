@@ -18,7 +18,7 @@ actor AppClient {
     private static let endLimit: Duration = .seconds(2)
 
     private let process: PhoneProcess
-    private let system: PhoneLink
+    private let system: any PhoneServices
     private let log: any EventLog
     private let clock = SystemClock()
     private let folder: URL
@@ -30,7 +30,7 @@ actor AppClient {
 
     /// Starts the process. Throws when that is not possible.
     init(
-        _ configuration: SimulatedPhoneConfiguration, program: String, system: PhoneLink, log: any EventLog
+        _ configuration: SimulatedPhoneConfiguration, program: String, system: any PhoneServices, log: any EventLog
     ) throws(PhoneProcess.Failure) {
         process = try PhoneProcess(program: program, role: .app)
         self.system = system
@@ -190,7 +190,7 @@ extension AppClient: AppRole {
     }
 }
 
-extension PhoneLink {
+extension PhoneServices {
     /// Does what an app in a process of its own asks of the system.
     func answer(_ call: SystemCall) async -> Data {
         let encoder = JSONEncoder()

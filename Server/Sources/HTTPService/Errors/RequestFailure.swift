@@ -58,18 +58,3 @@ struct RequestFailure {
 struct SealedError: Error {
     let sealed: any Error
 }
-
-/// Seals every error of a handler; the outermost middleware of a `ServiceRouter`.
-struct ErrorSeal: RouterMiddleware {
-    typealias Context = ServiceRequestContext
-
-    func handle(
-        _ request: Request, context: ServiceRequestContext, next: (Request, ServiceRequestContext) async throws -> Response
-    ) async throws -> Response {
-        do {
-            return try await next(request, context)
-        } catch let error as any HTTPResponseError {
-            throw SealedError(sealed: error)
-        }
-    }
-}

@@ -55,3 +55,18 @@ public final class ServiceRouter: RouterMethods, HTTPResponderBuilder {
             routes: router.buildResponder(), ownRoutes: ownRouter.buildResponder(), table: table, options: options)
     }
 }
+
+/// Seals every error of a handler; the outermost middleware of a `ServiceRouter`.
+private struct ErrorSeal: RouterMiddleware {
+    typealias Context = ServiceRequestContext
+
+    func handle(
+        _ request: Request, context: ServiceRequestContext, next: (Request, ServiceRequestContext) async throws -> Response
+    ) async throws -> Response {
+        do {
+            return try await next(request, context)
+        } catch let error as any HTTPResponseError {
+            throw SealedError(sealed: error)
+        }
+    }
+}

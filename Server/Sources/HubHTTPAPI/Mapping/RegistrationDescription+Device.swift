@@ -65,15 +65,6 @@ extension RegistrationTemplate {
     }
 }
 
-extension RegistrationEntry {
-    /// The entry of a stored record, for the client of a call.
-    init(_ record: DeviceRecord, for call: HubCall) {
-        self.init(
-            RegistrationDescription(record, omitsOddAddresses: call.omitsOddAddresses), published: record.createdAt,
-            updated: record.registeredAt)
-    }
-}
-
 extension RegistrationPlatform {
     /// The details without which the JavaScript client cannot read a registration (Reference/AzureNotificationHubs.md#2-1).
     fileprivate var requiredDetails: [String] {

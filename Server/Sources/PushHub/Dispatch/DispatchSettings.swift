@@ -30,17 +30,7 @@ public struct DispatchSettings: Sendable {
     /// How long batches that have left may take once the node is asked to stop.
     public var drainDeadline: Duration = .seconds(10)
     /// Which leases that are found at the start are those of a process that died.
-    public var takeover = Takeover.all
-
-    /// Leases that can only be those of a dead process.
-    public enum Takeover: Hashable, Sendable {
-        /// All: no other process may dispatch from the store.
-        case all
-        /// Those of this owner: no other process has its name.
-        case own
-        /// Nobody knows; they end by themselves.
-        case none
-    }
+    public var takeover = LeaseTakeover.all
 
     /// The defaults.
     public init() {}

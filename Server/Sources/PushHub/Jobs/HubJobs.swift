@@ -33,7 +33,7 @@ public struct HubJobs: Sendable {
         /// Names this process in the leases of its jobs.
         public var owner = ContainerName.random().text
         /// Which leases that are found at the start are those of a process that died.
-        public var takeover = DispatchSettings.Takeover.none
+        public var takeover = LeaseTakeover.none
 
         /// The defaults.
         public init() {}

@@ -19,7 +19,7 @@ public struct InstallationPart: Hashable, Sendable {
     public var content: InstallationUpsert
     /// Whether the installation has to be there already.
     public var mustExist: Bool
-    var limits = NotificationHub.Limits()
+    var limits = HubRequestLimits()
 
     /// Creates a part.
     public init(_ content: InstallationUpsert, mustExist: Bool) {

@@ -5,6 +5,9 @@ import TagExpressions
 
 /// A hub of this process: keeps devices, accepts sends and says where they stand. The `Dispatcher` does the sending.
 public final class NotificationHub: Sendable {
+    /// How much one request to a hub may ask for.
+    public typealias Limits = HubRequestLimits
+
     /// What a hub decides for its callers.
     public struct Settings: Sendable {
         /// Whether an alert without a collapse id gets one, so that a repeat after a crash replaces instead of stacking.
@@ -41,13 +44,13 @@ public final class NotificationHub: Sendable {
     let clock: any ServiceClock
     let settings: Settings
     let signal: DispatchSignal
-    let observer: (any HubObserver)?
+    let observer: (any SendObserver)?
     let logger: Logger
 
     /// Creates a hub. `signal` is shared with the dispatcher of this process, if it has one.
     public init(
         id: HubID, stores: Stores, clock: any ServiceClock, settings: Settings = Settings(),
-        signal: DispatchSignal = DispatchSignal(), observer: (any HubObserver)? = nil, logger: Logger
+        signal: DispatchSignal = DispatchSignal(), observer: (any SendObserver)? = nil, logger: Logger
     ) {
         self.id = id
         self.stores = stores

@@ -8,7 +8,7 @@ struct MessageCheck {
     let dueAt: Timestamp
     /// Whether an alert without a collapse id gets one from its notification.
     let fillsCollapseID: Bool
-    var limits = NotificationHub.Limits()
+    var limits = HubRequestLimits()
 
     /// Push types that APNs knows (Reference/APNs.md#3-3).
     static let pushTypes: Set<String> = [

@@ -7,7 +7,7 @@ extension InstallationUpsert {
     /// An expiry in the past is none of that: it is over at once, in no audience and soon swept. A phone whose clock is wrong
     /// sends such a one, and its library takes a refusal for final until the app's next start
     /// (Reference/AzureNotificationHubs.md#5-1).
-    func checked(limits: NotificationHub.Limits = NotificationHub.Limits()) throws -> InstallationUpsert {
+    func checked(limits: HubRequestLimits = HubRequestLimits()) throws -> InstallationUpsert {
         var request = self
         request.tags = try DeviceCheck.tags(tags, limits)
         try DeviceCheck.installationID(id)
@@ -24,7 +24,7 @@ extension InstallationUpsert {
         return request
     }
 
-    private func checkedTiles(_ limits: NotificationHub.Limits) throws -> [String: Tile] {
+    private func checkedTiles(_ limits: HubRequestLimits) throws -> [String: Tile] {
         try tiles.reduce(into: [:]) { result, entry in
             var tile = entry.value
             try DeviceCheck.templateName(entry.key)
@@ -36,7 +36,7 @@ extension InstallationUpsert {
     }
 
     private func checked(
-        _ templates: [String: Template], _ limits: NotificationHub.Limits
+        _ templates: [String: Template], _ limits: HubRequestLimits
     ) throws -> [String: Template] {
         try templates.reduce(into: [:]) { result, entry in
             var template = entry.value

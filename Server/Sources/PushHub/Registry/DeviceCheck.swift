@@ -5,7 +5,7 @@ import ServiceErrors
 /// What registrations and installations have in common to be checked. Everything throws `ServiceError` (`invalid-field`).
 enum DeviceCheck {
     /// The tags without repeats: the first spelling of each stays.
-    static func tags(_ tags: [Tag], _ limits: NotificationHub.Limits) throws -> [Tag] {
+    static func tags(_ tags: [Tag], _ limits: HubRequestLimits) throws -> [Tag] {
         var seen: Set<Tag> = []
         let unique = tags.filter { seen.insert($0).inserted }
         guard unique.count <= limits.tags else {

@@ -3,7 +3,7 @@ import ServiceErrors
 
 extension DeviceUpsert {
     /// Checks the request; throws `ServiceError` (`invalid-field`) for what a hub does not keep.
-    func checked(at now: Timestamp, limits: NotificationHub.Limits = NotificationHub.Limits()) throws -> DeviceUpsert {
+    func checked(at now: Timestamp, limits: HubRequestLimits = HubRequestLimits()) throws -> DeviceUpsert {
         var request = self
         request.tags = try DeviceCheck.tags(tags, limits)
         if kind == .installation { try DeviceCheck.installationID(id) } else { try DeviceCheck.id(id) }

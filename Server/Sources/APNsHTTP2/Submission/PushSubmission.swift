@@ -24,7 +24,7 @@ actor PushSubmission {
     /// What it may overtake.
     nonisolated let lane: APNsSendLane
     /// Where it is handed over; absent in tests that hand it over themselves.
-    nonisolated let shard: APNsClientShard?
+    nonisolated let shard: (any PushSink)?
     private nonisolated let timeLimit: TimeAmount
     /// When it was handed over, or something before it in the same turn.
     private(set) nonisolated(unsafe) var start = NIODeadline.uptimeNanoseconds(0)
@@ -43,7 +43,7 @@ actor PushSubmission {
     ///
     /// - Parameter outcomes: as many as there are pushes; those already decided are not sent.
     init(
-        pushes: [APNsPush], outcomes: [APNsOutcome?], lane: APNsSendLane, timeLimit: TimeAmount, shard: APNsClientShard? = nil
+        pushes: [APNsPush], outcomes: [APNsOutcome?], lane: APNsSendLane, timeLimit: TimeAmount, shard: (any PushSink)? = nil
     ) {
         self.pushes = pushes
         self.lane = lane
@@ -57,7 +57,7 @@ actor PushSubmission {
     }
 
     /// A submission of one push.
-    init(push: APNsPush, timeLimit: TimeAmount, shard: APNsClientShard? = nil) {
+    init(push: APNsPush, timeLimit: TimeAmount, shard: (any PushSink)? = nil) {
         pushes = [push]
         lane = .express
         self.timeLimit = timeLimit
@@ -68,7 +68,7 @@ actor PushSubmission {
     }
 
     /// A submission of one request that is no device push.
-    init(request: APNsRequest, timeLimit: TimeAmount, shard: APNsClientShard? = nil) {
+    init(request: APNsRequest, timeLimit: TimeAmount, shard: (any PushSink)? = nil) {
         let headers = APNsPush.Headers(topic: "", pushType: APNsPushType(rawValue: ""))
         pushes = [APNsPush(deviceToken: "", headers: headers, payload: request.body)]
         self.timeLimit = timeLimit

@@ -1,11 +1,6 @@
-import RichPushModel
-
-/// Who wants to see what a hub does as it happens (the demo's story, metrics). Calls must return at once; nothing depends
-/// on them.
-public protocol HubObserver: Sendable {
-    /// A send is durable.
-    func accepted(_ send: AcceptedSend)
-
+/// Is called for all that happens to sends, as it happens: for metrics, and for the story of the demo. Calls must return at once;
+/// nothing depends on them.
+public protocol HubObserver: SendObserver {
     /// A slice came into the hands of this node's dispatcher, or left them.
     func leased(_ weight: SliceWeight)
     func released(_ weight: SliceWeight)
@@ -15,7 +10,4 @@ public protocol HubObserver: Sendable {
 
     /// A batch came back from the transport; outcomes in the order of the targets.
     func sent(_ batch: PushBatch, of notification: NotificationID, outcomes: PushOutcomes)
-
-    /// A send reached a final state.
-    func ended(_ notification: NotificationID, in hub: HubID, state: NotificationState)
 }
