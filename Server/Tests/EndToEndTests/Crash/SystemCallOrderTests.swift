@@ -58,9 +58,8 @@ struct SystemCallOrderTests {
             ] {
                 let (asked, answered) = try exchange(all, request, answer)
                 let log = data + "/clarion.sqlite-wal"
-                // The first write is of the request. Later ones may be of the dispatcher, which begins a send once it is committed.
                 let written = try #require(
-                    all.first {
+                    all.first {  // Later writes may be the dispatcher's, which begins a send once it is committed.
                         $0.name.hasPrefix("pwrite") && $0.text.contains("<\(log)>") && $0.end < answered && $0.begin > asked
                     },
                     "\(request) writes the log of the database before its answer")
