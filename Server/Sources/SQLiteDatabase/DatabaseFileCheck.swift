@@ -7,18 +7,31 @@ public enum DatabaseFileCheck {
     /// As many defects as are told of one file.
     public static let limit = 10
 
+    /// What is done now. Nothing says how far: the engine looks through all pages in one step, and then reads some of them many times.
+    public enum Phase: Sendable {
+        /// Reads every page of so many bytes.
+        case pages(bytes: Int64)
+        /// Compares every index with its table.
+        case indices
+    }
+
     /// Reads every page, and when these are whole compares every index with its table. Returns what is wrong in the engine's words,
-    /// which name tables, indices and pages, and never what is in them; nothing when the file is whole.
+    /// which name tables, indices and pages, and never what is in them; nothing when the file is whole. `progress` gets each phase when it
+    /// begins.
     ///
     /// Throws `SQLFault.damaged` when it is so far gone that the engine gives up, and `unavailable` when it cannot be read.
-    public static func defects(of path: String) async throws -> [String] {
+    public static func defects(
+        of path: String, progress: @escaping @Sendable (Phase) -> Void = { _ in }
+    ) async throws -> [String] {
         do {
             return try await open(path).read { access in
+                progress(.pages(bytes: try Self.size(access)))
                 // The engine gives up at a damaged page as it compares, without saying which.
                 let pages = try Self.defects("quick_check", access)
                 guard pages.isEmpty else { return pages }
                 // An empty file has no damage either: what a copy is that was cut off before it had begun.
                 guard try access.tableExists(SchemaMigrator.table) else { return ["there is no table of clarion in it"] }
+                progress(.indices)
                 return try Self.defects("integrity_check", access)
             }
         } catch let error as DatabaseError {
@@ -40,6 +53,11 @@ public enum DatabaseFileCheck {
         configuration.readonly = true
         configuration.busyMode = .timeout(10)
         return try DatabaseQueue(path: path, configuration: configuration)
+    }
+
+    private static func size(_ access: Database) throws -> Int64 {
+        let pages = try Int64.fetchOne(access, sql: "PRAGMA page_count") ?? 0
+        return try pages * (Int64.fetchOne(access, sql: "PRAGMA page_size") ?? 0)
     }
 
     private static func defects(_ check: String, _ access: Database) throws -> [String] {

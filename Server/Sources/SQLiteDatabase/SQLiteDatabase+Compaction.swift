@@ -27,6 +27,8 @@ extension SQLiteDatabase {
         public var bytes: Int64 { pages * pageSize }
         /// Bytes of the free pages.
         public var freeBytes: Int64 { freePages * pageSize }
+        /// Bytes of the other pages.
+        public var usedBytes: Int64 { bytes - freeBytes }
     }
 
     /// Reads how many pages there are and how many are free. Throws `SQLFault`.
@@ -93,11 +95,18 @@ extension SQLiteDatabase {
 
     /// Writes the whole file anew, without its free pages and so that the next compaction goes in steps. Pages keep their size, which
     /// the engine does not change while the file has a log. All other writers wait until the end. Waits for the write lock for `patience` at most.
+    /// `reading` gets how many bytes of the file have been read, now and then; the engine writes when it has read them all.
     ///
     /// Throws `SQLFault.unavailable`: when others write all the time, and when the disk is full, in both cases with the file as it was.
-    public func rewrite(patience: Duration = .seconds(30)) async throws {
+    public func rewrite(
+        patience: Duration = .seconds(30), reading: @escaping @Sendable (_ bytes: Int64) -> Void = { _ in }
+    ) async throws {
         try await outsideTransaction { access in
-            try Self.waiting(patience, access) { try access.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL; VACUUM") }
+            try Self.waiting(patience, access) {
+                try PageReads.during(access, report: reading) {
+                    try access.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL; VACUUM")
+                }
+            }
         }
     }
 

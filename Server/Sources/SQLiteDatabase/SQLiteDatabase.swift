@@ -77,8 +77,11 @@ public final class SQLiteDatabase: SQLDatabase {
     }
 
     /// Writes a copy of one moment into an empty file. It only reads here, so writers in other processes are not held up.
-    func copy(into path: String) async throws {
-        try await outsideTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [path]) }
+    /// `reading` gets how many bytes have been read, now and then.
+    func copy(into path: String, reading: @escaping @Sendable (Int64) -> Void) async throws {
+        try await outsideTransaction { access in
+            try PageReads.during(access, report: reading) { try access.execute(sql: "VACUUM INTO ?", arguments: [path]) }
+        }
     }
 
     /// Work of the engine that is no part of a transaction, on the connection that writes.

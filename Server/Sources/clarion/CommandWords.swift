@@ -6,12 +6,15 @@ enum CommandWords {
     /// The sentence about the first word that names no command, with the command that was probably meant. `nil` when every word
     /// that has to name a command does, so that the parser judges the rest.
     static func complaint(about arguments: [String], root: any ParsableCommand.Type) -> String? {
-        let words = arguments.first == "help" ? arguments.dropFirst() : arguments[...]
+        let asksForHelp = arguments.first == "help"
+        let words = asksForHelp ? arguments.dropFirst() : arguments[...]
         var command = root
         var path = [root._commandName]
         for word in words {
             let children = command.configuration.subcommands
-            guard !word.hasPrefix("-"), !children.isEmpty, command.configuration.defaultSubcommand == nil else { return nil }
+            // Where there are no more commands to name, other words are arguments, which help has none of. A command that stands for a
+            // missing name takes no arguments without one.
+            guard !word.hasPrefix("-"), !children.isEmpty || asksForHelp else { return nil }
             guard let child = children.first(where: { $0._commandName == word }) else {
                 // The parser's own.
                 if word == "help", command == root { return nil }

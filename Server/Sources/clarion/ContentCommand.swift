@@ -16,9 +16,8 @@ struct ContentCommand: AsyncParsableCommand {
         @OptionGroup var node: NodeArguments
 
         func run() async throws {
-            let moved = try await ContentAdministration(settings: node.settings()).move { seen, copied in
-                Terminal.say("\(seen) looked at, \(copied) copied")
-            }
+            let administration = ContentAdministration(settings: try node.settings())
+            let moved = try await Terminal.showProgress { try await administration.move(progress: $0) }
             print("\(moved.seen) contents, \(moved.copied) of them copied now; all are in the bucket")
         }
     }

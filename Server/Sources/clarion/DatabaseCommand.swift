@@ -20,7 +20,8 @@ struct DatabaseCommand: AsyncParsableCommand {
         @OptionGroup var node: NodeArguments
 
         func run() async throws {
-            let schema = try await DatabaseAdministration(settings: node.settings()).upgrade()
+            let administration = DatabaseAdministration(settings: try node.settings())
+            let schema = try await Terminal.showProgress { try await administration.upgrade(progress: $0) }
             print(schema.from == schema.to ? "schema \(schema.to) is up to date" : "schema \(schema.from) is now \(schema.to)")
         }
     }
@@ -41,20 +42,10 @@ struct DatabaseCommand: AsyncParsableCommand {
             guard settings.database != nil || !FileManager.default.fileExists(atPath: path) else {
                 throw ServiceError(.conflict, "\(path) exists already; a backup is never written over another file")
             }
-            let path = path
-            // The copy leaves out what was deleted, so it may be complete before it is as long as the file.
-            try await Terminal.showProgress(of: Self.size(settings.dataDirectory + "/clarion.sqlite")) {
-                Self.size(path)
-            } during: {
-                try await DatabaseAdministration(settings: settings).backUp(to: path)
+            try await Terminal.showProgress { progress in
+                try await DatabaseAdministration(settings: settings).backUp(to: path, progress: progress)
             }
             print("\(path) is complete")
-        }
-
-        /// In bytes; 0 for a file that is not there.
-        private static func size(_ path: String) -> Int64 {
-            let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-            return attributes?[.size] as? Int64 ?? (attributes?[.size] as? UInt64).map { Int64(clamping: $0) } ?? 0
         }
     }
 
@@ -69,7 +60,9 @@ struct DatabaseCommand: AsyncParsableCommand {
         @Argument(help: "The file; the database of the data directory when there is none here.") var path: String?
 
         func run() async throws {
-            print("\(try await DatabaseAdministration(settings: node.settings()).check(path)) has no damage")
+            let administration = DatabaseAdministration(settings: try node.settings())
+            let file = try await Terminal.showProgress { try await administration.check(path, progress: $0) }
+            print("\(file) has no damage")
         }
     }
 
@@ -87,8 +80,9 @@ struct DatabaseCommand: AsyncParsableCommand {
         @OptionGroup var node: NodeArguments
 
         func run() async throws {
-            let result = try await DatabaseAdministration(settings: node.settings()).compact(rewrites: rewrite) {
-                Terminal.note($0)
+            let administration = DatabaseAdministration(settings: try node.settings())
+            let result = try await Terminal.showProgress { progress in
+                try await administration.compact(rewrites: rewrite, progress: progress) { Terminal.noteBesideProgress($0) }
             }
             print("\(max(0, result.before - result.after)) bytes were given back; the file has \(result.after)")
             if !result.isCut { Terminal.note("A reader keeps the log; the file gets shorter once it has ended.") }
@@ -107,7 +101,10 @@ struct DatabaseCommand: AsyncParsableCommand {
         @OptionGroup var node: NodeArguments
 
         func run() async throws {
-            let counts = try await DatabaseAdministration(settings: node.settings()).move { Terminal.say($0) }
+            let administration = DatabaseAdministration(settings: try node.settings())
+            let counts = try await Terminal.showProgress { progress in
+                try await administration.move(progress: progress) { Terminal.noteBesideProgress($0) }
+            }
             print(TextTable(columns: ["TABLE", "ROWS"], rows: counts.map { [$0.table, "\($0.rows)"] }))
             print("All rows are in PostgreSQL. The file is now clarion.sqlite.moved; keep it until you have a backup.")
         }

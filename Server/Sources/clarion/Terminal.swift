@@ -11,10 +11,7 @@ import ClarionServer
 /// The person at the other end: messages on standard error, and questions whose answers are not shown.
 enum Terminal {
     /// Writes a line that is no result.
-    static func note(_ line: String) {
-        let bytes = Array((line + "\n").utf8)
-        _ = bytes.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
-    }
+    static func note(_ line: String) { writeError(line + "\n") }
 
     /// Writes a line of result at once, also into a pipe, so that whoever waits for it sees it.
     static func say(_ line: String) {
@@ -39,29 +36,24 @@ enum Terminal {
     /// Whether a question can be asked.
     static var isInteractive: Bool { isatty(STDIN_FILENO) == 1 }
 
-    /// Shows how far long work is, on standard error: one line that is written anew four times a second on a terminal, else a line
-    /// every ten seconds. `done` is in bytes, as `total`.
-    static func showProgress(
-        of total: Int64, done: @escaping @Sendable () -> Int64, during work: @escaping @Sendable () async throws -> Void
-    ) async throws {
-        let (meter, start, isTerminal) = (ProgressMeter(total: total), ContinuousClock.now, isatty(STDERR_FILENO) == 1)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await work() }
-            group.addTask {
-                while (try? await Task.sleep(for: isTerminal ? .milliseconds(250) : .seconds(10))) != nil {
-                    let line = meter.line(done: done(), after: ContinuousClock.now - start)
-                    if isTerminal { noteInPlace(line) } else { note(line) }
-                }
-            }
-            defer { group.cancelAll() }
-            try await group.next()
-        }
-        if isTerminal { noteInPlace("") }
+    /// Does long work and shows its progress on standard error, which is no result: one line that is written anew on a terminal, and a line
+    /// every ten seconds elsewhere.
+    static func showProgress<Result>(of work: (WorkProgress) async throws -> Result) async throws -> Result {
+        let progress = WorkProgress()
+        return try await progressDisplay.show(progress) { try await work(progress) }
     }
 
-    /// Writes over the line of the cursor.
-    private static func noteInPlace(_ line: String) {
-        let bytes = Array("\r\u{1B}[2K\(line)".utf8)
+    /// Writes a line that is no result while progress is shown.
+    static func noteBesideProgress(_ line: String) { progressDisplay.note(line) }
+
+    private static var progressDisplay: ProgressDisplay {
+        // What calls itself dumb shows the codes that others obey.
+        let isRewritable = isatty(STDERR_FILENO) == 1 && getenv("TERM").map { String(cString: $0) } != "dumb"
+        return ProgressDisplay(isRewritable ? .rewritten : .lines) { writeError($0) }
+    }
+
+    private static func writeError(_ text: String) {
+        let bytes = Array(text.utf8)
         _ = bytes.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 

@@ -17,8 +17,10 @@ struct UserExportCommand: AsyncParsableCommand {
     func run() async throws {
         let users = try node.users()
         let folder = try to.map { try ExportFolder(path: $0) }
-        try await users.export(name, to: folder) { line in
-            if let folder { try folder.write(line: line) } else { print(line) }
+        try await Terminal.showProgress { progress in
+            try await users.export(name, to: folder, progress: progress) { line in
+                if let folder { try folder.write(line: line) } else { print(line) }
+            }
         }
         if let to { Terminal.note("wrote what is stored about \(name) to \(to)") }
     }

@@ -227,6 +227,7 @@ import Testing
         }
         #expect(kinds == Set(test.stores.persons.kinds + ["inbox"]))
         #expect(contents.withLock { $0.sorted() } == [600, 800])
+        #expect(try await backend.contentBytes(ofUser: "zaphod") == 1_400, "what a display of the progress counts up to")
         let text = all.joined()
         #expect(text.contains("marvin-words for one alone") && text.contains("for two"))
         for secret in ["$scrypt$", "BEEB1E", "for all others"] { #expect(!text.contains(secret), "\(secret)") }

@@ -4,7 +4,6 @@ import RichPushModel
 import SQLStorage
 import SQLiteDatabase
 import ServiceErrors
-import Synchronization
 import Testing
 
 @testable import ClarionServer
@@ -15,7 +14,13 @@ struct CommandDatabaseTests {
     private struct HastyClock: ServiceClock {
         var now: Timestamp { Timestamp(seconds: 1) }
         var uptime: Duration { .zero }
-        func sleep(for duration: Duration) async throws { try Task.checkCancellation() }
+        /// What happens during each pause.
+        var pausing: @Sendable () -> Void = {}
+
+        func sleep(for duration: Duration) async throws {
+            try Task.checkCancellation()
+            pausing()
+        }
     }
 
     /// The message of the service error that the work throws.
@@ -97,8 +102,11 @@ struct CommandDatabaseTests {
         let inFile = await message { try await administration.backUp(to: source + "/copy") }
         #expect(inFile == "there is no folder \(source) for the backup")
         let copy = folder + "/copy"
-        try await administration.backUp(to: copy)
-        #expect(try await administration.check(copy) == copy)
+        let progress = WorkProgress()
+        try await administration.backUp(to: copy, progress: progress)
+        #expect(progress.line?.hasPrefix("copying the database: ") == true && progress.line?.contains(" MB") == true)
+        #expect(try await administration.check(copy, progress: progress) == copy)
+        #expect(progress.line?.hasPrefix("comparing every index with its table: ") == true)
         try Data(repeating: 0xA5, count: 20_000).write(to: URL(fileURLWithPath: copy))
         let damage = await message { _ = try await administration.check(copy) }
         #expect(
@@ -127,10 +135,11 @@ struct CommandDatabaseTests {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         var settings = try settings(folder)
         let administration = DatabaseAdministration(settings: settings)
+        let progress = WorkProgress()
         func compact(_ rewrites: Bool) async throws -> (DatabaseAdministration.Compaction, [String]) {
-            let lines = Mutex<[String]>([])
-            let result = try await administration.compact(rewrites: rewrites) { line in lines.withLock { $0.append(line) } }
-            return (result, lines.withLock { $0 })
+            var lines: [String] = []
+            let result = try await administration.compact(rewrites: rewrites, progress: progress) { lines.append($0) }
+            return (result, lines)
         }
         let file = folder + "/clarion.sqlite"
         #expect(await message { _ = try await compact(false) } == "there is no \(file)")
@@ -148,9 +157,10 @@ struct CommandDatabaseTests {
         #expect(lines.count == 1 && lines.first?.contains("no server can write meanwhile") == true, "\(lines)")
         #expect(anew.isCut && anew.before - anew.after > 900_000, "\(anew)")
         try await alter(folder, "DROP TABLE filling; \(filling)")
-        let (steps, progress) = try await compact(false)
+        let (steps, costs) = try await compact(false)
         #expect(steps.isCut && steps.before - steps.after > 900_000, "\(steps)")
-        #expect(progress.last?.hasPrefix("100 %") == true, "\(progress)")
+        #expect(costs.isEmpty, "it costs nothing that has to be said")
+        #expect(progress.line?.hasPrefix("giving free pages back: 100 %") == true, "\(progress.line ?? "none")")
         settings.database = try #require(
             SettingsFixture(environment: ["CLARION_DATABASE_URL": "postgres://127.0.0.1:1/x"]).read().settings?.database)
         let elsewhere = DatabaseAdministration(settings: settings)
@@ -170,17 +180,16 @@ struct CommandDatabaseTests {
         var configuration = Configuration()
         configuration.allowsUnsafeTransactions = true
         let other = try DatabaseQueue(path: file, configuration: configuration)
-        let lines = Mutex<[String]>([])
-        let result = try await DatabaseAdministration(settings: settings).compact(
-            rewrites: false, patience: .zero, clock: HastyClock()
-        ) { line in
-            lines.withLock { $0.append(line) }
-            // After the first step; it has the lock already after the next ones.
+        let clock = HastyClock(pausing: {
+            // After the first step; it has the lock already in the next pauses.
             try? other.writeWithoutTransaction { if !$0.isInsideTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") } }
-        }
+        })
+        var said: [String] = []
+        let result = try await DatabaseAdministration(settings: settings).compact(
+            rewrites: false, patience: .zero, clock: clock
+        ) { said.append($0) }
         #expect(!result.isComplete)
         #expect(result.before - result.after > 1_000_000, "\(result)")
-        let said = lines.withLock { $0 }
         #expect(
             said.last == """
                 other programs wrote into \(file) for 0 seconds without a pause, and free space is left; run this again when they write less

@@ -4,6 +4,7 @@ import RichPushModel
 import SQLStorage
 import SQLiteDatabase
 import ServiceErrors
+import Synchronization
 import Testing
 
 @testable import ClarionServer
@@ -36,8 +37,11 @@ struct SchemaTakeoverTests {
         try database.close()
     }
 
-    private func takeover(_ database: any SQLDatabase, _ clock: any ServiceClock, _ step: Migration) -> SchemaTakeover {
-        SchemaTakeover(database: database, clock: clock, migrator: SchemaMigrator(Migration.all + [step]))
+    private func takeover(
+        _ database: any SQLDatabase, _ clock: any ServiceClock, _ steps: Migration..., progress: WorkProgress = WorkProgress()
+    ) -> SchemaTakeover {
+        SchemaTakeover(
+            database: database, clock: clock, migrator: SchemaMigrator(Migration.all + steps), progress: progress)
     }
 
     @Test("a step that older nodes can live with runs beside them")
@@ -84,6 +88,29 @@ struct SchemaTakeoverTests {
             #expect(detail.contains("old-one (version 0.9)") && detail.contains("Stop them"))
             let version = try await SchemaMigrator.version(of: database)
             #expect(version == Self.known)
+        }
+    }
+
+    @Test("an operator sees what is waited for, and then which step runs and of how many")
+    func progress() async throws {
+        try await use { database, store in
+            let clock = ManualClock()
+            let progress = WorkProgress(clock: clock)
+            let line = Mutex<String?>(nil)
+            let second = Migration(number: Self.known + 2, name: "second") { _ in
+                line.withLock { $0 = progress.line }
+                return "CREATE TABLE second (id INTEGER PRIMARY KEY)"
+            }
+            try await withThrowingTaskGroup(of: [Int].self) { group in
+                group.addTask { try await takeover(database, clock, Self.harmful, second, progress: progress).run() }
+                #expect(await eventually { clock.sleeperCount > 0 })
+                #expect(progress.line == "waiting for nodes of an older version to stop: 0 s so far")
+                try await store.leave("old-one")
+                clock.advance(by: .milliseconds(500))
+                let steps = try await group.next()
+                #expect(steps == [Self.known + 1, Self.known + 2])
+            }
+            #expect(line.withLock { $0 } == "step 2 of 2 (second): 0 s so far")
         }
     }
 

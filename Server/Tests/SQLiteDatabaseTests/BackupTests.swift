@@ -3,6 +3,7 @@ import GRDB
 import RichPushModel
 import SQLStorage
 import SQLiteDatabase
+import Synchronization
 import Testing
 
 @Suite("A copy of a database in use")
@@ -44,6 +45,27 @@ struct BackupTests {
         writing.cancel()
         #expect(try await writing.value > 0)
         await #expect(throws: SQLFault.self) { try await command.backUp(to: "/nowhere/at/all") }
+        try command.close()
+    }
+
+    @Test("it says how much of the database has been read while it is made, up to all of it but the free pages")
+    func progress() async throws {
+        let store = try await TemporaryStore()
+        try await store.database.write { connection in
+            try connection.script(
+                """
+                CREATE TABLE filling (bytes BLOB NOT NULL);
+                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4000)
+                INSERT INTO filling SELECT zeroblob(2000) FROM n
+                """)
+        }
+        let command = try SQLiteDatabase(path: store.path, access: .command)
+        let used = try await command.space().usedBytes
+        let reports = Mutex<[Int64]>([])
+        try await command.backUp(to: store.folder + "/copy") { bytes in reports.withLock { $0.append(bytes) } }
+        let found = reports.withLock { $0 }
+        #expect(found.count > 5 && found == found.sorted(), "\(found)")
+        #expect(found.last.map { $0 > used / 2 && $0 <= used } == true, "\(found) of \(used)")
         try command.close()
     }
 

@@ -137,6 +137,27 @@ struct CompactionTests {
         try database.close()
     }
 
+    @Test("writing an older file anew says how much of it has been read")
+    func reading() async throws {
+        let store = try await TemporaryStore()
+        let old = store.folder + "/old"
+        try DatabaseQueue(path: old).inDatabase { access in
+            try access.execute(
+                sql: """
+                    CREATE TABLE filling (bytes BLOB NOT NULL);
+                    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4000)
+                    INSERT INTO filling SELECT zeroblob(1000) FROM n
+                    """)
+        }
+        let database = try SQLiteDatabase(path: old, access: .command)
+        let used = try await database.space().usedBytes
+        let reports = Mutex<[Int64]>([])
+        try await database.rewrite { bytes in reports.withLock { $0.append(bytes) } }
+        let found = reports.withLock { $0 }
+        #expect(found.last.map { $0 > used / 2 && $0 <= used } == true, "\(found) of \(used)")
+        try database.close()
+    }
+
     @Test("a copy can be compacted in steps, of an older file as well")
     func copies() async throws {
         let store = try await TemporaryStore()

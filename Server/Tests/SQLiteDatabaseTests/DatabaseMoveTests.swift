@@ -57,7 +57,7 @@ struct DatabaseMoveTests {
     private func move(
         _ store: TemporaryStore, to new: any SQLDatabase,
         retiring: () async throws -> Void = {},
-        progress: @escaping @Sendable (DatabaseMove.Phase, String, Int) -> Void = { _, _, _ in }
+        progress: @escaping @Sendable (DatabaseMove.Progress) -> Void = { _ in }
     ) async throws -> [String: Int] {
         let old = try SQLiteDatabase(path: store.path, access: .server)
         defer { try? old.close() }
@@ -90,6 +90,24 @@ struct DatabaseMoveTests {
         try old.close()
         #expect(try await new.write { try OrderNumbers.mark($0) } == order && order.number > OrderNumbers.first)
         #expect(try await new.write { try $0.row(insert, [])?.integer(0) } == expected)
+    }
+
+    @Test("copying and comparing each say how many rows there are before they begin, and count up to them over all tables")
+    func progress() async throws {
+        let store = try await filled()
+        let new = try await PostgreSQLPool.ofProcess().take()
+        let steps = Mutex<[DatabaseMove.Progress]>([])
+        let moved = try await move(store, to: new, progress: { step in steps.withLock { $0.append(step) } })
+        let total = moved.values.reduce(0, +)
+        let phases = steps.withLock { $0 }.split { if case .began = $0 { true } else { false } }
+        #expect(steps.withLock { $0.first } == .began(.copying, rows: total))
+        #expect(steps.withLock { $0 }.contains(.began(.comparing, rows: total)))
+        #expect(phases.count == 2)
+        for phase in phases {
+            let rows = phase.compactMap { step in if case .advanced(let rows, _) = step { rows } else { nil as Int? } }
+            #expect(rows == rows.sorted() && rows.last == total)
+            #expect(phase.contains { if case .advanced(_, "devices") = $0 { true } else { false } })
+        }
     }
 
     @Test("a database that holds something is refused, and stays as it is")
@@ -163,7 +181,7 @@ struct DatabaseMoveTests {
         await #expect(throws: DatabaseMove.Fault.changed) {
             _ = try await move(
                 store, to: disturbed, retiring: { Issue.record("the file must stay") },
-                progress: { phase, _, _ in if phase == .comparing { isComparing.store(true, ordering: .relaxed) } })
+                progress: { if case .began(.comparing, _) = $0 { isComparing.store(true, ordering: .relaxed) } })
         }
         #expect(try await !DatabaseMove.finish(new), "a row is missing")
         #expect(try await SchemaMigrator.version(of: new) == DatabaseMove.mark)

@@ -32,6 +32,20 @@ extension RichPushBackend {
         try await exportInbox(of: Principal(user: user), line)
     }
 
+    /// How many bytes the contents of a user have, of which an export hands out those that have not expired. Throws `not-found`.
+    public func contentBytes(ofUser name: String) async throws -> Int64 {
+        let user = try await user(name)
+        var (bytes, cursor): (Int64, PersonValue?) = (0, nil)
+        repeat {
+            let page = try await parts.stores.persons.records("contents", of: user.id, after: cursor, limit: Self.exportPage)
+            for field in page.flatMap(\.fields) where field.name == "byte_count" {
+                if case .number(let count) = field.value { bytes += count }
+            }
+            cursor = page.count == Self.exportPage ? page.last?.cursor : nil
+        } while cursor != nil
+        return bytes
+    }
+
     /// Removes everything that is stored about a user and what they sent, bytes included; what others sent to more than them
     /// stays and names them no more. It can be repeated after it was cut off. Throws `not-found`.
     ///

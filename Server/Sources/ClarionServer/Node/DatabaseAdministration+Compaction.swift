@@ -17,13 +17,13 @@ extension DatabaseAdministration {
 
     /// Gives the space of deleted rows in the database file back to the file system. A file that this version made is compacted in
     /// short transactions while a server uses it. An older file is written anew if `rewrites` is true, and left alone otherwise.
-    /// `report` gets the cost and the progress in sentences, and why it ended early when others did not let it write within `patience`.
+    /// `report` gets the cost in a sentence, and why it ended early when others did not let it write within `patience`.
     ///
     /// Throws `ServiceError` with a sentence for the operator: for PostgreSQL, for an older file without `rewrites`, when the disk has
     /// no room to write it anew, and when other programs do not let it do that within `patience`.
     public func compact(
         rewrites: Bool, patience: Duration = .seconds(30), clock: any ServiceClock = .system,
-        report: @escaping @Sendable (String) -> Void
+        progress: WorkProgress = WorkProgress(), report: (String) -> Void
     ) async throws -> Compaction {
         guard settings.database == nil else {
             throw ServiceError(
@@ -40,9 +40,12 @@ extension DatabaseAdministration {
             let before = try await database.space()
             var isComplete = true
             if before.isIncremental {
-                isComplete = try await Self.giveBack(before, of: database, at: file, patience, clock, report)
+                isComplete = try await Self.giveBack(before, of: database, at: file, patience, clock, progress, report)
             } else {
-                try await Self.rewrite(before, of: database, at: file, rewrites: rewrites, patience, report)
+                let cost = try Self.cost(of: before, at: file, rewrites: rewrites)
+                report("Writing \(file) anew: \(cost.sentence)")
+                try cost.requireRoom { Doctor.freeSpace(at: $0) }
+                try await Self.rewrite(before, of: database, at: file, patience, progress)
             }
             let isCut = try await database.emptyLog(clock: clock)
             return Compaction(before: before.bytes, after: try await database.space().bytes, isCut: isCut, isComplete: isComplete)
@@ -52,12 +55,13 @@ extension DatabaseAdministration {
     /// Whether all were given back.
     private static func giveBack(
         _ before: SQLiteDatabase.Space, of database: SQLiteDatabase, at file: String, _ patience: Duration,
-        _ clock: any ServiceClock, _ report: @escaping @Sendable (String) -> Void
+        _ clock: any ServiceClock, _ progress: WorkProgress, _ report: (String) -> Void
     ) async throws -> Bool {
+        progress.begin("giving free pages back", total: before.freeBytes)
+        let step = Int64(SQLiteDatabase.compactionStep) * before.pageSize
         do {
-            try await database.giveBackFreePages(clock: clock, patience: patience) { done, steps in
-                guard done * 10 / steps > (done - 1) * 10 / steps else { return }
-                report("\(done * 100 / steps) % of \(megabytes(before.freeBytes)) MB are given back")
+            try await database.giveBackFreePages(clock: clock, patience: patience) { done, _ in
+                progress.advance(to: done * step)
             }
             return true
         } catch let fault as SQLFault where fault.isBusy {
@@ -72,11 +76,10 @@ extension DatabaseAdministration {
         return "other programs wrote into \(file) for \(seconds) seconds without a pause"
     }
 
-    private static func rewrite(
-        _ before: SQLiteDatabase.Space, of database: SQLiteDatabase, at file: String, rewrites: Bool, _ patience: Duration,
-        _ report: @Sendable (String) -> Void
-    ) async throws {
-        let cost = RewriteCost(bytes: before.bytes - before.freeBytes, file: file)
+    private static func cost(
+        of before: SQLiteDatabase.Space, at file: String, rewrites: Bool
+    ) throws(ServiceError) -> RewriteCost {
+        let cost = RewriteCost(bytes: before.usedBytes, file: file)
         guard rewrites else {
             throw ServiceError(
                 .conflict,
@@ -85,12 +88,23 @@ extension DatabaseAdministration {
                 written anew: \(cost.sentence)
                 """)
         }
-        report("Writing \(file) anew: \(cost.sentence)")
-        try cost.requireRoom { Doctor.freeSpace(at: $0) }
-        do { try await database.rewrite(patience: patience) } catch let fault as SQLFault where fault.isBusy {
+        return cost
+    }
+
+    /// Reads all pages in use, and then writes about as many into the log. The engine does not report the second half, but the log grows.
+    private static func rewrite(
+        _ before: SQLiteDatabase.Space, of database: SQLiteDatabase, at file: String, _ patience: Duration,
+        _ progress: WorkProgress
+    ) async throws {
+        let log = database.logBytes
+        progress.begin("writing the file anew", total: before.usedBytes * 2) { max(0, database.logBytes - log) }
+        do {
+            try await database.rewrite(patience: patience) { progress.advance(to: min($0, before.usedBytes)) }
+        } catch let fault as SQLFault where fault.isBusy {
             let reason = othersWrote(file, patience)
             throw ServiceError(.storageUnavailable, "\(reason), and nothing was done; stop the server and run this again")
         }
+        progress.begin("emptying the log")
     }
 
     /// Rounded down.

@@ -21,7 +21,7 @@ extension DatabaseAdministration {
     /// Copies the database file as it is at one moment into a new file, while the server goes on. For PostgreSQL its own tools do that.
     ///
     /// Throws `ServiceError` with a sentence for the operator.
-    public func backUp(to path: String) async throws {
+    public func backUp(to path: String, progress: WorkProgress = WorkProgress()) async throws {
         guard settings.database == nil else {
             throw ServiceError(.notReady, "the database is PostgreSQL; back it up with pg_dump")
         }
@@ -38,14 +38,15 @@ extension DatabaseAdministration {
             }
             let database = try SQLiteDatabase(path: source, access: .command)
             defer { try? database.close() }
-            try await database.backUp(to: path)
+            progress.begin("copying the database", total: try await database.space().usedBytes)
+            try await database.backUp(to: path) { progress.advance(to: $0) }
         }
     }
 
     /// Looks for damage in the database file, or in another one: a backup. A server may be using it.
     ///
     /// Returns the file that was read. Throws `ServiceError` with what is wrong.
-    public func check(_ path: String?) async throws -> String {
+    public func check(_ path: String?, progress: WorkProgress = WorkProgress()) async throws -> String {
         guard path != nil || settings.database == nil else {
             throw ServiceError(.notReady, "the database is PostgreSQL; pg_amcheck looks for damage there")
         }
@@ -55,7 +56,12 @@ extension DatabaseAdministration {
         guard status.st_mode & S_IFMT == S_IFREG else { throw ServiceError(.invalidField, "\(file) is no file") }
         let defects: [String]
         do {
-            defects = try await DatabaseFileCheck.defects(of: file)
+            defects = try await DatabaseFileCheck.defects(of: file) { phase in
+                switch phase {
+                case .pages(let bytes): progress.begin("reading every page of \(Self.megabytes(bytes)) MB")
+                case .indices: progress.begin("comparing every index with its table")
+                }
+            }
         } catch SQLFault.damaged(let reason) {
             defects = ["\(reason): the engine finds no way through it, or it is no database"]
         } catch SQLFault.unavailable(let reason), SQLFault.refused(_, let reason) {

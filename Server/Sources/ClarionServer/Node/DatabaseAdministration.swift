@@ -19,8 +19,8 @@ public struct DatabaseAdministration: Sendable {
 
     /// Brings the schema up to date, as the start of the server does; returns the schema's number before and after. Throws when a
     /// server runs on the database.
-    public func upgrade() async throws -> (from: Int, to: Int) {
-        try await NodeStorage.upgrade(settings, clock: .system)
+    public func upgrade(progress: WorkProgress = WorkProgress()) async throws -> (from: Int, to: Int) {
+        try await NodeStorage.upgrade(settings, clock: .system, progress: progress)
     }
 
     /// A node that serves the database.
@@ -51,10 +51,12 @@ public struct DatabaseAdministration: Sendable {
 
     /// Moves the database file of the data directory into the PostgreSQL database of the settings, which has to be empty: all or
     /// nothing, with every row read back and compared. The file keeps its rows and gets another name, so that no server starts on it by
-    /// mistake. `progress` gets a line now and then.
+    /// mistake. `report` gets a sentence when there was only the end of an earlier move to do.
     ///
     /// Throws `ServiceError` with a sentence for the operator: while a server runs on the file, among others.
-    public func move(progress: @escaping @Sendable (String) -> Void) async throws -> [(table: String, rows: Int)] {
+    public func move(
+        progress: WorkProgress = WorkProgress(), report: (String) -> Void
+    ) async throws -> [(table: String, rows: Int)] {
         guard let place = settings.database else {
             throw ServiceError(.notReady, "database-url does not say where to move to")
         }
@@ -62,7 +64,7 @@ public struct DatabaseAdministration: Sendable {
         let file = RetiredDatabaseFile(path: path)
         try file.requireOne()
         if file.isThere, try await finishMove(file) {
-            progress("the move before was whole but for its last step, which is done now")
+            report("the move before was whole but for its last step, which is done now")
             return []
         }
         guard FileManager.default.fileExists(atPath: path) else { throw ServiceError(.notFound, "there is no \(path)") }
@@ -97,7 +99,7 @@ public struct DatabaseAdministration: Sendable {
     }
 
     private func move(
-        _ old: any SQLDatabase, to place: Settings.Database, _ progress: @escaping @Sendable (String) -> Void,
+        _ old: any SQLDatabase, to place: Settings.Database, _ progress: WorkProgress,
         retiring: (_ new: any SQLDatabase) async throws -> Void
     ) async throws -> [(table: String, rows: Int)] {
         let new = try NodeDatabase.open(settings, .server)
@@ -106,9 +108,14 @@ public struct DatabaseAdministration: Sendable {
         return try await NodeDatabase.explained(settings) {
             // A database that a move before marked is newer than this program, as far as the migrator knows.
             do { try await SchemaMigrator().migrate(new, at: now) } catch SQLFault.newerSchema(DatabaseMove.mark, _) {}
+            progress.begin("counting rows")
             do {
-                return try await DatabaseMove(from: old, to: new) { phase, table, rows in
-                    if rows.isMultiple(of: 50_000) || rows < 500 { progress("\(phase.rawValue) \(table): \(rows)") }
+                return try await DatabaseMove(from: old, to: new) { step in
+                    switch step {
+                    case .began(let phase, let rows):
+                        progress.begin(phase.rawValue, total: Int64(rows), unit: .counted("rows"))
+                    case .advanced(let rows, let table): progress.advance(to: Int64(rows), at: table)
+                    }
                 }.run(at: now) { try await retiring(new) }
             } catch let fault as DatabaseMove.Fault { throw Self.explained(fault, place) }
         }

@@ -169,7 +169,9 @@ struct NodeStorage: Sendable {
 
     /// Brings the schema up to date and nothing else; returns its number before and after. Throws `notFound` where there is no
     /// database file: a mistyped directory is no place for a new node.
-    static func upgrade(_ settings: Settings, clock: any ServiceClock) async throws -> (from: Int, to: Int) {
+    static func upgrade(
+        _ settings: Settings, clock: any ServiceClock, progress: WorkProgress
+    ) async throws -> (from: Int, to: Int) {
         try requireWholeRows(settings)
         guard hasDatabase(settings) else {
             throw ServiceError(.notFound, "there is no database in \(settings.dataDirectory); `clarion serve` begins one")
@@ -178,7 +180,7 @@ struct NodeStorage: Sendable {
         defer { try? database.close() }
         return try await NodeDatabase.explained(settings) {
             let before = try await SchemaMigrator.version(of: database)
-            let steps = try await SchemaTakeover(database: database, clock: clock).run()
+            let steps = try await SchemaTakeover(database: database, clock: clock, progress: progress).run()
             return (before, steps.last ?? before)
         }
     }

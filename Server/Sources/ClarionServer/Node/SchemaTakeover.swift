@@ -12,6 +12,7 @@ struct SchemaTakeover: Sendable {
     let database: any SQLDatabase
     let clock: any ServiceClock
     var migrator = SchemaMigrator()
+    var progress = WorkProgress()
 
     /// Runs the steps that are missing; returns their numbers. Throws `SQLFault`, and `ServiceError` with a sentence for the operator when
     /// older nodes stay.
@@ -20,9 +21,12 @@ struct SchemaTakeover: Sendable {
         if let step = try await migrator.fence(of: database) {
             let fence = SchemaFence(database)
             try await fence.raise(to: step)
+            progress.begin("waiting for nodes of an older version to stop")
             try await awaitEnd(below: step, fence)
         }
-        return try await migrator.migrate(database, at: clock.now)
+        return try await migrator.migrate(database, at: clock.now) { step, place, count in
+            progress.begin("step \(place) of \(count) (\(step.name))")
+        }
     }
 
     private func awaitEnd(below step: Int, _ fence: SchemaFence) async throws {

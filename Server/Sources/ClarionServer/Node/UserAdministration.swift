@@ -49,11 +49,16 @@ public struct UserAdministration: Sendable {
     }
 
     /// Writes everything that is stored about a user to `line`, a line of JSON at a time, and their contents to the folder if one is
-    /// given. Throws `notFound`.
-    public func export(_ name: UserName, to folder: ExportFolder?, line: (String) throws -> Void) async throws {
+    /// given, whose progress is shown then. Throws `notFound`.
+    public func export(
+        _ name: UserName, to folder: ExportFolder?, progress: WorkProgress = WorkProgress(), line: (String) throws -> Void
+    ) async throws {
         try await withBackend { backend in
+            if folder != nil {
+                progress.begin("exporting contents", total: try await backend.contentBytes(ofUser: name.text))
+            }
             try await backend.exportUser(name: name.text, line: line) { id, fileName, content in
-                try await folder?.write(content, id: id, fileName: fileName)
+                try await folder?.write(content, id: id, fileName: fileName, progress: progress)
             }
         }
     }

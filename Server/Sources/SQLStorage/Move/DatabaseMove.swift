@@ -23,6 +23,14 @@ public struct DatabaseMove: Sendable {
         case comparing
     }
 
+    /// How far a move has come.
+    public enum Progress: Hashable, Sendable {
+        /// A phase begins, in which so many rows are read.
+        case began(Phase, rows: Int)
+        /// So many rows of the phase are done, the last of them in this table.
+        case advanced(rows: Int, table: String)
+    }
+
     /// The number of the step that stands in the new database while it is incomplete. Larger than any real one, so that every version
     /// of the program refuses it.
     public static let mark = 1_000_000
@@ -32,13 +40,12 @@ public struct DatabaseMove: Sendable {
 
     private let old: any SQLDatabase
     private let new: any SQLDatabase
-    private let progress: @Sendable (_ phase: Phase, _ table: String, _ rows: Int) -> Void
+    private let progress: @Sendable (Progress) -> Void
 
-    /// Creates a move of an SQLite database into a PostgreSQL database, both with this program's schema. `progress` is told how many
-    /// rows of a table are done, now and then.
+    /// Creates a move of an SQLite database into a PostgreSQL database, both with this program's schema. `progress` gets each phase and
+    /// each page of rows.
     public init(
-        from old: any SQLDatabase, to new: any SQLDatabase,
-        progress: @escaping @Sendable (_ phase: Phase, _ table: String, _ rows: Int) -> Void = { _, _, _ in }
+        from old: any SQLDatabase, to new: any SQLDatabase, progress: @escaping @Sendable (Progress) -> Void = { _ in }
     ) {
         self.old = old
         self.new = new
@@ -55,10 +62,10 @@ public struct DatabaseMove: Sendable {
         let version = try await versionOfOld()
         let tables = try await tables()
         try await prepare(tables, at: now)
-        var counts: [(table: String, rows: Int)] = []
-        for table in tables { counts.append((table.name, try await copy(table))) }
+        let total = try await rowCount(of: tables)
+        let counts = try await copy(tables, of: total)
         try await keepNumbers()
-        for table in tables { try await compare(table) }
+        try await compare(tables, of: total)
         _ = try await new.write { try $0.run(Self.nameMark, [.integer(Int64(Self.mark)), .text(Self.isWhole)]) }
         // Each page was of another moment: the rows are those of one only if there was nothing to tell the moments apart.
         guard try await versionOfOld() == version else {
@@ -116,7 +123,28 @@ public struct DatabaseMove: Sendable {
         }
     }
 
-    private func copy(_ table: MovedTable) async throws -> Int {
+    private func rowCount(of tables: [MovedTable]) async throws -> Int {
+        try await old.read { connection in
+            try tables.reduce(0) { sum, table in
+                let count = SQLStatement(composed: "SELECT COUNT(*) FROM \(table.name)")
+                return try sum + Int(connection.row(count, [])?.integer(0) ?? 0)
+            }
+        }
+    }
+
+    private func copy(_ tables: [MovedTable], of total: Int) async throws -> [(table: String, rows: Int)] {
+        progress(.began(.copying, rows: total))
+        var (counts, done): ([(table: String, rows: Int)], Int) = ([], 0)
+        for table in tables {
+            let count = try await copy(table, after: done)
+            counts.append((table.name, count))
+            done += count
+        }
+        return counts
+    }
+
+    /// Returns how many rows the table has. `done` rows of other tables were copied before.
+    private func copy(_ table: MovedTable, after done: Int) async throws -> Int {
         var count = 0
         var last: [SQLValue]?
         while true {
@@ -129,12 +157,19 @@ public struct DatabaseMove: Sendable {
             } catch SQLFault.unstorable { throw Fault.unstorable(table: table.name) }
             last = table.key(of: end)
             count += rows.count
-            progress(.copying, table.name, count)
+            progress(.advanced(rows: done + count, table: table.name))
         }
     }
 
-    /// Reads both in the order of the key; every row has to be the same.
-    private func compare(_ table: MovedTable) async throws {
+    private func compare(_ tables: [MovedTable], of total: Int) async throws {
+        progress(.began(.comparing, rows: total))
+        var done = 0
+        for table in tables { done += try await compare(table, after: done) }
+    }
+
+    /// Reads both in the order of the key; every row has to be the same. Returns how many there are. `done` rows of other tables were
+    /// compared before.
+    private func compare(_ table: MovedTable, after done: Int) async throws -> Int {
         var count = 0
         var last: [SQLValue]?
         while true {
@@ -143,10 +178,10 @@ public struct DatabaseMove: Sendable {
             let found = try await page(of: table, after: after, in: new)
             let rows = try await expected
             guard rows == found else { throw Fault.differs(table: table.name) }
-            guard let end = rows.last else { return }
+            guard let end = rows.last else { return count }
             last = table.key(of: end)
             count += rows.count
-            progress(.comparing, table.name, count)
+            progress(.advanced(rows: done + count, table: table.name))
         }
     }
 

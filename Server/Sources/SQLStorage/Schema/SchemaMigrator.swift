@@ -29,13 +29,19 @@ public struct SchemaMigrator: Sendable {
         return found
     }
 
-    /// Runs the steps that are missing, each in a transaction of its own; returns their numbers. Throws
-    /// `SQLFault.newerSchema` when the database knows a step that this program does not.
+    /// Runs the steps that are missing, each in a transaction of its own; returns their numbers. `beginning` gets each step before it
+    /// runs, its place among them from 1, and how many there are. Throws `SQLFault.newerSchema` when the database knows a step that this
+    /// program does not.
     @discardableResult
-    public func migrate(_ database: any SQLDatabase, at now: Timestamp) async throws -> [Int] {
+    public func migrate(
+        _ database: any SQLDatabase, at now: Timestamp,
+        beginning: (_ step: Migration, _ place: Int, _ count: Int) -> Void = { _, _, _ in }
+    ) async throws -> [Int] {
         let found = try await checked(database)
+        let missing = migrations.filter { $0.number > found }
         var done: [Int] = []
-        for migration in migrations where migration.number > found {
+        for (index, migration) in missing.enumerated() {
+            beginning(migration, index + 1, missing.count)
             let ran = try await database.writeAlone { connection in try Self.step(migration, connection, now) }
             if ran { done.append(migration.number) }
         }

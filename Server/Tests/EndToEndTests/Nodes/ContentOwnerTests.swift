@@ -115,10 +115,10 @@ struct ContentOwnerTests {
             #expect(finding.verdict == .bad && finding.found.contains("keeps the contents of another database"))
             #expect(try await refusal(other) == finding.found)
             let moving = await #expect(throws: ServiceError.self) {
-                try await ContentAdministration(settings: other.settings()).move { _, _ in }
+                try await ContentAdministration(settings: other.settings()).move()
             }
             #expect(moving?.detail == finding.found)
-            #expect(try await ContentAdministration(settings: fleet.options.settings()).move { _, _ in }.copied == 0)
+            #expect(try await ContentAdministration(settings: fleet.options.settings()).move().copied == 0)
             #expect(try await bucket.digests(after: nil, limit: 10) == before)
             other.shared["CLARION_S3_PREFIX"] = "staging"
             #expect(try await refusal(other) == "it starts")

@@ -45,6 +45,28 @@ struct RoleTests {
         }
     }
 
+    private struct Listed: Decodable {
+        var name: String
+        var role: String
+        var version: String
+        var startedAt: Int64
+        var seenAt: Int64
+        var isPresent: Bool
+        var sends: Bool
+    }
+
+    /// What `clarion database nodes --json` prints.
+    private func listed(_ options: ServerProcess.Options) async throws -> [Listed] {
+        try await TemporaryFolder.use { folder in
+            var command = ChildProcess.Command(
+                ServerProcess.program, ["database", "nodes", "--json"], output: folder + "/output")
+            command.environment = options.environment.merging(["CLARION_DATA_DIRECTORY": options.dataDirectory]) { $1 }
+            command.capturesErrors = false
+            #expect(try await ChildProcess(command).exitStatus() == 0)
+            return try JSONDecoder().decode([Listed].self, from: Data(contentsOf: URL(filePath: command.output)))
+        }
+    }
+
     @Test("the operator sees the nodes, one that stops takes its leave, and one that was killed is back under its name")
     func members() async throws {
         try await run(size: 0) { fleet in
@@ -55,6 +77,9 @@ struct RoleTests {
                 return seen.count == 2 ? seen : nil
             }
             #expect(seen.allSatisfy { $0.isPresent && $0.role == "all" && $0.version == ClarionVersion.current })
+            let listed = try await listed(fleet.options)
+            #expect(Set(listed.map(\.name)) == Set(seen.map(\.name)))
+            #expect(listed.allSatisfy { $0.isPresent && $0.sends && $0.role == "all" && $0.startedAt <= $0.seenAt })
             #expect(await nodes[0].terminate() == 0)
             let left = try await administration.nodes()
             #expect(left.count == 1 && seen.map(\.name).contains(left.first?.name ?? ""))

@@ -38,6 +38,9 @@ struct CommandLineTests {
             ("sned --message x", "'sned' is not a command of clarion; did you mean 'clarion send'?"),
             ("user lst", "'lst' is not a command of clarion user; did you mean 'clarion user list'?"),
             ("help bogus", "'bogus' is not a command of clarion"), ("help user lst", "did you mean 'clarion user list'?"),
+            ("help send bogus", "'bogus' is not a command of clarion send"),
+            ("help emulator bogus", "'bogus' is not a command of clarion emulator"),
+            ("emulator certificat", "did you mean 'clarion emulator certificate'?"),
         ])
     func mistyped(line: String, words: String) async throws {
         let answer = try await Self.shell("$CLARION " + line)
@@ -118,6 +121,59 @@ struct CommandLineTests {
         }
     }
 
+    @Test("on a terminal a user is removed only after a yes to a question that names them and their devices")
+    func removalIsAsked() async throws {
+        try await Stage.open { stage in
+            try await stage.signIn("alice", on: 1)
+            let node = "--data-directory \(stage.serverDirectory)"
+            let terminal = try PseudoTerminal()
+            for (answer, status) in [("n", Int32(64)), ("y", 0)] {
+                try terminal.type(answer + "\n")
+                let asked = try await Self.shell("$CLARION user remove alice \(node) <\(terminal.path)")
+                #expect(asked.status == status, "\(asked.text)")
+                #expect(asked.text.contains("Remove alice and 1 device? [y/N]"), "\(asked.text)")
+                let isListed = try await Self.shell("$CLARION user list \(node)").text.contains("alice")
+                #expect(isListed == (status != 0))
+            }
+        }
+    }
+
+    @Test("a backup, a check and a compaction print their result alone where their progress is shown elsewhere")
+    func results() async throws {
+        try await Stage.open { stage in
+            try await TemporaryFolder.use { folder in
+                let node = "--data-directory \(stage.serverDirectory)"
+                let copy = folder + "/copy.sqlite"
+                let backup = try await Self.shell("$CLARION database backup \(node) \(copy) 2>/dev/null")
+                #expect(backup.text == "\(copy) is complete\n")
+                let check = try await Self.shell("$CLARION database check \(node) \(copy) 2>/dev/null")
+                #expect(check.text == "\(copy) has no damage\n")
+                let compaction = try await Self.shell("$CLARION database compact \(node) 2>/dev/null")
+                #expect(compaction.text.contains(" bytes were given back; the file has "), "\(compaction.text)")
+                #expect(compaction.text.split(separator: "\n").count == 1, "\(compaction.text)")
+            }
+        }
+    }
+
+    private struct HubSent: Decodable {
+        var trackingId: String?
+        var state: String?
+        var outcomes: [String: Int]?
+    }
+
+    @Test("a send through a hub prints its tracking id, and with --wait its end and the outcomes, as one JSON value")
+    func sendThroughHub() async throws {
+        try await Stage.open { stage in
+            try await stage.signIn("alice", on: 1)
+            let environment = ["CLARION_HUB": try await stage.connection().text]
+            let hub = "--hub - --hub-name \(stage.hubName) --everyone"
+            let answer = try await Self.shell("$CLARION send \(hub) --message hello --json --wait 2>/dev/null", environment)
+            let sent = try Self.json(answer, as: HubSent.self)
+            #expect(answer.status == 0 && sent.trackingId?.isEmpty == false)
+            #expect(sent.state == "Completed" && sent.outcomes?["Success"] == 1, "\(answer.text)")
+        }
+    }
+
     private struct Sent: Decodable {
         var id: String
         var trackingId: String
@@ -176,5 +232,34 @@ struct CommandLineTests {
             #expect(answer.text.contains("another server uses"), "\(answer.text)")
             #expect(!answer.text.contains("data-directory"), "\(answer.text)")
         }
+    }
+}
+
+/// A terminal at which a test sits: what it types is the standard input of a command that reads `path`.
+private final class PseudoTerminal {
+    struct Failure: Error {}
+
+    /// What a command opens.
+    let path: String
+    private let ours: Int32
+    /// Kept open, so that what was typed is not lost while no command has the terminal open.
+    private let theirs: Int32
+
+    init() throws {
+        var (ours, theirs): (Int32, Int32) = (-1, -1)
+        var name = [CChar](repeating: 0, count: 128)
+        guard openpty(&ours, &theirs, nil, nil, nil) == 0 else { throw Failure() }
+        (self.ours, self.theirs) = (ours, theirs)
+        guard ttyname_r(theirs, &name, 128) == 0 else { throw Failure() }
+        path = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    deinit {
+        close(theirs)
+        close(ours)
+    }
+
+    func type(_ text: String) throws {
+        guard write(ours, text, text.utf8.count) == text.utf8.count else { throw Failure() }
     }
 }

@@ -6,6 +6,8 @@ import ServiceErrors
 /// What the operator does with the contents themselves.
 public struct ContentAdministration: Sendable {
     private static let page = 200
+    /// Names are all that is read to count them.
+    private static let countedPage = 10_000
 
     private let settings: Settings
 
@@ -13,11 +15,11 @@ public struct ContentAdministration: Sendable {
     public init(settings: Settings) { self.settings = settings }
 
     /// Copies every content of the data directory into the bucket, however often it is called: what is there already is passed over.
-    /// The files stay. Returns how many there are and how many were copied; `progress` gets both now and then.
+    /// The files stay. Returns how many there are and how many were copied.
     ///
     /// Throws `ServiceError` with a sentence for the operator, and copies nothing, where the bucket keeps another database's contents: that one
     /// would delete the copies.
-    public func move(progress: @Sendable (_ seen: Int, _ copied: Int) -> Void) async throws -> (seen: Int, copied: Int) {
+    public func move(progress: WorkProgress = WorkProgress()) async throws -> (seen: Int, copied: Int) {
         guard let place = settings.contentStore else {
             throw ServiceError(.notReady, "s3-bucket does not say where to move to")
         }
@@ -73,8 +75,10 @@ public struct ContentAdministration: Sendable {
     }
 
     static func copy(
-        from old: any ContentStore, to new: any ContentStore, _ progress: @Sendable (Int, Int) -> Void
+        from old: any ContentStore, to new: any ContentStore, _ progress: WorkProgress
     ) async throws -> (seen: Int, copied: Int) {
+        progress.begin("counting contents")
+        progress.begin("copying contents", total: try await count(old), unit: .counted("contents"))
         var (seen, copied) = (0, 0)
         var last: ContentDigest?
         while true {
@@ -84,8 +88,18 @@ public struct ContentAdministration: Sendable {
             for digest in digests {
                 if try await copy(digest, from: old, to: new) { copied += 1 }
                 seen += 1
+                progress.advance(to: Int64(seen))
             }
-            progress(seen, copied)
+        }
+    }
+
+    private static func count(_ store: any ContentStore) async throws -> Int64 {
+        var (count, last): (Int64, ContentDigest?) = (0, nil)
+        while true {
+            let digests = try await store.digests(after: last, limit: countedPage)
+            guard let end = digests.last else { return count }
+            count += Int64(digests.count)
+            last = end
         }
     }
 
