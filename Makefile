@@ -14,7 +14,7 @@ demo: ## Build and run everything: server, local APNs and a simulated iPhone (PO
 	@scripts/build
 	@exec $(program) demo $(if $(PORT),--port $(PORT)) $(ARGS)
 
-build: ## Build the program
+build: ## Build both programs, clarion and clarion-lab
 	@scripts/install-dependencies demo
 	@scripts/build
 

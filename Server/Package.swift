@@ -1,6 +1,7 @@
 // swift-tools-version: 6.2
-// The server and everything that runs with it. One section per floor of Documentation/Modules.md, targets sorted by
-// name, each followed by its tests. A target may depend on lower floors only; scripts/check-floors proves it.
+// The server and everything that runs with it, in two wings: the product in Sources, and in Lab what stands in for the services and
+// devices of others. One section per floor of Documentation/Modules.md, targets sorted by name, each followed by its tests. A target
+// may depend on lower floors only, and a target of the product on none of the lab; scripts/check-floors proves it.
 import PackageDescription
 
 let house: [SwiftSetting] = [
@@ -10,6 +11,11 @@ let house: [SwiftSetting] = [
 
 func target(_ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource] = []) -> Target {
     .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: house)
+}
+
+/// A target of the lab.
+func lab(_ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource] = []) -> Target {
+    .target(name: name, dependencies: dependencies, path: "Lab/\(name)", resources: resources, swiftSettings: house)
 }
 
 /// - Parameter files: files and folders that are read by the tests where they lie, and are no part of the build.
@@ -59,6 +65,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .executable(name: "clarion", targets: ["clarion"]),
+        .executable(name: "clarion-lab", targets: ["clarion-lab"]),
         // For the measurements in Benchmarks.
         .library(name: "APNsHTTP2", targets: ["APNsHTTP2", "APNsProtocol"]),
         .library(name: "HubStorage", targets: ["PushHub", "SQLStorage", "SQLiteDatabase", "TagExpressions"]),
@@ -96,6 +103,8 @@ let package = Package(
         tests("APNsProtocolTests", ["APNsProtocol", "ClarionTesting", .crypto, .richPushModel]),
         target("HubProtocol", [.richPushModel]),
         tests("HubProtocolTests", ["HubProtocol", "ClarionTesting", .richPushModel]),
+        target("LocalCertificates", [.crypto, .nioCore, .richPushModel, .x509]),
+        tests("LocalCertificatesTests", ["LocalCertificates"]),
         target("NotificationTemplates", [.richPushModel]),
         tests("NotificationTemplatesTests", ["NotificationTemplates", "ClarionTesting", .richPushModel]),
         target("ServiceErrors"),
@@ -105,19 +114,17 @@ let package = Package(
         tests("TagExpressionsTests", ["TagExpressions", "ClarionTesting", .richPushModel]),
 
         // Floor 2: what the product does, and the two ends of APNs
-        target(
+        lab(
             "APNsEmulation",
             [
-                "APNsProtocol", .crypto, .nioCore, .nioPosix, .nioSSL, .nioTLS, .nioHPACK, .nioHTTP2, .nioConcurrencyHelpers,
-                .logging, .richPushModel, .x509,
+                "APNsProtocol", "LocalCertificates", .crypto, .nioCore, .nioPosix, .nioSSL, .nioTLS, .nioHPACK, .nioHTTP2,
+                .nioConcurrencyHelpers, .logging, .richPushModel, .x509,
             ]),
         tests(
             "APNsEmulationTests",
             [
-                "APNsEmulation", "APNsProtocol", "ClarionTesting", .crypto, .logging, .nioCore, .nioConcurrencyHelpers,
-                .nioEmbedded,
-                .nioHPACK,
-                .nioHTTP2, .nioPosix, .nioSSL, .richPushModel,
+                "APNsEmulation", "APNsProtocol", "ClarionTesting", "LocalCertificates", .crypto, .logging, .nioCore,
+                .nioConcurrencyHelpers, .nioEmbedded, .nioHPACK, .nioHTTP2, .nioPosix, .nioSSL, .richPushModel,
             ]),
         target(
             "APNsHTTP2",
@@ -181,7 +188,7 @@ let package = Package(
                 "AppBackend", "ContentStorage", "PushHub", "ServiceErrors", "StorageConformance", "ClarionTesting",
                 .asyncHTTPClient, .nioCore, .nioConcurrencyHelpers, .nioHTTP1, .nioPosix, .richPushModel,
             ]),
-        target("DeviceSimulation", [.asyncHTTPClient, .crypto, .nioCore, .logging, .richPushDevice, .richPushModel]),
+        lab("DeviceSimulation", [.asyncHTTPClient, .crypto, .nioCore, .logging, .richPushDevice, .richPushModel]),
         tests("DeviceSimulationTests", ["DeviceSimulation", "ClarionTesting"]),
         target(
             "HTTPService",
@@ -254,23 +261,37 @@ let package = Package(
         target(
             "ClarionServer",
             [
-                "APNsDelivery", "APNsEmulation", "APNsHTTP2", "APNsProtocol", "AppBackend", "BackendHTTPAPI", "ContentStorage",
-                "DeviceSimulation", "HTTPService", "HubHTTPAPI", "HubProtocol", "NotificationTemplates", "PushHub", "RemoteHub",
-                "PostgresDatabase", "ServerObservability", "ServiceErrors", "SharedAccess", "SimulatedPhonePage", "SQLStorage",
-                "SQLiteDatabase", "TagExpressions", .asyncHTTPClient, .crypto, .httpTypes, .hummingbird, .hummingbirdCore,
-                .logging, .metrics,
-                .nioCore, .nioPosix, .nioSSL, .richPushDevice, .richPushModel, .richPushSealing, .serviceLifecycle, .unixSignals,
-                .x509, .yams,
+                "APNsDelivery", "APNsHTTP2", "APNsProtocol", "AppBackend", "BackendHTTPAPI", "ContentStorage", "HTTPService",
+                "HubHTTPAPI", "HubProtocol", "LocalCertificates", "NotificationTemplates", "PushHub", "RemoteHub",
+                "PostgresDatabase", "ServerObservability", "ServiceErrors", "SharedAccess", "SQLStorage", "SQLiteDatabase",
+                "TagExpressions", .crypto, .httpTypes, .hummingbird, .hummingbirdCore, .logging, .metrics, .nioCore, .nioPosix,
+                .nioSSL, .richPushModel, .serviceLifecycle, .unixSignals, .x509, .yams,
             ], resources: [.embedInCode("Resources")]),
         tests(
             "ClarionServerTests",
             [
-                "APNsEmulation", "APNsHTTP2", "APNsProtocol", "ClarionServer", "ClarionTesting", "HTTPService", "PushHub",
-                "ServerObservability", "ServiceErrors", "SharedAccess", "SQLStorage", "SQLiteDatabase", .crypto, .grdb,
-                .httpTypes, .hummingbird, .hummingbirdTesting, .logging, .nioConcurrencyHelpers, .nioPosix, .nioSSL,
-                .richPushModel, .x509,
+                "APNsEmulation", "APNsHTTP2", "APNsProtocol", "ClarionServer", "ClarionTesting", "HTTPService",
+                "LocalCertificates", "PushHub", "ServerObservability", "ServiceErrors", "SharedAccess", "SQLStorage",
+                "SQLiteDatabase", .crypto, .grdb, .httpTypes, .hummingbird, .hummingbirdTesting, .logging,
+                .nioConcurrencyHelpers, .nioPosix, .nioSSL, .richPushModel, .x509,
             ]),
-        target(
+        target("CommandLineSupport", ["ClarionServer", .argumentParser, .richPushModel]),
+        tests("CommandLineSupportTests", ["CommandLineSupport"]),
+        lab(
+            "LabServices",
+            [
+                "APNsEmulation", "APNsHTTP2", "APNsProtocol", "AppBackend", "ClarionServer", "DeviceSimulation", "HTTPService",
+                "LocalCertificates", "RemoteHub", "ServiceErrors", "SimulatedPhonePage", "SQLStorage", "SQLiteDatabase",
+                .asyncHTTPClient, .crypto, .httpTypes, .hummingbird, .logging, .metrics, .nioCore, .nioPosix, .richPushDevice,
+                .richPushModel, .richPushSealing, .serviceLifecycle,
+            ], resources: [.embedInCode("Samples")]),
+        tests(
+            "LabServicesTests",
+            [
+                "APNsEmulation", "APNsProtocol", "ClarionServer", "ClarionTesting", "HTTPService", "LabServices", "ServiceErrors",
+                "SQLiteDatabase", .httpTypes, .hummingbird, .hummingbirdTesting, .logging, .richPushModel,
+            ]),
+        lab(
             "SimulatedPhonePage",
             [
                 "APNsProtocol", "DeviceSimulation", "HTTPService", "ServiceErrors", .hummingbird, .httpTypes, .nioCore, .nioPosix,
@@ -285,15 +306,22 @@ let package = Package(
                 .hummingbirdTesting, .logging, .richPushModel,
             ]),
 
-        // Floor 5: the program
+        // Floor 5: the programs
         .executableTarget(
             name: "clarion",
             dependencies: [
-                "APNsEmulation", "AppBackend", "ClarionServer", "DeviceSimulation", "HubProtocol", "PushHub", "RemoteHub",
-                "ServiceErrors", "SharedAccess", .argumentParser, .asyncHTTPClient, .logging, .nioCore, .nioPosix, .nioSSL,
-                .richPushDevice, .richPushModel, .richPushSealing, .serviceLifecycle,
+                "AppBackend", "ClarionServer", "CommandLineSupport", "HubProtocol", "PushHub", "RemoteHub", "ServiceErrors",
+                "SharedAccess", .argumentParser, .asyncHTTPClient, .nioCore, .nioPosix, .nioSSL, .richPushModel,
+                .richPushSealing,
             ],
             swiftSettings: house),
+        .executableTarget(
+            name: "clarion-lab",
+            dependencies: [
+                "ClarionServer", "CommandLineSupport", "DeviceSimulation", "LabServices", .argumentParser, .richPushDevice,
+                .richPushModel,
+            ],
+            path: "Lab/clarion-lab", swiftSettings: house),
 
         // For tests only
         target("ClarionTesting", ["SharedAccess", .logging, .richPushModel, .nioConcurrencyHelpers, .nioCore, .nioPosix]),
@@ -310,9 +338,8 @@ let package = Package(
             "EndToEndTests",
             [
                 "APNsEmulation", "AppBackend", "ClarionServer", "ClarionTesting", "ContentStorage", "DeviceSimulation",
-                "HubProtocol",
-                "PushHub", "RemoteHub",
-                "SQLStorage", "SQLiteDatabase", "ServerObservability", "SharedAccess", "SimulatedPhonePage", .asyncHTTPClient,
+                "HubProtocol", "LabServices", "PushHub", "RemoteHub", "SQLStorage", "SQLiteDatabase", "ServerObservability",
+                "SharedAccess", "SimulatedPhonePage", .asyncHTTPClient,
                 .logging, .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .richPushDevice,
                 .richPushModel,
             ]),

@@ -8,6 +8,8 @@ public struct FloorPlan: Sendable {
     let allowedProducts: [String: Set<String>]
     /// Targets that may never meet, whatever the floors say.
     let forbidden: [String: Set<String>]
+    /// How many targets of the project one target may use.
+    static let useLimit = 18
 
     /// Every target that the plan names. What `allowedProducts` lists are products of other packages.
     var names: Set<String> {
@@ -20,29 +22,30 @@ public struct FloorPlan: Sendable {
     public static let clarion = FloorPlan(
         floors: [
             "RichPushModel": 0, "ServiceErrors": 0,
-            "APNsProtocol": 1, "HubProtocol": 1, "NotificationTemplates": 1, "RichPushSealing": 1, "SharedAccess": 1,
-            "TagExpressions": 1,
+            "APNsProtocol": 1, "HubProtocol": 1, "LocalCertificates": 1, "NotificationTemplates": 1, "RichPushSealing": 1,
+            "SharedAccess": 1, "TagExpressions": 1,
             "APNsEmulation": 2, "APNsHTTP2": 2, "AppBackend": 2, "PushHub": 2, "RichPushDevice": 2,
             "APNsDelivery": 3, "BackendHTTPAPI": 3, "ContentStorage": 3, "DeviceSimulation": 3, "HTTPService": 3,
             "HubHTTPAPI": 3, "PostgresDatabase": 3, "RemoteHub": 3, "SQLStorage": 3, "SQLiteDatabase": 3,
             "ServerObservability": 3, "RichPushApp": 3, "RichPushContentExtension": 3,
             "RichPushExtension": 3, "RichPushPlatform": 3, "RichPushUI": 3,
-            "ClarionServer": 4, "SimulatedPhonePage": 4,
-            "clarion": 5,
+            "ClarionServer": 4, "CommandLineSupport": 4, "LabServices": 4, "SimulatedPhonePage": 4,
+            "clarion": 5, "clarion-lab": 5,
             "ClarionTesting": 6, "EngineTesting": 6, "StorageConformance": 6,
         ],
         neighbours: [
-            "AppBackend": ["PushHub"], "BackendHTTPAPI": ["HTTPService"], "ClarionServer": ["SimulatedPhonePage"],
+            "AppBackend": ["PushHub"], "BackendHTTPAPI": ["HTTPService"], "CommandLineSupport": ["ClarionServer"],
             "EngineTesting": ["ClarionTesting"],
-            "HubHTTPAPI": ["HTTPService"], "PostgresDatabase": ["SQLStorage"],
+            "HubHTTPAPI": ["HTTPService"], "LabServices": ["ClarionServer", "SimulatedPhonePage"],
+            "PostgresDatabase": ["SQLStorage"],
             "RichPushApp": ["RichPushPlatform"], "RichPushContentExtension": ["RichPushPlatform"],
             "RichPushExtension": ["RichPushPlatform"], "RichPushUI": ["RichPushApp", "RichPushPlatform"],
             "SQLiteDatabase": ["SQLStorage"], "StorageConformance": ["ClarionTesting"],
         ],
         allowedProducts: [
             "RichPushModel": [], "ServiceErrors": [], "TagExpressions": [], "NotificationTemplates": [],
-            "APNsProtocol": ["Crypto"], "SharedAccess": ["Crypto", "CryptoExtras"], "RichPushDevice": ["Crypto"],
-            "RichPushSealing": ["Crypto"],
+            "APNsProtocol": ["Crypto"], "LocalCertificates": ["Crypto", "NIOCore", "X509"],
+            "SharedAccess": ["Crypto", "CryptoExtras"], "RichPushDevice": ["Crypto"], "RichPushSealing": ["Crypto"],
             "AppBackend": ["Crypto", "Logging"], "PushHub": ["Crypto", "Logging"],
         ],
         forbidden: [

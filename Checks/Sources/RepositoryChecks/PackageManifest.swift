@@ -9,6 +9,13 @@ public struct PackageManifest: Decodable, Sendable {
         /// `regular`, `executable`, `test`, `system` and so on.
         public let type: String
         public let dependencies: [Dependency]
+        /// Where its sources lie in the package, if not in the customary folder.
+        public let path: String?
+
+        /// Where its sources lie in the package.
+        public var folder: String { path ?? (type == "test" ? "Tests/" : "Sources/") + name }
+        /// Whether it stands in for a service or a device of others. Everything else is the product.
+        public var isLab: Bool { folder.hasPrefix("Lab/") }
     }
 
     /// What a target names in its dependencies: another target, or a product of a package.

@@ -33,9 +33,9 @@ enum Checks {
         }
         return check.unknownTargets(in: packages)
             + packages.flatMap { package in
-                let folder = package.name == "clarion-server" ? "Server/Sources/" : "Sources/"
+                let root = package.name == "clarion-server" ? "Server/" : ""
                 return check.findings(in: package) { target in
-                    read(paths.filter { $0.hasPrefix(folder + target.name + "/") && $0.hasSuffix(".swift") })
+                    read(paths.filter { $0.hasPrefix(root + target.folder + "/") && $0.hasSuffix(".swift") })
                 }
             }
     }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import AsyncHTTPClient
 import ClarionServer
+import CommandLineSupport
 import NIOCore
 import NIOPosix
 import NIOSSL
@@ -154,6 +155,13 @@ struct BackendClient: Sendable {
     struct UnexpectedAnswer: Error, CustomStringConvertible {
         var status: Int
         var description: String { "the server answered \(status) without saying why; is it Clarion?" }
+    }
+}
+
+extension ServerArguments {
+    func client() throws -> BackendClient {
+        let (address, user, password) = try credentials()
+        return BackendClient(address: address, user: user, password: password)
     }
 }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ClarionServer
+import CommandLineSupport
 
 struct ConfigCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

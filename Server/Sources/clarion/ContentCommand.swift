@@ -1,5 +1,6 @@
 import ArgumentParser
 import ClarionServer
+import CommandLineSupport
 
 struct ContentCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ClarionServer
+import CommandLineSupport
 import PushHub
 
 #if canImport(FoundationEssentials)

@@ -1,3 +1,4 @@
+import CommandLineSupport
 import NIOCore
 
 #if canImport(FoundationEssentials)

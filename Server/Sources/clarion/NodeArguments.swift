@@ -1,5 +1,6 @@
 import ArgumentParser
 import ClarionServer
+import CommandLineSupport
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ClarionServer
+import CommandLineSupport
 
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 import AppBackend
 import ArgumentParser
 import ClarionServer
+import CommandLineSupport
 import RichPushModel
 
 struct UserAddCommand: AsyncParsableCommand {

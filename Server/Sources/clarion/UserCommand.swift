@@ -13,7 +13,3 @@ struct UserCommand: AsyncParsableCommand {
 }
 
 extension UserRole: ExpressibleByArgument {}
-
-extension UserName: @retroactive ExpressibleByArgument {
-    public init?(argument: String) { self.init(argument) }
-}

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ClarionServer
+import CommandLineSupport
 import RichPushModel
 
 struct UserEraseCommand: AsyncParsableCommand {

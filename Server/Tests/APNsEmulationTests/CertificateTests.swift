@@ -1,4 +1,5 @@
 import APNsProtocol
+import LocalCertificates
 import NIOSSL
 import RichPushModel
 import Testing

@@ -1,5 +1,6 @@
 import APNsProtocol
 import ClarionTesting
+import LocalCertificates
 import Logging
 import NIOPosix
 import RichPushModel
@@ -51,17 +52,6 @@ struct SetupTests {
         #expect(loaded.certificatePEM == created.certificatePEM)
         let apns = try make(LocalAPNsConfiguration(authority: loaded))
         #expect(apns.certificateAuthorityPEM == created.certificatePEM)
-    }
-
-    @Test("an authority that does not fit together is refused")
-    func badAuthority() throws {
-        let (one, two) = (try LocalCertificateAuthority.create(), try LocalCertificateAuthority.create())
-        #expect(throws: LocalAPNsError.self) {
-            try LocalCertificateAuthority.load(certificatePEM: one.certificatePEM, privateKeyPEM: two.privateKeyPEM)
-        }
-        #expect(throws: LocalAPNsError.self) {
-            try LocalCertificateAuthority.load(certificatePEM: "nothing", privateKeyPEM: one.privateKeyPEM)
-        }
     }
 
     @Test("the leaf names localhost, both loopback addresses and what was configured")

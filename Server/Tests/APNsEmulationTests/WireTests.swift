@@ -1,3 +1,4 @@
+import LocalCertificates
 import NIOCore
 import NIOHTTP2
 import NIOSSL

@@ -11,12 +11,14 @@ import Testing
 struct LogKeyTests {
     @Test("that any module of the server writes as text are on the list")
     func closedList() throws {
-        let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-            .appending(path: "Sources")
+        let package = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let known = Set(LogKey.allCases.map(\.rawValue))
         var found = 0
-        for file in try FileManager.default.subpathsOfDirectory(atPath: sources.path) where file.hasSuffix(".swift") {
-            let text = try String(contentsOf: sources.appending(path: file), encoding: .utf8)
+        let files = try ["Sources", "Lab"].flatMap { wing in
+            try FileManager.default.subpathsOfDirectory(atPath: package.appending(path: wing).path).map { "\(wing)/\($0)" }
+        }
+        for file in files where file.hasSuffix(".swift") {
+            let text = try String(contentsOf: package.appending(path: file), encoding: .utf8)
             for dictionary in text.matches(of: #/metadata: \[(?<entries>[^\]]*)\]/#) {
                 for entry in dictionary.output.entries.matches(of: #/"(?<key>[A-Za-z0-9_.-]+)":/#) {
                     found += 1

@@ -8,7 +8,7 @@ import Testing
 struct PhonePageTests {
     private let harness = PageHarness([ScriptedPhone()])
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../Sources/SimulatedPhonePage/Page").standardizedFileURL
+        .appending(path: "../../Lab/SimulatedPhonePage/Page").standardizedFileURL
 
     @Test("the page allows nothing but what comes from its own server")
     func policy() async throws {

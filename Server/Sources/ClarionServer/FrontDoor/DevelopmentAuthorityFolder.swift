@@ -1,4 +1,4 @@
-import APNsEmulation
+import LocalCertificates
 import RichPushModel
 import ServiceErrors
 

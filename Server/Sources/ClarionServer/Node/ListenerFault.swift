@@ -10,9 +10,9 @@ import ServiceErrors
 #endif
 
 /// Says which listener could not be opened, and by which setting it moves.
-enum ListenerFault {
+package enum ListenerFault {
     /// Runs a listener and turns the error of the socket into a sentence for the operator.
-    static func explained<Result>(
+    package static func explained<Result>(
         _ address: Settings.Address, setting: String, _ run: () async throws -> Result
     ) async throws -> Result {
         do { return try await run() } catch let error as IOError {

@@ -32,7 +32,7 @@ public struct NodeOptions: Sendable {
     /// What new password hashes cost; tests take less than the standard.
     package var passwordCost: PasswordHash.Cost = .standard
     /// What the page at `/` names first.
-    var links: [StartPage.Link] = []
+    package var links: [StartPage.Link] = []
 
     /// Creates options; the defaults are those of `serve`.
     public init(

@@ -4,9 +4,9 @@ import Metrics
 import ServerObservability
 
 /// The log and the metrics of the process. Each is started once.
-enum Observability {
+package enum Observability {
     /// Sends every log record of the process to standard error and returns the logger of the node.
-    static func start(_ logging: Settings.Logging) -> Logger {
+    package static func start(_ logging: Settings.Logging) -> Logger {
         let options = LogOptions(
             format: logging.format == .json ? .json : .text, allowedKeys: Set(LogKey.allCases.map(\.rawValue)))
         LoggingSystem.bootstrap { label in LineLogHandler(label: label, level: logging.level, options: options) }

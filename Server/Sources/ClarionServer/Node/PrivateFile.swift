@@ -8,7 +8,7 @@
 import ServiceErrors
 
 /// Files of the data directory that hold a secret and that the first start makes.
-enum PrivateFile {
+package enum PrivateFile {
     /// Creates a file that only its owner can read. It appears whole or not at all and never in place of another: `false` when there is
     /// one already. The bytes and the name outlast a loss of power.
     static func create(_ text: String, at path: String) throws(ServiceError) -> Bool {
@@ -40,7 +40,7 @@ enum PrivateFile {
     }
 
     /// Creates a folder for its owner alone, with those that are missing on the way there. Their names outlast a loss of power.
-    static func makeFolder(_ path: String) throws(ServiceError) {
+    package static func makeFolder(_ path: String) throws(ServiceError) {
         var (missing, next) = ([String](), path)
         while access(next, F_OK) != 0, errno == ENOENT {
             missing.append(next)

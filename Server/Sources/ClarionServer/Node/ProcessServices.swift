@@ -4,9 +4,9 @@ import ServiceLifecycle
 import UnixSignals
 
 /// Runs services until the process is told to stop by SIGTERM or SIGINT, or one of them ends.
-enum ProcessServices {
+package enum ProcessServices {
     /// The services stop in the reverse of their order. After `deadline` what still runs is cancelled.
-    static func run(_ services: [any Service], deadline: Duration, logger: Logger) async throws {
+    package static func run(_ services: [any Service], deadline: Duration, logger: Logger) async throws {
         var configuration = ServiceGroupConfiguration(
             services: services.map {
                 .init(

@@ -3,11 +3,16 @@ import Hummingbird
 import NIOCore
 
 /// What a person sees who opens the address of a node in a browser: that it runs, and where to go on.
-struct StartPage: Sendable {
+package struct StartPage: Sendable {
     /// A place to go to from here.
-    struct Link: Sendable {
+    package struct Link: Sendable {
         var path: String
         var title: String
+
+        package init(path: String, title: String) {
+            self.path = path
+            self.title = title
+        }
     }
 
     var links: [Link]

@@ -109,6 +109,12 @@ public struct Settings: Hashable, Sendable {
     public struct Logging: Hashable, Sendable {
         public var level: Logger.Level
         public var format: LogFormat
+
+        /// Creates settings of the log.
+        public init(level: Logger.Level, format: LogFormat) {
+            self.level = level
+            self.format = format
+        }
     }
 
     /// How pushes reach Apple, or a local APNs.

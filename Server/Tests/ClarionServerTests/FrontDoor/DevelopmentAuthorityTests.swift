@@ -1,6 +1,6 @@
-import APNsEmulation
 import Crypto
 import Foundation
+import LocalCertificates
 import RichPushModel
 import ServiceErrors
 import Testing

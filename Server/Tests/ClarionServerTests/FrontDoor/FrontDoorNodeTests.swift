@@ -1,7 +1,7 @@
-import APNsEmulation
 import ClarionTesting
 import Foundation
 import Hummingbird
+import LocalCertificates
 import Logging
 import RichPushModel
 import ServerObservability

@@ -2,6 +2,7 @@ import APNsEmulation
 import APNsHTTP2
 import APNsProtocol
 import Crypto
+import LocalCertificates
 import NIOSSL
 import PushHub
 import RichPushModel

@@ -9,6 +9,7 @@ import SQLiteDatabase
 import Testing
 
 @testable import ClarionServer
+@testable import LabServices
 
 /// Many devices of one server and the local APNs that knows them.
 struct Fleet {

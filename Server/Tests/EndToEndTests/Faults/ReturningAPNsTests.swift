@@ -7,6 +7,7 @@ import RichPushModel
 import Testing
 
 @testable import ClarionServer
+@testable import LabServices
 
 @Suite("APNs goes away and returns", .serialized)
 struct ReturningAPNsTests {

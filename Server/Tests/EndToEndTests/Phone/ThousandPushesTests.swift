@@ -6,6 +6,7 @@ import RichPushModel
 import Testing
 
 @testable import ClarionServer
+@testable import LabServices
 @testable import DeviceSimulation
 
 /// A thousand pushes to a phone that goes offline, is restarted, set up anew and handed to another user at random.

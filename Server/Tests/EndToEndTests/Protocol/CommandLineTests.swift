@@ -45,11 +45,43 @@ struct CommandLineTests {
         #expect(answer.text.contains(words), "\(answer.text)")
     }
 
-    @Test("help of a command that exists succeeds", arguments: ["help", "help send", "help user list", "emulator --help"])
+    @Test(
+        "help of a command that exists succeeds, also of one that is handed over to the lab",
+        arguments: ["help", "help send", "help user list", "emulator --help", "help demo", "emulator help run"])
     func help(line: String) async throws {
         let answer = try await Self.shell("$CLARION " + line)
         #expect(answer.status == 0)
         #expect(answer.text.contains("USAGE: clarion"), "\(answer.text)")
+    }
+
+    @Test("the commands of the lab are listed, each with the program that it needs", arguments: ["demo", "emulator", "phone"])
+    func listed(command: String) async throws {
+        let lines = try await Self.shell("$CLARION --help").text.split(separator: "\n")
+        #expect(lines.contains { $0.hasPrefix("  \(command) ") })
+        #expect(lines.count { $0.contains("clarion-lab") } == 3)
+    }
+
+    @Test("a command that is handed over ends with the code and the words of the lab, and usage names what was typed")
+    func handedOver() async throws {
+        try await TemporaryFolder.use { folder in
+            // By a symbolic link too: the lab lies beside the program itself.
+            let answer = try await Self.shell("ln -s $CLARION \(folder)/clarion && \(folder)/clarion emulator --port 99999")
+            #expect(answer.status == 64)
+            #expect(answer.text.contains("a port is a number from 0 to 65535"), "\(answer.text)")
+            #expect(answer.text.contains("Usage: clarion emulator"), "\(answer.text)")
+        }
+    }
+
+    @Test("without clarion-lab its commands name the file that is missing, and the others work")
+    func withoutLab() async throws {
+        try await TemporaryFolder.use { folder in
+            let program = "(ln $CLARION \(folder)/clarion 2>/dev/null || cp $CLARION \(folder)/clarion) && \(folder)/clarion"
+            let answer = try await Self.shell(program + " demo --port 0")
+            #expect(answer.status == 69)
+            #expect(answer.text.contains("`clarion demo` needs the program clarion-lab"), "\(answer.text)")
+            #expect(answer.text.contains("there is no \(folder)/clarion-lab"), "\(answer.text)")
+            #expect(try await Self.shell("\(folder)/clarion --version").status == 0)
+        }
     }
 
     @Test("completion scripts are printed for three shells", arguments: ["bash", "zsh", "fish"])

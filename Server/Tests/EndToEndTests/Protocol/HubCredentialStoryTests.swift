@@ -8,6 +8,7 @@ import SharedAccess
 import Testing
 
 @testable import ClarionServer
+@testable import LabServices
 
 /// Several hubs on one node, each with a credential of its own for another app.
 struct HubCredentialStoryTests {

@@ -5,6 +5,7 @@ import RichPushModel
 import Testing
 
 @testable import ClarionServer
+@testable import LabServices
 
 /// The chapters of a hub's life, for three devices: `first` and `second` have the tag `red`, `third` has `blue`.
 struct HubLife {

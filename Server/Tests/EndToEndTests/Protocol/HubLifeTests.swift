@@ -7,6 +7,7 @@ import SharedAccess
 import Testing
 
 @testable import ClarionServer
+@testable import LabServices
 
 /// A hub from its making to its end through the hub protocol alone, on real sockets: TLS with the certificate of the node's own
 /// authority at one end, the local APNs at the other.

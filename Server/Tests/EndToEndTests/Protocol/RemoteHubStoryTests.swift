@@ -9,6 +9,7 @@ import SharedAccess
 import Testing
 
 @testable import ClarionServer
+@testable import LabServices
 
 /// A full life through the hub protocol alone, from the Swift client to the local APNs, and an app backend whose hub is another
 /// node's.

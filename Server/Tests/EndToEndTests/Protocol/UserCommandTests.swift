@@ -5,6 +5,7 @@ import RichPushModel
 import Testing
 
 @testable import ClarionServer
+@testable import LabServices
 
 /// `clarion user …`, as an operator types it beside a server that runs.
 struct UserCommandTests {

@@ -3,6 +3,7 @@ import RichPushModel
 import Testing
 
 @testable import ClarionServer
+@testable import LabServices
 @testable import DeviceSimulation
 
 struct InstallationStoryTests {

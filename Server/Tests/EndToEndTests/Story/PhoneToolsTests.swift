@@ -6,6 +6,7 @@ import SimulatedPhonePage
 import Testing
 
 @testable import ClarionServer
+@testable import LabServices
 
 /// The tools beside the phones of a demo, on real parts.
 struct PhoneToolsTests {

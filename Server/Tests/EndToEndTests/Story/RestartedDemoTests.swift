@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import ClarionServer
+@testable import LabServices
 
 /// A demo that is ended and started again in its folder.
 struct RestartedDemoTests {

@@ -5,6 +5,7 @@ import RichPushModel
 import Testing
 
 @testable import ClarionServer
+@testable import LabServices
 
 /// End-to-end encryption, from the command line of the sender to the phone's screen.
 struct SealedStoryTests {

@@ -4,6 +4,7 @@ import RichPushModel
 import Testing
 
 @testable import ClarionServer
+@testable import LabServices
 
 /// The rich push tutorial's story, told by real parts.
 struct SeedStoryTests {

@@ -7,6 +7,7 @@ import SharedAccess
 import Testing
 
 @testable import ClarionServer
+@testable import LabServices
 
 /// The rich push tutorial's own backend, which keeps its code and is given another connection string.
 struct TutorialBackendTests {

@@ -3,6 +3,7 @@ import RichPushModel
 import Testing
 
 @testable import ClarionServer
+@testable import LabServices
 
 /// The calls of the rich push tutorial's own phone, as it makes them, answered as it expects.
 struct TutorialClientTests {

@@ -137,6 +137,9 @@ final class ServerProcess: Sendable {
 
     /// The program that was built with these tests.
     static let program = Bundle.main.bundleURL.deletingLastPathComponent().appending(path: "clarion").resolved().path
+
+    /// The program of the lab, which lies beside it.
+    static let labProgram = program + "-lab"
 }
 
 extension URL {

@@ -6,6 +6,7 @@ import ServerObservability
 import Testing
 
 @testable import ClarionServer
+@testable import LabServices
 
 /// Server, local APNs and simulated phones in one process, as `clarion demo` composes them.
 struct Stage: Sendable {

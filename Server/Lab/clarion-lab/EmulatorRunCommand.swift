@@ -1,0 +1,50 @@
+import ArgumentParser
+import ClarionServer
+import CommandLineSupport
+import LabServices
+
+struct EmulatorRunCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "run", abstract: "Run it; the same as without this word.")
+
+    @Option(help: "The address to listen on.")
+    var host = "127.0.0.1"
+
+    @Option(help: "The port that answers as APNs; 0 for any free one.")
+    var port = 2197
+
+    @Option(help: "The port of the channel management; 0 for any free one.")
+    var managementPort = 2195
+
+    @Option(help: "A port that answers as production, beside the sandbox; 0 for any free one.")
+    var productionPort: Int?
+
+    @Option(help: "The port of production's channel management; 0 for any free one.")
+    var productionManagementPort = 2196
+
+    @Option(help: "The port for simulated phones and administration; 0 for any free one.")
+    var adminPort = 2198
+
+    @Option(help: "Where the certificates and the key are written.")
+    var directory = ".emulator"
+
+    @Flag(help: "Allows an address beyond this machine. It asks for no password.")
+    var open = false
+
+    func validate() throws {
+        let ports = [port, managementPort, productionPort ?? 0, productionManagementPort, adminPort]
+        guard ports.allSatisfy((0...65_535).contains) else { throw ValidationError("a port is a number from 0 to 65535") }
+        guard open || AddressRange.isLoopback(host: host) else {
+            throw ValidationError("\(host) is beyond this machine; add --open if that is meant")
+        }
+    }
+
+    func run() async throws {
+        var options = EmulatorOptions(
+            address: Settings.Address(host: host, port: port), adminAddress: Settings.Address(host: host, port: adminPort),
+            directory: directory)
+        options.managementPort = managementPort
+        options.productionPort = productionPort
+        options.productionManagementPort = productionManagementPort
+        try await EmulatorService.run(options) { Terminal.say($0) }
+    }
+}
