@@ -258,38 +258,65 @@ let package = Package(
         tests("ServerObservabilityTests", ["ServerObservability", "ClarionTesting", .hummingbirdTesting]),
 
         // Floor 4: composition
-        target(
-            "ClarionServer",
-            [
-                "APNsDelivery", "APNsHTTP2", "APNsProtocol", "AppBackend", "BackendHTTPAPI", "ContentStorage", "HTTPService",
-                "HubHTTPAPI", "HubProtocol", "LocalCertificates", "NotificationTemplates", "PushHub", "RemoteHub",
-                "PostgresDatabase", "ServerObservability", "ServiceErrors", "SharedAccess", "SQLStorage", "SQLiteDatabase",
-                "TagExpressions", .crypto, .httpTypes, .hummingbird, .hummingbirdCore, .logging, .metrics, .nioCore, .nioPosix,
-                .nioSSL, .richPushModel, .serviceLifecycle, .unixSignals, .x509, .yams,
-            ], resources: [.embedInCode("Resources")]),
-        tests(
-            "ClarionServerTests",
-            [
-                "APNsEmulation", "APNsHTTP2", "APNsProtocol", "ClarionServer", "ClarionTesting", "HTTPService",
-                "LocalCertificates", "PushHub", "ServerObservability", "ServiceErrors", "SharedAccess", "SQLStorage",
-                "SQLiteDatabase", .crypto, .grdb, .httpTypes, .hummingbird, .hummingbirdTesting, .logging,
-                .nioConcurrencyHelpers, .nioPosix, .nioSSL, .richPushModel, .x509,
-            ]),
-        target("CommandLineSupport", ["ClarionServer", .argumentParser, .richPushModel]),
+        target("CommandLineSupport", ["ServerSettings", .argumentParser, .richPushModel]),
         tests("CommandLineSupportTests", ["CommandLineSupport"]),
         lab(
             "LabServices",
             [
-                "APNsEmulation", "APNsHTTP2", "APNsProtocol", "AppBackend", "ClarionServer", "DeviceSimulation", "HTTPService",
-                "LocalCertificates", "RemoteHub", "ServiceErrors", "SimulatedPhonePage", "SQLStorage", "SQLiteDatabase",
-                .asyncHTTPClient, .crypto, .httpTypes, .hummingbird, .logging, .metrics, .nioCore, .nioPosix, .richPushDevice,
+                "APNsEmulation", "APNsHTTP2", "APNsProtocol", "AppBackend", "DeviceSimulation", "HTTPService",
+                "LocalCertificates", "RemoteHub", "ServerComposition", "ServerSettings", "ServerStorage", "ServiceErrors",
+                "SimulatedPhonePage", "SQLStorage", "SQLiteDatabase", .asyncHTTPClient, .crypto, .httpTypes, .hummingbird,
+                .logging, .metrics, .nioCore, .nioPosix, .richPushDevice,
                 .richPushModel, .richPushSealing, .serviceLifecycle,
             ], resources: [.embedInCode("Samples")]),
         tests(
             "LabServicesTests",
             [
-                "APNsEmulation", "APNsProtocol", "ClarionServer", "ClarionTesting", "HTTPService", "LabServices", "ServiceErrors",
+                "APNsEmulation", "APNsProtocol", "ClarionTesting", "HTTPService", "LabServices", "ServerSettings",
+                "ServiceErrors",
                 "SQLiteDatabase", .httpTypes, .hummingbird, .hummingbirdTesting, .logging, .richPushModel,
+            ]),
+        target(
+            "ServerComposition",
+            [
+                "APNsHTTP2", "APNsProtocol", "AppBackend", "BackendHTTPAPI", "HTTPService", "HubHTTPAPI", "LocalCertificates",
+                "PushHub", "RemoteHub", "ServerDelivery", "ServerObservability", "ServerSettings", "ServerStorage",
+                "ServiceErrors", "SharedAccess", "SQLStorage", .httpTypes, .hummingbird, .hummingbirdCore,
+                .logging, .metrics, .nioCore, .nioPosix, .richPushModel, .serviceLifecycle, .unixSignals,
+            ], resources: [.embedInCode("Resources")]),
+        target(
+            "ServerDelivery",
+            [
+                "APNsDelivery", "APNsHTTP2", "APNsProtocol", "PushHub", "ServerSettings", "ServiceErrors", .crypto, .logging,
+                .nioCore, .nioPosix, .nioSSL, .richPushModel, .x509,
+            ]),
+        target(
+            "ServerOperations",
+            [
+                "APNsHTTP2", "APNsProtocol", "AppBackend", "ContentStorage", "HubHTTPAPI", "PostgresDatabase", "PushHub",
+                "ServerDelivery", "ServerSettings", "ServerStorage", "ServiceErrors", "SharedAccess", "SQLStorage",
+                "SQLiteDatabase", .logging, .nioCore, .nioPosix, .richPushModel,
+            ]),
+        target(
+            "ServerSettings",
+            [
+                "APNsHTTP2", "APNsProtocol", "AppBackend", "ContentStorage", "HubProtocol", "PostgresDatabase", "PushHub",
+                "ServiceErrors", "SharedAccess", .logging, .nioCore, .richPushModel, .yams,
+            ]),
+        target(
+            "ServerStorage",
+            [
+                "AppBackend", "ContentStorage", "HTTPService", "PostgresDatabase", "PushHub", "ServerDelivery",
+                "ServerObservability", "ServerSettings", "ServiceErrors", "SharedAccess", "SQLStorage", "SQLiteDatabase",
+                .crypto, .logging, .metrics, .richPushModel,
+            ]),
+        tests(
+            "ServerTests",
+            [
+                "APNsEmulation", "APNsHTTP2", "APNsProtocol", "ClarionTesting", "HTTPService", "LocalCertificates", "PushHub",
+                "ServerComposition", "ServerDelivery", "ServerObservability", "ServerOperations", "ServerSettings",
+                "ServerStorage", "ServiceErrors", "SharedAccess", "SQLStorage", "SQLiteDatabase", .crypto, .grdb, .httpTypes,
+                .hummingbird, .hummingbirdTesting, .logging, .nioConcurrencyHelpers, .nioPosix, .nioSSL, .richPushModel, .x509,
             ]),
         lab(
             "SimulatedPhonePage",
@@ -310,15 +337,16 @@ let package = Package(
         .executableTarget(
             name: "clarion",
             dependencies: [
-                "AppBackend", "ClarionServer", "CommandLineSupport", "HubProtocol", "PushHub", "RemoteHub", "ServiceErrors",
-                "SharedAccess", .argumentParser, .asyncHTTPClient, .nioCore, .nioPosix, .nioSSL, .richPushModel,
+                "AppBackend", "CommandLineSupport", "HubProtocol", "PushHub", "RemoteHub", "ServerComposition",
+                "ServerOperations", "ServerSettings", "ServiceErrors", "SharedAccess", .argumentParser, .asyncHTTPClient,
+                .nioCore, .nioPosix, .nioSSL, .richPushModel,
                 .richPushSealing,
             ],
             swiftSettings: house),
         .executableTarget(
             name: "clarion-lab",
             dependencies: [
-                "ClarionServer", "CommandLineSupport", "DeviceSimulation", "LabServices", .argumentParser, .richPushDevice,
+                "CommandLineSupport", "DeviceSimulation", "LabServices", "ServerSettings", .argumentParser, .richPushDevice,
                 .richPushModel,
             ],
             path: "Lab/clarion-lab", swiftSettings: house),
@@ -337,8 +365,9 @@ let package = Package(
         tests(
             "EndToEndTests",
             [
-                "APNsEmulation", "AppBackend", "ClarionServer", "ClarionTesting", "ContentStorage", "DeviceSimulation",
-                "HubProtocol", "LabServices", "PushHub", "RemoteHub", "SQLStorage", "SQLiteDatabase", "ServerObservability",
+                "APNsEmulation", "AppBackend", "ClarionTesting", "ContentStorage", "DeviceSimulation",
+                "HubProtocol", "LabServices", "PushHub", "RemoteHub", "ServerComposition", "ServerOperations", "ServerSettings",
+                "ServerStorage", "SQLStorage", "SQLiteDatabase", "ServerObservability",
                 "SharedAccess", "SimulatedPhonePage", .asyncHTTPClient,
                 .logging, .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .richPushDevice,
                 .richPushModel,

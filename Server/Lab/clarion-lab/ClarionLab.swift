@@ -1,6 +1,6 @@
 import ArgumentParser
-import ClarionServer
 import CommandLineSupport
+import ServerSettings
 
 /// The program that stands in for Apple and for phones. `clarion` hands its commands over to it when it lies beside it.
 @main

@@ -1,7 +1,7 @@
 import ArgumentParser
-import ClarionServer
 import CommandLineSupport
 import LabServices
+import ServerSettings
 
 struct EmulatorRunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "run", abstract: "Run it; the same as without this word.")

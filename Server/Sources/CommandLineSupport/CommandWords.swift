@@ -1,5 +1,5 @@
 import ArgumentParser
-import ClarionServer
+import ServerSettings
 
 /// Finds the command that the words of a command line name.
 enum CommandWords {

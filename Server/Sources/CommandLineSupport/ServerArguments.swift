@@ -1,6 +1,6 @@
 import ArgumentParser
-import ClarionServer
 import RichPushModel
+import ServerSettings
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

@@ -6,7 +6,7 @@
     import Darwin
 #endif
 import ArgumentParser
-import ClarionServer
+import ServerSettings
 
 /// The person at the other end: messages on standard error, and questions whose answers are not shown.
 package enum Terminal {

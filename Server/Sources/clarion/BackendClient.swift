@@ -1,12 +1,12 @@
 import ArgumentParser
 import AsyncHTTPClient
-import ClarionServer
 import CommandLineSupport
 import NIOCore
 import NIOPosix
 import NIOSSL
 import RichPushModel
 import RichPushSealing
+import ServerSettings
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

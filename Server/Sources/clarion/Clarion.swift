@@ -1,8 +1,8 @@
 import ArgumentParser
-import ClarionServer
 import CommandLineSupport
+import ServerSettings
 
-/// The program. One file per command; each reads its words and hands over to `ClarionServer`.
+/// The program. One file per command; each reads its words and calls what does the work.
 @main
 struct Clarion: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,6 @@
 import ArgumentParser
-import ClarionServer
 import CommandLineSupport
+import ServerSettings
 
 struct ConfigCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

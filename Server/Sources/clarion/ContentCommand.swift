@@ -1,6 +1,6 @@
 import ArgumentParser
-import ClarionServer
 import CommandLineSupport
+import ServerOperations
 
 struct ContentCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,6 @@
 import ArgumentParser
-import ClarionServer
 import CommandLineSupport
+import ServerOperations
 import ServiceErrors
 
 #if canImport(FoundationEssentials)

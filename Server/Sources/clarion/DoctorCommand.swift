@@ -1,5 +1,5 @@
 import ArgumentParser
-import ClarionServer
+import ServerOperations
 
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,6 @@
 import ArgumentParser
-import ClarionServer
 import PushHub
+import ServerOperations
 import ServiceErrors
 
 struct HubCommand: AsyncParsableCommand {

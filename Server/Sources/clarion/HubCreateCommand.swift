@@ -1,6 +1,6 @@
 import ArgumentParser
-import ClarionServer
 import PushHub
+import ServerOperations
 
 struct HubCreateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

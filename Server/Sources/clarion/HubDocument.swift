@@ -1,5 +1,5 @@
-import ClarionServer
 import PushHub
+import ServerOperations
 
 /// A hub as `--json` prints it. Nothing secret is in it.
 struct HubDocument: Encodable {

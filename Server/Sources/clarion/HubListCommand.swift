@@ -1,5 +1,4 @@
 import ArgumentParser
-import ClarionServer
 
 struct HubListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List the hubs.")

@@ -1,5 +1,4 @@
 import ArgumentParser
-import ClarionServer
 
 struct HubRotateKeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

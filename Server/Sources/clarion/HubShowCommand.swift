@@ -1,5 +1,4 @@
 import ArgumentParser
-import ClarionServer
 import PushHub
 import SharedAccess
 

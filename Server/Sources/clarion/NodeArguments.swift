@@ -1,6 +1,7 @@
 import ArgumentParser
-import ClarionServer
 import CommandLineSupport
+import ServerOperations
+import ServerSettings
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

@@ -1,6 +1,6 @@
 import ArgumentParser
-import ClarionServer
 import CommandLineSupport
+import ServerComposition
 
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

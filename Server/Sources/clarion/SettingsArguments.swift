@@ -1,6 +1,6 @@
 import ArgumentParser
-import ClarionServer
 import CommandLineSupport
+import ServerSettings
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

@@ -1,8 +1,8 @@
 import AppBackend
 import ArgumentParser
-import ClarionServer
 import CommandLineSupport
 import RichPushModel
+import ServerOperations
 
 struct UserAddCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

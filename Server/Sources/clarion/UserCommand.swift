@@ -1,6 +1,5 @@
 import AppBackend
 import ArgumentParser
-import ClarionServer
 import RichPushModel
 
 struct UserCommand: AsyncParsableCommand {

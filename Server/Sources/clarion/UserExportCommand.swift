@@ -1,7 +1,7 @@
 import ArgumentParser
-import ClarionServer
 import CommandLineSupport
 import RichPushModel
+import ServerOperations
 
 struct UserExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,4 @@
 import ArgumentParser
-import ClarionServer
 
 struct UserListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List the users and their roles.")

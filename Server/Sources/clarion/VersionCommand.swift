@@ -1,5 +1,5 @@
 import ArgumentParser
-import ClarionServer
+import ServerSettings
 
 struct VersionCommand: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "version", abstract: "Print the version.")

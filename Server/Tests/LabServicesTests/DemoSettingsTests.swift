@@ -1,7 +1,7 @@
 import APNsProtocol
-import ClarionServer
 import Foundation
 import RichPushModel
+import ServerSettings
 import Testing
 
 @testable import LabServices

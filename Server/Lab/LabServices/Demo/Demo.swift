@@ -1,11 +1,12 @@
 import APNsEmulation
 import AsyncHTTPClient
-import ClarionServer
 import DeviceSimulation
 import Logging
 import Metrics
 import NIOPosix
 import RichPushModel
+import ServerComposition
+import ServerSettings
 import SimulatedPhonePage
 
 /// A node, a local APNs and simulated phones, composed as a newcomer meets them; tests compose the same.

@@ -1,6 +1,6 @@
-import ClarionServer
 import SQLStorage
 import SQLiteDatabase
+import ServerStorage
 import ServiceErrors
 
 #if canImport(FoundationEssentials)

@@ -1,9 +1,10 @@
 import APNsEmulation
 import AsyncHTTPClient
-import ClarionServer
 import DeviceSimulation
 import RichPushDevice
 import RichPushModel
+import ServerComposition
+import ServerSettings
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

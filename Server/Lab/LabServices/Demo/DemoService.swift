@@ -1,9 +1,10 @@
 import APNsEmulation
-import ClarionServer
 import DeviceSimulation
 import Logging
 import NIOPosix
 import RichPushModel
+import ServerComposition
+import ServerSettings
 import ServiceErrors
 import ServiceLifecycle
 import SimulatedPhonePage

@@ -1,11 +1,11 @@
 import APNsEmulation
 import APNsHTTP2
 import APNsProtocol
-import ClarionServer
 import DeviceSimulation
 import Logging
 import NIOPosix
 import RichPushModel
+import ServerSettings
 import ServiceErrors
 import SimulatedPhonePage
 

@@ -1,4 +1,4 @@
-import ClarionServer
+import ServerSettings
 
 extension Settings {
     /// The bundle id of the demo's app.

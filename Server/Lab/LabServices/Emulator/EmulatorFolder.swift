@@ -1,8 +1,8 @@
 import APNsEmulation
-import ClarionServer
 import Crypto
 import LocalCertificates
 import RichPushModel
+import ServerStorage
 import ServiceErrors
 
 #if canImport(FoundationEssentials)

@@ -1,4 +1,4 @@
-import ClarionServer
+import ServerSettings
 
 /// How `clarion emulator` runs.
 public struct EmulatorOptions: Hashable, Sendable {

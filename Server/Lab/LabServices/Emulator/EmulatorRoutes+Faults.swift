@@ -1,8 +1,8 @@
 import APNsEmulation
 import APNsProtocol
-import ClarionServer
 import HTTPService
 import Hummingbird
+import ServerSettings
 import ServiceErrors
 
 /// Faults, rules and what is done to connections.

@@ -1,11 +1,12 @@
 import APNsEmulation
 import APNsProtocol
-import ClarionServer
 import HTTPService
 import Hummingbird
 import Logging
 import NIOPosix
 import RichPushModel
+import ServerComposition
+import ServerSettings
 import ServiceErrors
 
 /// The local APNs alone, for anyone's client.

@@ -1,5 +1,5 @@
-import ClarionServer
 import HTTPService
+import ServerSettings
 import ServiceErrors
 
 /// A body of which one field, the kind, says which of the others it may have.

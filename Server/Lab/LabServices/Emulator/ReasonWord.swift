@@ -1,5 +1,5 @@
 import APNsProtocol
-import ClarionServer
+import ServerSettings
 import ServiceErrors
 
 /// A reason of APNs in a request to the administration.

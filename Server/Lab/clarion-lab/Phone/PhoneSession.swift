@@ -1,8 +1,8 @@
 import ArgumentParser
-import ClarionServer
 import CommandLineSupport
 import DeviceSimulation
 import RichPushModel
+import ServerSettings
 
 /// A phone in a terminal from its start to `quit` or the end of the input.
 struct PhoneSession: Sendable {

@@ -1,7 +1,8 @@
-import ClarionServer
 import ClarionTesting
 import Foundation
 import RichPushModel
+import ServerOperations
+import ServerSettings
 import Testing
 
 /// The order of the system calls of `serve` on a database file: what was acknowledged is on the disk before the answer leaves.

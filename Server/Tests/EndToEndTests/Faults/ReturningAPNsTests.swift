@@ -6,7 +6,6 @@ import PushHub
 import RichPushModel
 import Testing
 
-@testable import ClarionServer
 @testable import LabServices
 
 @Suite("APNs goes away and returns", .serialized)

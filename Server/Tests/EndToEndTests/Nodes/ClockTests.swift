@@ -5,7 +5,8 @@ import PushHub
 import RichPushModel
 import Testing
 
-@testable import ClarionServer
+@testable import ServerComposition
+@testable import ServerSettings
 
 /// Nodes in one process whose machines' clocks are hours apart.
 struct ClockTests {

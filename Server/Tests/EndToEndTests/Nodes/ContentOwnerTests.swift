@@ -7,8 +7,10 @@ import ServiceErrors
 import Testing
 
 @testable import AppBackend
-@testable import ClarionServer
 @testable import ContentStorage
+@testable import ServerComposition
+@testable import ServerOperations
+@testable import ServerStorage
 
 /// One bucket and several databases: each deletes what it does not name, so only one may have it.
 struct ContentOwnerTests {

@@ -5,8 +5,8 @@ import RichPushModel
 import Testing
 
 @testable import AppBackend
-@testable import ClarionServer
 @testable import ContentStorage
+@testable import ServerComposition
 
 /// `serve` with its contents in a bucket.
 struct ContentStoreTests {

@@ -6,7 +6,7 @@ import RichPushModel
 import SQLStorage
 import Testing
 
-@testable import ClarionServer
+@testable import ServerStorage
 
 /// Schedules, cancels, expiries and dead tokens, with three nodes of which one is killed.
 struct NodesPromiseTests {

@@ -3,7 +3,8 @@ import Foundation
 import RichPushModel
 import Testing
 
-@testable import ClarionServer
+@testable import ServerOperations
+@testable import ServerSettings
 
 /// What nodes do for each other.
 struct RoleTests {

@@ -4,8 +4,6 @@ import RichPushModel
 import SQLStorage
 import Testing
 
-@testable import ClarionServer
-
 /// What became of it.
 extension TroubledNodes {
     /// From the database itself; absent while it is away.

@@ -4,9 +4,9 @@ import RichPushDevice
 import RichPushModel
 import Testing
 
-@testable import ClarionServer
-@testable import LabServices
 @testable import DeviceSimulation
+@testable import LabServices
+@testable import ServerSettings
 
 /// A phone on a stage whose app and extension are processes of their own, with a user of its own.
 struct ProcessPhone: Sendable {

@@ -4,7 +4,8 @@ import Foundation
 import RichPushModel
 import Testing
 
-@testable import ClarionServer
+@testable import ServerOperations
+@testable import ServerSettings
 
 /// `clarion serve`, `clarion emulator` and `clarion phone`, each a program of its own.
 struct TerminalPhoneTests {

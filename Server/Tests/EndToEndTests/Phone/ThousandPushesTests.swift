@@ -5,9 +5,9 @@ import RichPushDevice
 import RichPushModel
 import Testing
 
-@testable import ClarionServer
-@testable import LabServices
 @testable import DeviceSimulation
+@testable import LabServices
+@testable import ServerSettings
 
 /// A thousand pushes to a phone that goes offline, is restarted, set up anew and handed to another user at random.
 struct ThousandPushesTests {

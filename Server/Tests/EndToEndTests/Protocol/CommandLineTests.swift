@@ -4,7 +4,7 @@ import Foundation
 import RichPushModel
 import Testing
 
-@testable import ClarionServer
+@testable import ServerSettings
 
 /// What a person or a script meets at the command line, with the real program.
 @Suite("The command line")

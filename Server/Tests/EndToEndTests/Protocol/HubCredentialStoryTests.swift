@@ -7,8 +7,8 @@ import RemoteHub
 import SharedAccess
 import Testing
 
-@testable import ClarionServer
 @testable import LabServices
+@testable import ServerComposition
 
 /// Several hubs on one node, each with a credential of its own for another app.
 struct HubCredentialStoryTests {

@@ -4,8 +4,8 @@ import HubProtocol
 import RichPushModel
 import Testing
 
-@testable import ClarionServer
 @testable import LabServices
+@testable import ServerSettings
 
 /// The chapters of a hub's life, for three devices: `first` and `second` have the tag `red`, `third` has `blue`.
 struct HubLife {

@@ -6,8 +6,9 @@ import RichPushModel
 import SharedAccess
 import Testing
 
-@testable import ClarionServer
 @testable import LabServices
+@testable import ServerComposition
+@testable import ServerSettings
 
 /// A hub from its making to its end through the hub protocol alone, on real sockets: TLS with the certificate of the node's own
 /// authority at one end, the local APNs at the other.

@@ -8,8 +8,9 @@ import RichPushModel
 import SharedAccess
 import Testing
 
-@testable import ClarionServer
 @testable import LabServices
+@testable import ServerComposition
+@testable import ServerSettings
 
 /// A full life through the hub protocol alone, from the Swift client to the local APNs, and an app backend whose hub is another
 /// node's.

@@ -4,8 +4,8 @@ import Foundation
 import RichPushModel
 import Testing
 
-@testable import ClarionServer
 @testable import LabServices
+@testable import ServerSettings
 
 /// `clarion user …`, as an operator types it beside a server that runs.
 struct UserCommandTests {

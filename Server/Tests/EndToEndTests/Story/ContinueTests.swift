@@ -3,8 +3,6 @@ import NIOCore
 import NIOPosix
 import Testing
 
-@testable import ClarionServer
-
 /// A client that sends a large body only when it is welcome (RFC 9110, 10.1.1), on a real socket.
 struct ContinueTests {
     /// What the server says to a head before any of its body has come, and then to the body if it asked for it.

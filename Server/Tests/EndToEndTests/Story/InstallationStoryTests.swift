@@ -2,9 +2,9 @@ import Foundation
 import RichPushModel
 import Testing
 
-@testable import ClarionServer
-@testable import LabServices
 @testable import DeviceSimulation
+@testable import LabServices
+@testable import ServerSettings
 
 struct InstallationStoryTests {
     @Test("a phone tells what it is, hears for what the server can send, and its operator sees a permission that was refused")

@@ -1,8 +1,6 @@
 import DeviceSimulation
 import Testing
 
-@testable import ClarionServer
-
 struct MetricsTests {
     @Test("what a push does stands on /metrics: the send, its outcome, the queue, and the way to APNs")
     func push() async throws {

@@ -5,7 +5,6 @@ import ServiceErrors
 import SimulatedPhonePage
 import Testing
 
-@testable import ClarionServer
 @testable import LabServices
 
 /// The tools beside the phones of a demo, on real parts.

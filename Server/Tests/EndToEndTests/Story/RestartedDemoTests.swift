@@ -2,8 +2,8 @@ import DeviceSimulation
 import Foundation
 import Testing
 
-@testable import ClarionServer
 @testable import LabServices
+@testable import ServerSettings
 
 /// A demo that is ended and started again in its folder.
 struct RestartedDemoTests {

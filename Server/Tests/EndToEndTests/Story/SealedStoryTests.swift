@@ -4,7 +4,6 @@ import Foundation
 import RichPushModel
 import Testing
 
-@testable import ClarionServer
 @testable import LabServices
 
 /// End-to-end encryption, from the command line of the sender to the phone's screen.

@@ -3,7 +3,6 @@ import Foundation
 import RichPushModel
 import Testing
 
-@testable import ClarionServer
 @testable import LabServices
 
 /// The rich push tutorial's story, told by real parts.

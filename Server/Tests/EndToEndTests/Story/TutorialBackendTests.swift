@@ -6,8 +6,8 @@ import RichPushModel
 import SharedAccess
 import Testing
 
-@testable import ClarionServer
 @testable import LabServices
+@testable import ServerSettings
 
 /// The rich push tutorial's own backend, which keeps its code and is given another connection string.
 struct TutorialBackendTests {

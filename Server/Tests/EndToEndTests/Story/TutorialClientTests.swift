@@ -2,7 +2,6 @@ import Foundation
 import RichPushModel
 import Testing
 
-@testable import ClarionServer
 @testable import LabServices
 
 /// The calls of the rich push tutorial's own phone, as it makes them, answered as it expects.

@@ -1,6 +1,6 @@
-import ClarionServer
 import ClarionTesting
 import Foundation
+import ServerSettings
 import Testing
 
 /// `clarion serve` as a process of its own, so that it can be killed.

@@ -1,0 +1,176 @@
+import Foundation
+import GRDB
+import RichPushModel
+import SQLStorage
+import SQLiteDatabase
+import ServiceErrors
+import Synchronization
+import Testing
+
+@testable import ServerOperations
+@testable import ServerSettings
+
+@Suite("Commands beside a server of another version")
+struct CommandDatabaseTests {
+    /// The message of the service error that the work throws.
+    private func message(_ work: () async throws -> Void) async -> String? {
+        do { try await work() } catch let error as ServiceError { return error.detail } catch {}
+        return nil
+    }
+
+    private func settings(_ folder: String) throws -> Settings {
+        var settings = try #require(SettingsFixture().read().settings)
+        settings.dataDirectory = folder
+        return settings
+    }
+
+    @Test("a command on an older or a newer schema says which is which and changes nothing; an upgrade mends the older")
+    func versions() async throws {
+        let folder = NSTemporaryDirectory() + "clarion-command-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let settings = try settings(folder)
+        let users = UserAdministration(settings: settings)
+        let name = try #require(UserName("ann"))
+        try await users.add(name, password: SecretText("password of ann"), role: .user)
+        let last = try await DatabaseAdministration(settings: settings).upgrade()
+        #expect(last.from == last.to)
+        try await alter(folder, "UPDATE schema_steps SET number = number + 1000 WHERE number = \(last.to)")
+        #expect(await message { _ = try await users.list() }?.contains("run the newer version") == true)
+        try await alter(folder, "DELETE FROM schema_steps WHERE number > 1000")
+        let refusal = await message { try await users.remove(name) }
+        #expect(refusal?.contains("has schema \(last.to - 1), this command needs \(last.to)") == true)
+        #expect(refusal?.contains("clarion database upgrade") == true)
+        try await alter(folder, "INSERT INTO schema_steps VALUES (\(last.to), 'again', 1)")
+        #expect(try await users.list().map(\.name) == [name])
+    }
+
+    @Test("an upgrade begins no node, neither in a mistyped directory nor beside rows that are still to be moved")
+    func upgradeOfNothing() async throws {
+        let folder = NSTemporaryDirectory() + "clarion-command-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        var settings = try settings(folder)
+        let administration = DatabaseAdministration(settings: settings)
+        let refusal = await message { _ = try await administration.upgrade() }
+        #expect(refusal == "there is no database in \(folder); `clarion serve` begins one")
+        #expect(!FileManager.default.fileExists(atPath: folder))
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let file = URL(fileURLWithPath: folder + "/clarion.sqlite")
+        try Data("all rows".utf8).write(to: file)
+        settings.database = try #require(
+            SettingsFixture(environment: ["CLARION_DATABASE_URL": "postgres://127.0.0.1:1/x"]).read().settings?.database)
+        let elsewhere = DatabaseAdministration(settings: settings)
+        let second = await message { _ = try await elsewhere.upgrade() }
+        #expect(second?.contains("is still there: run clarion database move") == true)
+    }
+
+    @Test("a command in a directory whose rows have moved says so, and that database-url is missing")
+    func movedRows() async throws {
+        let folder = NSTemporaryDirectory() + "clarion-command-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try Data("all rows".utf8).write(to: URL(fileURLWithPath: folder + "/clarion.sqlite.moved"))
+        let users = UserAdministration(settings: try settings(folder))
+        let refusal = await message { _ = try await users.list() }
+        #expect(refusal?.contains("have moved to PostgreSQL") == true && refusal?.contains("set database-url") == true)
+    }
+
+    @Test("a backup and a look for damage name the file or the folder that is wrong, and touch nothing")
+    func files() async throws {
+        let folder = NSTemporaryDirectory() + "clarion-command-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        var settings = try settings(folder)
+        let administration = DatabaseAdministration(settings: settings)
+        let source = folder + "/clarion.sqlite"
+        #expect(await message { _ = try await administration.check(nil) } == "there is no \(source)")
+        #expect(!FileManager.default.fileExists(atPath: folder))
+        try await UserAdministration(settings: settings).add(
+            try #require(UserName("ann")), password: SecretText("password of ann"), role: .user)
+        #expect(try await administration.check(nil) == source)
+        let nowhere = await message { try await administration.backUp(to: folder + "/none/copy") }
+        #expect(nowhere == "there is no folder \(folder)/none for the backup")
+        let inFile = await message { try await administration.backUp(to: source + "/copy") }
+        #expect(inFile == "there is no folder \(source) for the backup")
+        let copy = folder + "/copy"
+        try await administration.backUp(to: copy)
+        #expect(try await administration.check(copy) == copy)
+        try Data(repeating: 0xA5, count: 20_000).write(to: URL(fileURLWithPath: copy))
+        let damage = await message { _ = try await administration.check(copy) }
+        #expect(
+            damage?.hasPrefix("\(copy) is damaged or is no database of clarion; it is no good") == true
+                && damage?.contains("SQLITE_NOTADB") == true)
+        let none = await message { _ = try await administration.check(folder + "/none") }
+        #expect(none == "there is no '\(folder)/none' that can be read")
+        #expect(await message { _ = try await administration.check(folder) } == "\(folder) is no file")
+        let empty = folder + "/empty"
+        try FileManager.default.createDirectory(atPath: empty, withIntermediateDirectories: true)
+        try Data().write(to: URL(fileURLWithPath: empty + "/clarion.sqlite"))
+        let nothing = DatabaseAdministration(settings: try self.settings(empty))
+        #expect(await message { try await nothing.backUp(to: folder + "/copied") }?.hasSuffix("no database of clarion") == true)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: empty + "/clarion.sqlite")).isEmpty)
+        settings.database = try #require(
+            SettingsFixture(environment: ["CLARION_DATABASE_URL": "postgres://127.0.0.1:1/x"]).read().settings?.database)
+        let elsewhere = DatabaseAdministration(settings: settings)
+        #expect(await message { _ = try await elsewhere.check(nil) }?.contains("pg_amcheck") == true)
+    }
+
+    @Test("a compaction names its cost, leaves an older file alone unless it may write it anew, and names autovacuum for PostgreSQL")
+    func compaction() async throws {
+        let folder = NSTemporaryDirectory() + "clarion-command-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        var settings = try settings(folder)
+        let administration = DatabaseAdministration(settings: settings)
+        func compact(_ rewrites: Bool) async throws -> (DatabaseAdministration.Compaction, [String]) {
+            let lines = Mutex<[String]>([])
+            let result = try await administration.compact(rewrites: rewrites) { line in lines.withLock { $0.append(line) } }
+            return (result, lines.withLock { $0 })
+        }
+        let file = folder + "/clarion.sqlite"
+        #expect(await message { _ = try await compact(false) } == "there is no \(file)")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try makeOlder(file)
+        _ = try await administration.upgrade()
+        let filling = "CREATE TABLE filling AS SELECT zeroblob(1000000); DELETE FROM filling"
+        try await alter(folder, filling)
+        let before = try Data(contentsOf: URL(fileURLWithPath: file))
+        let refusal = await message { _ = try await compact(false) }
+        #expect(refusal?.contains("nothing was done. With --rewrite") == true && refusal?.contains("MB of free disk") == true)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == before)
+        let (anew, lines) = try await compact(true)
+        #expect(lines.count == 1 && lines.first?.contains("no server can write meanwhile") == true, "\(lines)")
+        #expect(anew.isCut && anew.before - anew.after > 900_000, "\(anew)")
+        try await alter(folder, "DROP TABLE filling; \(filling)")
+        let (steps, progress) = try await compact(false)
+        #expect(steps.isCut && steps.before - steps.after > 900_000, "\(steps)")
+        #expect(progress.last?.hasPrefix("100 %") == true, "\(progress)")
+        settings.database = try #require(
+            SettingsFixture(environment: ["CLARION_DATABASE_URL": "postgres://127.0.0.1:1/x"]).read().settings?.database)
+        let elsewhere = DatabaseAdministration(settings: settings)
+        let answer = await message { _ = try await elsewhere.compact(rewrites: true) { _ in } }
+        #expect(answer?.contains("autovacuum") == true)
+    }
+
+    @Test("a file is not written anew on a disk that has no room for that, and the sentence has both numbers")
+    func room() throws {
+        let cost = RewriteCost(bytes: 5_000_000, file: "/tmp/clarion.sqlite", environment: ["SQLITE_TMPDIR": "/tmp"])
+        #expect(cost.temporary == "/tmp")
+        try cost.requireRoom { _ in 10_000_000 }
+        try cost.requireRoom { _ in nil }
+        let error = #expect(throws: ServiceError.self) { try cost.requireRoom { _ in 9_000_000 } }
+        #expect(error?.detail == "the disk of /tmp has 9 MB free, and 10 MB are needed; nothing was done")
+        let environment = ["SQLITE_TMPDIR": "/no/folder", "TMPDIR": "/tmp"]
+        #expect(RewriteCost(bytes: 1, file: "/x", environment: environment).temporary == "/tmp")
+    }
+
+    /// A file that has something in it already, which no version of this program prepared for a compaction.
+    private func makeOlder(_ file: String) throws {
+        let queue = try DatabaseQueue(path: file)
+        try queue.writeWithoutTransaction { try $0.execute(sql: "CREATE TABLE first (number)") }
+        try queue.close()
+    }
+
+    private func alter(_ folder: String, _ text: String) async throws {
+        let database = try SQLiteDatabase(path: folder + "/clarion.sqlite", access: .command)
+        defer { try? database.close() }
+        try await database.write { try $0.script(text) }
+    }
+}
