@@ -236,7 +236,7 @@ let package = Package(
                 "AppBackend", "PostgresDatabase", "SQLStorage", "StorageConformance", "ClarionTesting", "EngineTesting",
                 "PushHub",
                 .crypto, .logging, .richPushModel, .x509,
-            ], beside: ["Fixtures"]),
+            ]),
         target("SQLiteDatabase", ["ServiceErrors", "SQLStorage", .grdb, .grdbSQLite, .logging, .nioCore, .richPushModel]),
         tests(
             "SQLiteDatabaseTests",
@@ -244,7 +244,7 @@ let package = Package(
                 "AppBackend", "SQLiteDatabase", "SQLStorage", "StorageConformance", "ClarionTesting", "EngineTesting",
                 "NotificationTemplates", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions",
                 .grdb, .grdbSQLite, .logging, .nioConcurrencyHelpers, .richPushModel,
-            ], beside: ["Fixtures"]),
+            ]),
         target(
             "ServerObservability",
             [.coreMetrics, .hummingbird, .httpTypes, .logging, .metrics, .nioConcurrencyHelpers, .richPushModel]),
@@ -265,7 +265,8 @@ let package = Package(
         tests(
             "ClarionServerTests",
             [
-                "APNsEmulation", "APNsHTTP2", "APNsProtocol", "ClarionServer", "ClarionTesting", "HTTPService", "PushHub",
+                "APNsEmulation", "APNsHTTP2", "APNsProtocol", "ClarionServer", "ClarionTesting", "EngineTesting", "HTTPService",
+                "PushHub",
                 "ServerObservability", "ServiceErrors", "SharedAccess", "SQLStorage", "SQLiteDatabase", .crypto, .grdb,
                 .httpTypes, .hummingbird, .hummingbirdTesting, .logging, .nioConcurrencyHelpers, .nioPosix, .nioSSL,
                 .richPushModel, .x509,
@@ -310,7 +311,7 @@ let package = Package(
             "EndToEndTests",
             [
                 "APNsEmulation", "AppBackend", "ClarionServer", "ClarionTesting", "ContentStorage", "DeviceSimulation",
-                "HubProtocol",
+                "EngineTesting", "HubProtocol",
                 "PushHub", "RemoteHub",
                 "SQLStorage", "SQLiteDatabase", "ServerObservability", "SharedAccess", "SimulatedPhonePage", .asyncHTTPClient,
                 .logging, .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .richPushDevice,

@@ -19,6 +19,8 @@ extension SQLFault {
             ServiceError(.notReady, "the database belongs to a newer version of this program")
         case .olderSchema:
             ServiceError(.notReady, "the database belongs to an older version of this program")
+        case .unreleasedSchema:
+            ServiceError(.notReady, "the database was made by a development version of this program")
         case .unexpectedColumn, .refused:
             ServiceError(.internal, "the storage refused a statement")
         }

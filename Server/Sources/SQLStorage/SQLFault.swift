@@ -15,6 +15,8 @@ public enum SQLFault: Error, Hashable, Sendable {
     case newerSchema(found: Int, known: Int)
     /// The database was written by an older version of this program, and whoever asks may not change its schema.
     case olderSchema(found: Int, known: Int)
+    /// The database was made by a development version before the first release; there is no upgrade from it.
+    case unreleasedSchema
     /// A value has a character or a length that the engine cannot keep; nothing was written.
     case unstorable
     /// Another process has the database open.

@@ -1,3 +1,4 @@
+import EngineTesting
 import Foundation
 import GRDB
 import RichPushModel
@@ -33,14 +34,49 @@ struct CommandDatabaseTests {
         try await users.add(name, password: SecretText("password of ann"), role: .user)
         let last = try await DatabaseAdministration(settings: settings).upgrade()
         #expect(last.from == last.to)
-        try await alter(folder, "UPDATE schema_steps SET number = number + 1000 WHERE number = \(last.to)")
-        #expect(await message { _ = try await users.list() }?.contains("run the newer version") == true)
-        try await alter(folder, "DELETE FROM schema_steps WHERE number > 1000")
-        let refusal = await message { try await users.remove(name) }
-        #expect(refusal?.contains("has schema \(last.to - 1), this command needs \(last.to)") == true)
+        let newer = NextVersion.migrator
+        let open = { try await NodeStorage.open(settings, access: .command, clock: .system, migrator: newer) }
+        let refusal = await message { await (try await open()).close() }
+        #expect(refusal?.contains("has schema \(last.to), this command needs \(newer.known)") == true)
         #expect(refusal?.contains("clarion database upgrade") == true)
-        try await alter(folder, "INSERT INTO schema_steps VALUES (\(last.to), 'again', 1)")
         #expect(try await users.list().map(\.name) == [name])
+        let upgrade = try await NodeStorage.upgrade(settings, clock: .system, migrator: newer)
+        #expect(upgrade.from == last.to && upgrade.to == newer.known)
+        await (try await open()).close()
+        #expect(await message { _ = try await users.list() }?.contains("run the newer version") == true)
+    }
+
+    @Test(
+        "a database of a development version is refused by servers, commands, upgrades and moves, which say why, and stays as it is"
+    )
+    func unreleased() async throws {
+        let folder = NSTemporaryDirectory() + "clarion-command-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        var settings = try settings(folder)
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let steps = ["hub tables", "backend tables", "retention"].enumerated().map { "(\($0 + 1), '\($1)', 1)" }
+        try await alter(
+            folder,
+            """
+            CREATE TABLE schema_steps (number INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL);
+            CREATE TABLE hubs (hub_id INTEGER PRIMARY KEY); INSERT INTO schema_steps VALUES \(steps.joined(separator: ", "));
+            """)
+        let reason = "the database in \(folder) was made by a development version before 1.0; there is no upgrade from it."
+        for access in [NodeStorage.Access.server, .command] {
+            let refusal = await message { await (try await NodeStorage.open(settings, access: access, clock: .system)).close() }
+            #expect(refusal?.hasPrefix(reason) == true, "\(access): \(refusal ?? "it opens")")
+        }
+        let administration = DatabaseAdministration(settings: settings)
+        #expect(await message { _ = try await administration.upgrade() }?.hasPrefix(reason) == true)
+        settings.database = try #require(
+            SettingsFixture(environment: ["CLARION_DATABASE_URL": "postgres://127.0.0.1:1/x"]).read().settings?.database)
+        let moving = DatabaseAdministration(settings: settings)
+        #expect(await message { _ = try await moving.move { _ in } }?.hasPrefix(reason) == true)
+        let database = try SQLiteDatabase(path: folder + "/clarion.sqlite", access: .command)
+        defer { try? database.close() }
+        #expect(try await Set(database.tableNames()) == ["schema_steps", "hubs"])
+        let count = SQLStatement("SELECT COUNT(*) FROM schema_steps")
+        #expect(try await database.read { try $0.row(count, [])?.integer(0) } == 3)
     }
 
     @Test("an upgrade begins no node, neither in a mistyped directory nor beside rows that are still to be moved")
@@ -113,7 +149,8 @@ struct CommandDatabaseTests {
     }
 
     @Test(
-        "a compaction names its cost, leaves an older file alone unless it may write it anew, and names autovacuum for PostgreSQL")
+        "a compaction names its cost, leaves an older file alone unless it may write it anew, and names autovacuum for PostgreSQL"
+    )
     func compaction() async throws {
         let folder = NSTemporaryDirectory() + "clarion-command-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -1,4 +1,5 @@
 import ClarionTesting
+import EngineTesting
 import Foundation
 import RichPushModel
 import SQLStorage
@@ -63,6 +64,25 @@ struct SchemaTakeoverTests {
                 clock.advance(by: .milliseconds(500))
                 let steps = try await group.next()
                 #expect(steps == [Self.known + 1])
+            }
+        }
+    }
+
+    @Test("of a version with steps of both kinds none runs before older nodes are gone, and all run then")
+    func wholeVersion() async throws {
+        try await use { database, store in
+            let clock = ManualClock()
+            let takeover = SchemaTakeover(database: database, clock: clock, migrator: NextVersion.migrator)
+            try await withThrowingTaskGroup(of: [Int].self) { group in
+                group.addTask { try await takeover.run() }
+                #expect(await eventually { clock.sleeperCount > 0 })
+                let oldest = try await SchemaFence(database).oldest()
+                let version = try await SchemaMigrator.version(of: database)
+                #expect(oldest == NextVersion.migrator.known && version == Self.known)
+                try await store.leave("old-one")
+                clock.advance(by: .milliseconds(500))
+                let steps = try await group.next()
+                #expect(steps == NextVersion.steps.map(\.number))
             }
         }
     }

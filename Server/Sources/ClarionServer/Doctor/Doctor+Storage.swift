@@ -37,11 +37,11 @@ extension Doctor {
     }
 
     /// Whether this program may use the database.
-    static func schemaCheck(_ settings: Settings) -> DoctorCheck {
+    static func schemaCheck(_ settings: Settings, _ migrator: SchemaMigrator = SchemaMigrator()) -> DoctorCheck {
         DoctorCheck("schema") {
             await finding(settings, mend: "see Upgrades and From SQLite to PostgreSQL in Documentation/Operations.md") {
                 database in
-                let (found, known) = (try await knownStep(of: database), SchemaMigrator().known)
+                let (found, known) = (try await step(of: database, knowing: migrator.known), migrator.known)
                 guard found > 0 else { return .good("the database is empty; the first start makes its tables") }
                 return .good(found == known ? "\(found), up to date" : "\(found); the start of the server makes it \(known)")
             }
@@ -72,8 +72,15 @@ extension Doctor {
     private static func tried(
         _ key: MasterKey?, on database: any SQLDatabase, _ settings: Settings
     ) async throws -> DoctorCheck.Finding {
-        let (found, known) = (try await step(of: database), SchemaMigrator().known)
-        guard found > 0 else { return .good("the database holds nothing yet that it would have to open") }
+        let known = SchemaMigrator().known
+        let found: Int?
+        do {
+            found = try await step(of: database, knowing: known)
+        } catch SQLFault.newerSchema, SQLFault.unreleasedSchema {
+            // The schema has a check of its own.
+            found = nil
+        }
+        guard found != 0 else { return .good("the database holds nothing yet that it would have to open") }
         guard found == known else {
             return .notice("it can be tried on schema \(known) only", mend: "see what is said of the schema")
         }
@@ -125,23 +132,17 @@ extension Doctor {
         return stat(filePath(settings), &status) == 0 && status.st_size > 0
     }
 
-    /// The last step of the schema. Throws `SQLFault.newerSchema` as the migrator does, which would make its table where there is none.
-    private static func knownStep(of database: any SQLDatabase) async throws -> Int {
-        let (found, known) = (try await step(of: database), SchemaMigrator().known)
+    /// The last step of the schema; 0 for an empty database. Throws `SQLFault.newerSchema` and `unreleasedSchema` as the migrator does,
+    /// which would make its table where there is none.
+    private static func step(of database: any SQLDatabase, knowing known: Int) async throws -> Int {
+        guard try await database.tableNames().contains(SchemaMigrator.table) else { return 0 }
+        let found = try await database.read { try SchemaMigrator.version($0) }
         guard found <= known else { throw SQLFault.newerSchema(found: found, known: known) }
-        guard try await database.tableNames().contains("schema_fence") else { return found }
+        guard found > 0 else { return 0 }
         let oldest = try await SchemaFence(database).oldest()
         guard oldest <= known else { throw SQLFault.newerSchema(found: oldest, known: known) }
         return found
     }
-
-    /// 0 for an empty database.
-    private static func step(of database: any SQLDatabase) async throws -> Int {
-        guard try await database.tableNames().contains("schema_steps") else { return 0 }
-        return try await database.read { Int(try $0.row(lastStep, [])?.integer(0) ?? 0) }
-    }
-
-    private static let lastStep = SQLStatement("SELECT COALESCE(MAX(number), 0) FROM schema_steps")
 
     private static func sentence(_ error: any Error) -> String {
         (error as? ServiceError)?.detail ?? "it cannot be looked at: \(error)"

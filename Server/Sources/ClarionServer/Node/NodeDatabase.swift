@@ -36,14 +36,16 @@ enum NodeDatabase {
 
     /// Brings the schema to what this program needs, as far as the access allows.
     static func prepare(
-        _ database: any SQLDatabase, _ settings: Settings, _ access: NodeStorage.Access, _ clock: any ServiceClock
+        _ database: any SQLDatabase, _ settings: Settings, _ access: NodeStorage.Access, _ clock: any ServiceClock,
+        _ migrator: SchemaMigrator = SchemaMigrator()
     ) async throws {
         try await explained(settings) {
             switch access {
             case .server:
-                try await patiently(settings, clock) { _ = try await SchemaTakeover(database: database, clock: clock).run() }
+                let takeover = SchemaTakeover(database: database, clock: clock, migrator: migrator)
+                try await patiently(settings, clock) { _ = try await takeover.run() }
             // Beside a running server of another version a change of the schema would break that server.
-            case .command: try await SchemaMigrator().requireCurrent(database, at: clock.now)
+            case .command: try await migrator.requireCurrent(database, at: clock.now)
             }
         }
     }
@@ -78,6 +80,11 @@ enum NodeDatabase {
             """
             the database \(place) has schema \(found), this command needs \(known); start this version's server once, or stop \
             the server and run clarion database upgrade
+            """
+        case .unreleasedSchema:
+            """
+            the database \(place) was made by a development version before 1.0; there is no upgrade from it. Start on an empty \
+            database, or go on with the version that made this one
             """
         case .unavailable(let reason), .misconfigured(let reason): "the database \(place) cannot be used: \(reason)"
         case .damaged(let reason):

@@ -49,15 +49,16 @@ struct NodeStorage: Sendable {
     /// Throws `ServiceError` with a sentence for the operator: a directory that cannot be made, a second server on the same
     /// file, a database of a newer version, or one that cannot be reached.
     ///
-    /// With `metrics` the operations of the database are timed there.
+    /// With `metrics` the operations of the database are timed there. `migrator` knows the steps of the program.
     static func open(
-        _ settings: Settings, access: Access, clock: any ServiceClock, metrics: (any MetricsFactory)? = nil
+        _ settings: Settings, access: Access, clock: any ServiceClock, metrics: (any MetricsFactory)? = nil,
+        migrator: SchemaMigrator = SchemaMigrator()
     ) async throws -> NodeStorage {
         try requireWholeRows(settings)
         let opened = try NodeDatabase.open(settings, access)
         let database = metrics.map { MeasuredDatabase(opened, clock: clock, factory: $0) } ?? opened
         do {
-            try await NodeDatabase.prepare(database, settings, access, clock)
+            try await NodeDatabase.prepare(database, settings, access, clock, migrator)
             return try await NodeStorage(database, settings, access, clock)
         } catch {
             try? database.close()
@@ -161,7 +162,9 @@ struct NodeStorage: Sendable {
 
     /// Brings the schema up to date and nothing else; returns its number before and after. Throws `notFound` where there is no
     /// database file: a mistyped directory is no place for a new node.
-    static func upgrade(_ settings: Settings, clock: any ServiceClock) async throws -> (from: Int, to: Int) {
+    static func upgrade(
+        _ settings: Settings, clock: any ServiceClock, migrator: SchemaMigrator = SchemaMigrator()
+    ) async throws -> (from: Int, to: Int) {
         try requireWholeRows(settings)
         guard hasDatabase(settings) else {
             throw ServiceError(.notFound, "there is no database in \(settings.dataDirectory); `clarion serve` begins one")
@@ -170,7 +173,7 @@ struct NodeStorage: Sendable {
         defer { try? database.close() }
         return try await NodeDatabase.explained(settings) {
             let before = try await SchemaMigrator.version(of: database)
-            let steps = try await SchemaTakeover(database: database, clock: clock).run()
+            let steps = try await SchemaTakeover(database: database, clock: clock, migrator: migrator).run()
             return (before, steps.last ?? before)
         }
     }

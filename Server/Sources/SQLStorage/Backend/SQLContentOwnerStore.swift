@@ -19,7 +19,7 @@ public struct SQLContentOwnerStore: Sendable {
     /// Creates the store.
     public init(_ database: any SQLDatabase) { self.database = database }
 
-    /// The mark, if the database has one. One with a schema that is older than the mark has none.
+    /// The mark, if the database has one. An empty database has none.
     public func owner() async throws -> ContentOwner? {
         guard try await database.tableNames().contains("content_owner") else { return nil }
         return try await database.reading { try Self.owner($0) }

@@ -34,25 +34,19 @@ extension DeviceRow {
     init(_ row: any SQLColumns) throws {
         guard let id = RecordID(try row.text(0)) else { throw SQLFault.unexpectedColumn(0) }
         guard let kind = DeviceRecord.Kind(rawValue: try row.text(1)) else { throw SQLFault.unexpectedColumn(1) }
-        let order = OrderNumber(try row.integer(19))
         record = DeviceRecord(
             id: id, kind: kind, platform: Platform(rawValue: try row.text(2)),
             handle: try row.optionalText(3).map(DeviceHandle.init(canonical:)), environment: try row.optionalText(4),
             topic: try row.optionalText(5), tags: Self.tags(try row.text(6)), userID: try row.optionalText(7),
-            createdAt: try Self.createdAt(row.optionalInteger(8), order),
+            createdAt: Timestamp(milliseconds: try row.integer(8)),
             registeredAt: Timestamp(milliseconds: try row.integer(9)),
             expiresAt: try row.optionalInteger(10).map(Timestamp.init(milliseconds:)),
             parkedAt: try row.optionalInteger(11).map(Timestamp.init(milliseconds:)), version: try row.integer(12),
             sliceKey: SliceKey(try row.integer(13)), parent: try row.optionalText(15).flatMap(RecordID.init),
             pushVariables: try TextMap.read(row.optionalText(17)), details: try TextMap.read(row.optionalText(18)))
-        record.order = order
+        record.order = OrderNumber(try row.integer(19))
         templateID = try row.optionalInteger(14).map(TemplateID.init)
         ownTags = try row.optionalText(16).map(Self.tags) ?? []
-    }
-
-    /// A record from before there were order numbers has its moment in place of the number.
-    private static func createdAt(_ moment: Int64?, _ order: OrderNumber) -> Timestamp {
-        Timestamp(milliseconds: moment ?? order.number)
     }
 
     /// Tags as one column: no tag has a comma.

@@ -6,8 +6,7 @@ enum OrderNumbers {
     /// The table of SQLite and the sequence of PostgreSQL.
     static let name = "order_numbers"
 
-    /// The first number, in the year 2109 if it were milliseconds. What has a moment in place of a number, because it is older than the
-    /// numbers are, comes before.
+    /// The first number. Moments in milliseconds are smaller until the year 2109, so that a number is never taken for a moment.
     static let first: Int64 = 1 << 42
 
     /// The current number, as part of a statement.

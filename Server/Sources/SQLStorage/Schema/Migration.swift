@@ -1,4 +1,4 @@
-/// One numbered step of the schema. A step that was released never changes again; what it did wrong, the next one mends.
+/// One numbered step of the schema. A step that was released never changes again; a later step repairs what it did wrong.
 public struct Migration: Sendable {
     /// From 1, without gaps.
     public let number: Int

@@ -11,7 +11,7 @@ public struct SchemaFence: Sendable {
     /// The fence of a database.
     public init(_ database: any SQLDatabase) { self.database = database }
 
-    /// The step that a node must at least know; 0 when there is no fence. The database must have the step that brought it.
+    /// The step that a node must at least know; 0 when there is no fence. The database must not be empty.
     public func oldest() async throws -> Int { try await database.reading { try Self.oldest($0) } }
 
     /// Raises the fence; it never comes down.

@@ -94,7 +94,7 @@ extension SQLFault {
         case .damaged: "damaged"
         case .misconfigured: "misconfigured"
         case .refused, .unexpectedColumn: "defect"
-        case .duplicate, .newerSchema, .olderSchema, .unstorable, .lockedByAnotherProcess: nil
+        case .duplicate, .newerSchema, .olderSchema, .unreleasedSchema, .unstorable, .lockedByAnotherProcess: nil
         }
     }
 }
