@@ -45,7 +45,7 @@ final class LockFile: Sendable {
 }
 
 /// A file that only its owner can read.
-enum PrivateFile {
+enum DatabaseFile {
     /// Creates an empty file with mode 0600 where there is nothing yet.
     static func createNew(at path: String) throws {
         let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

@@ -7,13 +7,13 @@ extension SQLiteDatabase {
     /// Throws `SQLFault.unavailable`: when there is something of that name, or when it cannot be written.
     public func backUp(to path: String) async throws {
         // The engine fills a file that is empty; made here, nobody else can read it from the first moment on.
-        try PrivateFile.createNew(at: path)
+        try DatabaseFile.createNew(at: path)
         do {
             try await copy(into: path)
-            try PrivateFile.synchronize(path)
-            try PrivateFile.keepName(of: path)
+            try DatabaseFile.synchronize(path)
+            try DatabaseFile.keepName(of: path)
         } catch {
-            PrivateFile.remove(path)
+            DatabaseFile.remove(path)
             throw error
         }
     }

@@ -29,7 +29,7 @@ public final class SQLiteDatabase: SQLDatabase {
     public var sinceLastKeptWrite: Duration? { health.sinceLastKept }
 
     /// The size of the write-ahead log in bytes; 0 without one.
-    public var logBytes: Int64 { PrivateFile.size(of: path + "-wal") ?? 0 }
+    public var logBytes: Int64 { DatabaseFile.size(of: path + "-wal") ?? 0 }
 
     private let path: String
 
@@ -41,7 +41,7 @@ public final class SQLiteDatabase: SQLDatabase {
     ) throws {
         lock = access == .server ? try LockFile(path: path + ".lock") : nil
         try beforeOpening()
-        try PrivateFile.create(at: path)
+        try DatabaseFile.create(at: path)
         self.path = path
         pool = try FaultMapping.mapped { try Self.open(path) }
         reads = try FaultMapping.mapped { try ReaderPool(path: path, size: access == .server ? ReaderPool.size : 1) }

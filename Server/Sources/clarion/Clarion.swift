@@ -10,7 +10,8 @@ struct Clarion: AsyncParsableCommand {
         discussion: "Begin with `clarion demo`: a server, a local APNs and a simulated iPhone in one process.",
         version: ClarionVersion.current,
         subcommands: [
-            DemoCommand.self, ServeCommand.self, EmulatorCommand.self, PhoneCommand.self, SendCommand.self, KeysCommand.self,
+            DemoCommand.self, ServeCommand.self, EmulatorCommand.self, PhoneCommand.self, SendNotificationCommand.self,
+            KeysCommand.self,
             StatusCommand.self, SendsCommand.self, RecallCommand.self, HubCommand.self, UserCommand.self, ConfigCommand.self,
             DatabaseCommand.self,
             ContentCommand.self, DoctorCommand.self, VersionCommand.self, PhoneProcessCommand.self,

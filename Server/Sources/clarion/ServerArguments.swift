@@ -19,9 +19,9 @@ struct ServerArguments: ParsableArguments {
     @Flag(help: "Allows http to another machine; the password can then be read on the way.")
     var insecure = false
 
-    func client() throws -> BackendClient {
+    func client() throws -> BackendHTTPClient {
         let (address, user, password) = try credentials()
-        return BackendClient(address: address, user: user, password: password)
+        return BackendHTTPClient(address: address, user: user, password: password)
     }
 
     /// The address without a slash at its end, and who signs in.

@@ -25,7 +25,7 @@ struct StatusCommand: AsyncParsableCommand {
             } else {
                 print(Self.table(status))
             }
-            if wait, !BackendClient.finalStates.contains(status.state) { throw ExitCode.tryAgain }
+            if wait, !BackendHTTPClient.finalStates.contains(status.state) { throw ExitCode.tryAgain }
         }
     }
 

@@ -57,8 +57,9 @@ struct BroadcastRequestTests {
         #expect(submission.response?.channelID == Self.channel)
     }
 
-    @Test("reading and deleting name the channel in a header and have no body", arguments: [APNsRequest.Method.get, .delete])
-    func byChannel(method: APNsRequest.Method) throws {
+    @Test(
+        "reading and deleting name the channel in a header and have no body", arguments: [APNsChannelRequest.Method.get, .delete])
+    func byChannel(method: APNsChannelRequest.Method) throws {
         let rig = try PoolRig()
         let link = try rig.warmLink()
         let submission = rig.submit(.channel(Self.channel, in: "com.example.app", method))

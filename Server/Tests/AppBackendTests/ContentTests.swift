@@ -18,7 +18,7 @@ import Testing
         for range in [0..<1, 65_535..<65_537, 299_999..<300_000, 100..<100, 0..<400_000] as [Range<Int64>] {
             var read: [UInt8] = []
             for try await chunk in opened.read(range) {
-                #expect(chunk.count <= OpenedContent.chunkSize)
+                #expect(chunk.count <= ReadableContent.chunkSize)
                 read += chunk
             }
             #expect(read == Array(bytes[Int(range.lowerBound)..<min(Int(range.upperBound), bytes.count)]))

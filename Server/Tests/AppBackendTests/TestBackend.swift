@@ -116,7 +116,7 @@ final class TestBackend: Sendable {
         try await Self.bytes(of: try await backend.openContent(of: id, variant: variant, for: principal))
     }
 
-    static func bytes(of opened: OpenedContent) async throws -> [UInt8] {
+    static func bytes(of opened: ReadableContent) async throws -> [UInt8] {
         var bytes: [UInt8] = []
         for try await chunk in opened.read() { bytes += chunk }
         return bytes

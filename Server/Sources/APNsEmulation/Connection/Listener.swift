@@ -135,7 +135,7 @@ final class Listener: Sendable {
         let filter = ServerSettingsFilter()
         try pipeline.addHandler(filter)
         try pipeline.addHandler(makeHTTP2Handler())
-        try pipeline.addHandler(APNsConnectionHandler(listener: self, number: number, filter: filter))
+        try pipeline.addHandler(EmulatorConnectionHandler(listener: self, number: number, filter: filter))
     }
 
     private func add(_ channel: any Channel) {

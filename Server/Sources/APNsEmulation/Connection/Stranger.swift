@@ -46,7 +46,7 @@ enum Stranger: Equatable {
     }
 }
 
-extension APNsConnectionHandler {
+extension EmulatorConnectionHandler {
     /// Counts it, and says so in the log at most every ten seconds for each kind.
     func notice(_ stranger: Stranger, _ error: any Error) {
         let uptime = core.clock.uptime

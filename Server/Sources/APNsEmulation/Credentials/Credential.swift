@@ -26,7 +26,7 @@ enum Credential: Sendable, Hashable {
             self = .missing
             return
         }
-        guard let token = ProviderToken(text), let key = registry.key(teamID: token.teamID, keyID: token.keyID),
+        guard let token = PresentedToken(text), let key = registry.key(teamID: token.teamID, keyID: token.keyID),
             token.isSigned(by: key.publicKey)
         else {
             self = .invalid

@@ -79,7 +79,7 @@ public final class APNsChannelClient: Sendable {
     }
 
     private func perform(
-        _ app: String, channel: APNsChannel.ID? = nil, _ request: (String) -> APNsRequest
+        _ app: String, channel: APNsChannel.ID? = nil, _ request: (String) -> APNsChannelRequest
     ) async throws(APNsChannelError) -> (channelID: APNsChannel.ID?, body: [UInt8]) {
         do throws(APNsBroadcastFault) {
             try APNsBroadcastRules.check(app: app)

@@ -127,7 +127,8 @@ public final class APNsClient: Sendable {
     }
 
     /// Sends a request that is no device push; also hands over what its answer carried.
-    func perform(_ request: sending APNsRequest) async -> (outcome: APNsOutcome, channelID: APNsChannel.ID?, body: [UInt8]) {
+    func perform(_ request: sending APNsChannelRequest) async -> (outcome: APNsOutcome, channelID: APNsChannel.ID?, body: [UInt8])
+    {
         let submission = PushSubmission(request: request, timeLimit: timeLimit, shard: shards[0])
         await end(of: submission)
         // The event loop let go of the response when it ended the submission.

@@ -25,7 +25,7 @@ extension APNsConnectionHandler {
             isResend: ticket.resends > 0)
     }
 
-    private func report(_ request: APNsRequest, _ ticket: PushTicket, stream: UInt32) -> APNsRequestReport {
+    private func report(_ request: APNsChannelRequest, _ ticket: PushTicket, stream: UInt32) -> APNsRequestReport {
         let pseudoFields = [
             (":method", request.method.rawValue), (":scheme", "https"), (":authority", configuration.authority),
             (":path", request.path),

@@ -85,7 +85,7 @@ struct APNsHeaderBlocks {
     }
 
     /// The header block of a request that is no device push.
-    mutating func block(_ request: APNsRequest, authorization: APNsAuthorization?) -> [UInt8] {
+    mutating func block(_ request: APNsChannelRequest, authorization: APNsAuthorization?) -> [UInt8] {
         var bytes: [UInt8] = []
         encoder.beginBlock(&bytes)
         encoder.append(

@@ -77,7 +77,7 @@ extension HTTP2Connection {
             response.channelID = head.channelID
             response.body = stream.body
         }
-        let outcome = APNsAnswer.outcome(head: head, body: stream.body)
+        let outcome = APNsAnswerJSON.outcome(head: head, body: stream.body)
         return .finished(stream.ticket, stream: stream.id, .answered(outcome))
     }
 

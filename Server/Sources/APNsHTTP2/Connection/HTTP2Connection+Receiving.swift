@@ -119,7 +119,7 @@ extension HTTP2Connection {
         let limit = lastProcessed
         let refused = streams.removeAll { $0.id > limit }
         blocked.removeAll { $0 > limit }
-        let reason = APNsAnswer.reason(debugData: Array(debug.readableBytesView.prefix(APNsAnswer.maximumBody)))
+        let reason = APNsAnswerJSON.reason(debugData: Array(debug.readableBytesView.prefix(APNsAnswerJSON.maximumBody)))
         return .goAway(
             HTTP2GoAway(lastStream: lastProcessed, code: code, reason: reason), notProcessed: refused.map(\.ticket))
     }

@@ -19,7 +19,7 @@ struct HTTP2Stream<Ticket> {
     var isPlain: Bool { details == nil }
 
     /// More of a body is not kept.
-    var maximumBody: Int { details?.response == nil ? APNsAnswer.maximumBody : APNsResponse.maximumBody }
+    var maximumBody: Int { details?.response == nil ? APNsAnswerJSON.maximumBody : APNsResponse.maximumBody }
 
     /// What of the body has not been written, when the windows did not allow all of it.
     var unsent: ArraySlice<UInt8>? {

@@ -20,7 +20,7 @@ import NIOCore
 actor PushSubmission {
     nonisolated let pushes: [APNsPush]
     /// What to send instead of a device push; then there is one push, which only carries the body.
-    nonisolated(unsafe) let request: APNsRequest?
+    nonisolated(unsafe) let request: APNsChannelRequest?
     /// What it may overtake.
     nonisolated let lane: APNsSendLane
     /// Where it is handed over; absent in tests that hand it over themselves.
@@ -68,7 +68,7 @@ actor PushSubmission {
     }
 
     /// A submission of one request that is no device push.
-    init(request: APNsRequest, timeLimit: TimeAmount, shard: APNsClientShard? = nil) {
+    init(request: APNsChannelRequest, timeLimit: TimeAmount, shard: APNsClientShard? = nil) {
         let headers = APNsPush.Headers(topic: "", pushType: APNsPushType(rawValue: ""))
         pushes = [APNsPush(deviceToken: "", headers: headers, payload: request.body)]
         self.timeLimit = timeLimit

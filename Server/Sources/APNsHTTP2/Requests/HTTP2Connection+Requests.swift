@@ -2,7 +2,7 @@ import NIOCore
 
 extension HTTP2Connection {
     /// Opens a stream for a request that is no device push. Call only after `canOpen` said yes; returns the stream's id.
-    mutating func open(_ ticket: Ticket, _ request: APNsRequest, authorization: APNsAuthorization?) -> UInt32? {
+    mutating func open(_ ticket: Ticket, _ request: APNsChannelRequest, authorization: APNsAuthorization?) -> UInt32? {
         guard let id = streams.reserveID() else { return nil }
         headerBlocks.append(request, authorization: authorization, stream: id, to: &output)
         var stream = HTTP2Stream(id: id, ticket: ticket, window: peer.initialWindowSize)
@@ -26,7 +26,7 @@ extension HTTP2Connection {
 extension APNsHeaderBlocks {
     /// Appends the HEADERS frame of a request; with END_STREAM when it has no body.
     mutating func append(
-        _ request: APNsRequest, authorization: APNsAuthorization?, stream: UInt32, to output: inout ByteBuffer
+        _ request: APNsChannelRequest, authorization: APNsAuthorization?, stream: UInt32, to output: inout ByteBuffer
     ) {
         let block = block(request, authorization: authorization)
         let flags = HTTP2FrameHeader.Flag.endHeaders | (request.body.isEmpty ? HTTP2FrameHeader.Flag.endStream : 0)

@@ -11,11 +11,11 @@ extension RichPushBackend {
     /// The notification, if the caller may read it. Reads the same whether it is unknown or somebody else's.
     func readable(
         _ id: RichID, for principal: Principal
-    ) async throws -> (RichNotification, AccessRule.Relation) {
+    ) async throws -> (RichNotification, NotificationAccess.Relation) {
         let now = parts.clock.now
         let facts = try await parts.stores.notifications.accessFacts(
             about: id, for: principal.userID, limit: Self.bindingLimit)
-        let rule = AccessRule(principal: principal, bindings: facts.bindings)
+        let rule = NotificationAccess(principal: principal, bindings: facts.bindings)
         guard var found = facts.notification else { throw Self.unseen }
         if rule.dependsOnEnd(of: found, at: now) { found = try await SendEnd(parts: parts).asked(found) }
         guard let relation = rule.relation(to: found, at: now) else { throw Self.unseen }

@@ -28,8 +28,8 @@ public struct BackendSettings: Sendable, Hashable {
     public var credentialLifetime: Duration = .seconds(90 * 24 * 3600)
     /// How long what was sent is kept.
     public var retention = RetentionSettings()
-    /// How long a repeat key is remembered.
-    public var repeatKeyLifetime: Duration = .seconds(7 * 24 * 3600)
+    /// How long an idempotency key is remembered.
+    public var idempotencyKeyLifetime: Duration = .seconds(7 * 24 * 3600)
     /// The fewest characters of a new password.
     public var minimumPasswordLength = 12
 

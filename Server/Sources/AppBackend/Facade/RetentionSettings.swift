@@ -1,4 +1,4 @@
-/// How long what is kept. Everything else has a time of its own: contents that wait to be sent, repeat keys, credentials.
+/// How long what is kept. Everything else has a time of its own: contents that wait to be sent, idempotency keys, credentials.
 public struct RetentionSettings: Sendable, Hashable {
     /// How long a notification stays after its send ended, with its content, its places in inboxes and its receipts. One with an
     /// expiry of its own that comes sooner goes at that.

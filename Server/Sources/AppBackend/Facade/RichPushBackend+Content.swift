@@ -64,7 +64,7 @@ extension RichPushBackend {
     /// The content of a notification that the caller may read. Everything else is `not-found`.
     public func openContent(
         of id: RichID, variant: ContentVariant, for principal: Principal
-    ) async throws -> OpenedContent {
+    ) async throws -> ReadableContent {
         try await open(try await findContent(of: id, variant: variant, for: principal))
     }
 
@@ -78,18 +78,18 @@ extension RichPushBackend {
     }
 
     /// Opens a content that was found. Throws `not-found` when its bytes are gone.
-    public func open(_ found: FoundContent) async throws -> OpenedContent {
+    public func open(_ found: FoundContent) async throws -> ReadableContent {
         guard let reader = try await parts.contentStore.open(found.digest) else {
             parts.logger.error("A stored content is missing from the content store", metadata: ["rich_id": "\(found.id)"])
             throw Self.unseen
         }
-        return OpenedContent(descriptor: found.descriptor, reader: reader)
+        return ReadableContent(descriptor: found.descriptor, reader: reader)
     }
 
     /// An address at which anybody gets the content from the content store for five minutes, with this `Content-Disposition`. `nil` when
     /// the store hands none out, and for a content that comes as fast from here.
     public func link(to found: FoundContent, disposition: () -> String) -> String? {
-        guard parts.contentStore.handsOutLinks, found.descriptor.byteCount > Int64(OpenedContent.chunkSize) else { return nil }
+        guard parts.contentStore.handsOutLinks, found.descriptor.byteCount > Int64(ReadableContent.chunkSize) else { return nil }
         return parts.contentStore.link(
             to: found.digest, mediaType: found.descriptor.mediaType, disposition: disposition(),
             lifetime: ContentTicket.maximumAge)

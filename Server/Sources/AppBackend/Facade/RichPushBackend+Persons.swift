@@ -15,7 +15,7 @@ extension RichPushBackend {
     /// The last lines, of kind `inbox`, are what they may read now, whoever sent it.
     public func exportUser(
         name: String, line: (String) async throws -> Void,
-        content: (_ id: String, _ fileName: String?, OpenedContent) async throws -> Void
+        content: (_ id: String, _ fileName: String?, ReadableContent) async throws -> Void
     ) async throws {
         let user = try await user(name)
         for kind in parts.stores.persons.kinds {
@@ -68,13 +68,13 @@ extension RichPushBackend {
     private static let exportPage = 200
 
     private func export(
-        _ record: PersonRecord, _ content: (String, String?, OpenedContent) async throws -> Void
+        _ record: PersonRecord, _ content: (String, String?, ReadableContent) async throws -> Void
     ) async throws {
         guard case .text(let id) = record.cursor,
             let stored = try await parts.stores.contents.content(id, at: parts.clock.now),
             let reader = try await parts.contentStore.open(stored.digest)
         else { return }
-        try await content(id, stored.fileName, OpenedContent(descriptor: stored.descriptor, reader: reader))
+        try await content(id, stored.fileName, ReadableContent(descriptor: stored.descriptor, reader: reader))
     }
 
     private func exportInbox(of principal: Principal, _ line: (String) async throws -> Void) async throws {

@@ -10,7 +10,7 @@ extension RichPushBackend {
         try principal.requirePassword(to: "send")
         let message = parts.settings.defaultMessage
         let rule = AudienceRule(principal: principal)
-        let key = try repeatKey(
+        let key = try checkedKey(
             idempotencyKey, form: "picture", request: SendRequest(message: message), content: nil, thumb: nil)
         if let earlier = try await repeated(key, rule, for: principal) { return earlier }
         try countSend(of: principal)
@@ -22,7 +22,7 @@ extension RichPushBackend {
         let draft = RichNotificationDraft(
             sender: principal.userID, senderName: principal.name, kind: .image, style: .silent,
             words: NotificationWords(message: message), contentID: picture.id, audience: rule.own, push: push,
-            nonce: Hexadecimal.random(byteCount: 16), repeatKey: key)
+            nonce: Hexadecimal.random(byteCount: 16), idempotencyKey: key)
         return try await accept(draft, rule)
     }
 
@@ -37,7 +37,7 @@ extension RichPushBackend {
         let audience = try rule.audience(ofUser: user)
         var request = SendRequest(message: text)
         request.audience = "\(audience)"
-        let key = try repeatKey(idempotencyKey, form: "text", request: request, content: nil, thumb: nil)
+        let key = try checkedKey(idempotencyKey, form: "text", request: request, content: nil, thumb: nil)
         if let earlier = try await repeated(key, rule, for: principal) { return earlier }
         try SendRequestCheck(request: SendRequest(message: text), now: parts.clock.now).check()
         try countSend(of: principal)
@@ -46,7 +46,7 @@ extension RichPushBackend {
         let draft = RichNotificationDraft(
             sender: principal.userID, senderName: principal.name, kind: .text, style: .alert,
             words: NotificationWords(message: text), audience: audience, push: push,
-            nonce: Hexadecimal.random(byteCount: 16), repeatKey: key)
+            nonce: Hexadecimal.random(byteCount: 16), idempotencyKey: key)
         return try await accept(draft, rule)
     }
 
@@ -66,7 +66,7 @@ extension RichPushBackend {
         if idempotencyKey == nil { try checked.get() }
         if case .failure(let error) = checked, request.expiresAt.map({ $0 > parts.clock.now }) ?? true { throw error }
         let draft = try await draft(request, audience: audience, idempotencyKey: idempotencyKey, for: principal)
-        if let earlier = try await repeated(draft.repeatKey, rule, for: principal) { return earlier }
+        if let earlier = try await repeated(draft.idempotencyKey, rule, for: principal) { return earlier }
         try checked.get()
         try countSend(of: principal)
         return try await accept(try await withWrittenContent(draft, request, for: principal), rule)
@@ -87,7 +87,7 @@ extension RichPushBackend {
 }
 
 extension RichPushBackend {
-    var outbox: Outbox { Outbox(parts: parts) }
+    var outbox: SendOutbox { SendOutbox(parts: parts) }
 
     /// Throws `too-many-requests` when the caller has begun as many sends as their role may in a minute. A repeat is no new send.
     func countSend(of principal: Principal) throws(ServiceError) {
@@ -102,7 +102,7 @@ extension RichPushBackend {
     }
 
     /// The answer that an earlier request under the key got.
-    private func repeated(_ key: RepeatKey?, _ rule: AudienceRule, for principal: Principal) async throws -> SendAnswer? {
+    private func repeated(_ key: IdempotencyKey?, _ rule: AudienceRule, for principal: Principal) async throws -> SendAnswer? {
         guard let key, let earlier = try await parts.stores.notifications.repeated(key, of: principal.userID) else { return nil }
         return try await answer(earlier, rule)
     }

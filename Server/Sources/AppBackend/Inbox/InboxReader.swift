@@ -20,7 +20,7 @@ struct InboxReader {
     }
 
     func page(before: RichID?, since: RichID?, limit: Int) async throws -> InboxPage {
-        var found: [(RichNotification, AccessRule.Relation)] = []
+        var found: [(RichNotification, NotificationAccess.Relation)] = []
         let last = try await scan(before: before, since: since, unreadOnly: false, batch: max(limit + 1, 20)) {
             notification, relation in
             if found.count <= limit { found.append((notification, relation)) }
@@ -49,7 +49,7 @@ struct InboxReader {
     /// from which to go on when the limit of candidates was met first.
     private func scan(
         before: RichID?, since: RichID?, unreadOnly: Bool, batch: Int,
-        _ show: (RichNotification, AccessRule.Relation) -> Bool
+        _ show: (RichNotification, NotificationAccess.Relation) -> Bool
     ) async throws -> RichID? {
         var before = before
         var looked = 0
@@ -60,7 +60,7 @@ struct InboxReader {
             guard let oldest = candidates.last else { return nil }
             let bindings = try await stores.bindings.bindings(
                 of: principal.userID, since: candidates.map(\.order).min() ?? .last, limit: RichPushBackend.bindingLimit)
-            let rule = AccessRule(principal: principal, bindings: bindings)
+            let rule = NotificationAccess(principal: principal, bindings: bindings)
             for var candidate in candidates {
                 if rule.dependsOnEnd(of: candidate, at: now) { candidate = try await SendEnd(parts: parts).asked(candidate) }
                 guard let relation = rule.relation(to: candidate, at: now), opens(candidate, relation) else { continue }
@@ -74,7 +74,7 @@ struct InboxReader {
     }
 
     /// Whether a device of this user may ever open it: what they sealed for others it cannot, so no list shows it to them.
-    private func opens(_ notification: RichNotification, _ relation: AccessRule.Relation) -> Bool {
+    private func opens(_ notification: RichNotification, _ relation: NotificationAccess.Relation) -> Bool {
         relation == .addressed || notification.kind != .sealed
     }
 

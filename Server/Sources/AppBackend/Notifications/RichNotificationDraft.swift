@@ -18,7 +18,7 @@ public struct RichNotificationDraft: Hashable, Sendable {
     public var push: PushTemplate
     /// A random word that makes the hub's idempotency key unlike that of any other backend.
     public var nonce: String
-    public var repeatKey: RepeatKey?
+    public var idempotencyKey: IdempotencyKey?
     /// The number that the sender sealed it under; absent for the next.
     public var number: RichID?
 
@@ -26,7 +26,8 @@ public struct RichNotificationDraft: Hashable, Sendable {
     public init(
         sender: UserID, senderName: UserName, kind: ContentKind, style: DeliveryStyle, words: NotificationWords,
         contentID: String? = nil, thumbID: String? = nil, audience: TagExpression, expiresAt: Timestamp? = nil,
-        pushesPerSecond: Int? = nil, push: PushTemplate, nonce: String, repeatKey: RepeatKey? = nil, number: RichID? = nil
+        pushesPerSecond: Int? = nil, push: PushTemplate, nonce: String, idempotencyKey: IdempotencyKey? = nil,
+        number: RichID? = nil
     ) {
         self.sender = sender
         self.senderName = senderName
@@ -40,13 +41,13 @@ public struct RichNotificationDraft: Hashable, Sendable {
         self.pushesPerSecond = pushesPerSecond
         self.push = push
         self.nonce = nonce
-        self.repeatKey = repeatKey
+        self.idempotencyKey = idempotencyKey
         self.number = number
     }
 }
 
 /// A caller's idempotency key and what it was used for.
-public struct RepeatKey: Hashable, Sendable {
+public struct IdempotencyKey: Hashable, Sendable {
     /// Scoped to the sender.
     public var key: String
     /// SHA-256 of the request; the same key with another digest is refused.

@@ -4,9 +4,9 @@ import RichPushModel
 /// Keeps rich notifications, the index by which inboxes find them, and the work that is left to do for them.
 /// Errors are `ServiceError`.
 public protocol RichNotificationStore: Sendable {
-    /// Stores a draft under the next number, with its audience index, its repeat key, its claim on contents and the work to hand
+    /// Stores a draft under the next number, with its audience index, its idempotency key, its claim on contents and the work to hand
     /// it to the hub, in one transaction that is durable on return. Throws `not-found` when a content is not the sender's or
-    /// has expired, and `conflict` when the draft asks for a number that is not among the next `NumberAhead.limit`. A repeat key seen before returns the earlier notification, or `repeatMismatch` for another digest.
+    /// has expired, and `conflict` when the draft asks for a number that is not among the next `NumberAhead.limit`. An idempotency key seen before returns the earlier notification, or `repeatMismatch` for another digest.
     func accept(_ draft: RichNotificationDraft, at now: Timestamp) async throws -> Acceptance
 
     /// The last number that was given; zero before the first.
@@ -19,8 +19,8 @@ public protocol RichNotificationStore: Sendable {
     /// when it began or later (those that hold, if there is no such notification), newest first, at most `limit`.
     func accessFacts(about id: RichID, for user: UserID, limit: Int) async throws -> AccessFacts
 
-    /// The notification that this user's repeat key stands for, if any.
-    func repeated(_ key: RepeatKey, of user: UserID) async throws -> Acceptance?
+    /// The notification that this user's idempotency key stands for, if any.
+    func repeated(_ key: IdempotencyKey, of user: UserID) async throws -> Acceptance?
 
     /// The push of a notification and the key under which the hub takes it once.
     func push(of id: RichID) async throws -> OutgoingPush?
@@ -56,8 +56,8 @@ public protocol RichNotificationStore: Sendable {
     /// Puts work off, unless something else is to be done by now: a recall must not wait.
     func postpone(_ work: OutboxWork, until moment: Timestamp) async throws
 
-    /// Deletes at most `limit` repeat keys made before `moment`; returns how many.
-    func removeRepeatKeys(before moment: Timestamp, limit: Int) async throws -> Int
+    /// Deletes at most `limit` idempotency keys made before `moment`; returns how many.
+    func removeIdempotencyKeys(before moment: Timestamp, limit: Int) async throws -> Int
 }
 
 /// What decides whether a user may read a notification.
@@ -77,9 +77,9 @@ public struct AccessFacts: Sendable {
 /// What became of a draft.
 public enum Acceptance: Hashable, Sendable {
     case accepted(RichNotification)
-    /// The repeat key was used for the same request.
+    /// The idempotency key was used for the same request.
     case repeated(RichNotification)
-    /// The repeat key was used for another request.
+    /// The idempotency key was used for another request.
     case repeatMismatch
 }
 

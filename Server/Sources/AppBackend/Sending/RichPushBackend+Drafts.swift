@@ -20,7 +20,7 @@ extension RichPushBackend {
         guard thumb == nil || kind != .text else { throw ServiceError(.invalidField, "thumbId: kind text has no content") }
         let push = pushTemplate(of: request, kind: kind, audience: audience)
         try push.checkSize()
-        let key = try repeatKey(idempotencyKey, form: "send", request: request, content: content, thumb: thumb)
+        let key = try checkedKey(idempotencyKey, form: "send", request: request, content: content, thumb: thumb)
         return RichNotificationDraft(
             sender: principal.userID, senderName: principal.name, kind: kind, style: request.style ?? .alert,
             words: NotificationWords(
@@ -28,7 +28,7 @@ extension RichPushBackend {
                 message: kind == .sealed ? parts.settings.neutralText : request.message, altText: request.altText),
             contentID: content?.id, thumbID: thumb?.id, audience: audience, expiresAt: request.expiresAt,
             pushesPerSecond: request.pushesPerSecond, push: push,
-            nonce: Hexadecimal.random(byteCount: 16), repeatKey: key, number: request.id)
+            nonce: Hexadecimal.random(byteCount: 16), idempotencyKey: key, number: request.id)
     }
 
     /// The small variant of what is sealed is its envelope.
@@ -41,14 +41,14 @@ extension RichPushBackend {
         }
     }
 
-    func repeatKey(
+    func checkedKey(
         _ key: String?, form: String, request: SendRequest, content: ContentRecord?, thumb: ContentRecord?
-    ) throws -> RepeatKey? {
+    ) throws -> IdempotencyKey? {
         guard let key else { return nil }
         guard RequestDigest.isKey(key) else {
             throw ServiceError(.invalidHeader, "Idempotency-Key: it has 1 to 128 visible ASCII characters")
         }
-        return RepeatKey(
+        return IdempotencyKey(
             key: key, digest: try RequestDigest.digest(form: form, request: request, content: content, thumb: thumb))
     }
 

@@ -28,7 +28,7 @@ extension RichPushBackend {
             sender: principal.userID, senderName: principal.name, kind: .text, style: .alert,
             words: NotificationWords(title: principal.name.text, message: reply.text), audience: audience, push: push,
             nonce: Hexadecimal.random(byteCount: 16),
-            repeatKey: try repeatKey("reply:\(reply.id)", form: "reply \(id)", request: request, content: nil, thumb: nil))
+            idempotencyKey: try checkedKey("reply:\(reply.id)", form: "reply \(id)", request: request, content: nil, thumb: nil))
         _ = try await accept(draft, AudienceRule(principal: principal))
     }
 }

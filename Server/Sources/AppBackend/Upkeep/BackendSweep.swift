@@ -52,7 +52,7 @@ struct BackendSweep {
             { try await stores.retention.removeAuditEntries(before: now - retention.audit, limit: $0) },
             { try await stores.contents.removeExpired(before: now, limit: $0) },
             { try await endExpired(before: now, limit: $0) },
-            { try await stores.notifications.removeRepeatKeys(before: now - settings.repeatKeyLifetime, limit: $0) },
+            { try await stores.notifications.removeIdempotencyKeys(before: now - settings.idempotencyKeyLifetime, limit: $0) },
             { try await stores.signInCounts.removeIdle(before: now, limit: $0) },
         ]
     }

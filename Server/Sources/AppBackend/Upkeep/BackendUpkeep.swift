@@ -19,7 +19,7 @@ public struct BackendUpkeep: Sendable {
     static let batch = 100
 
     private let parts: BackendParts
-    private let outbox: Outbox
+    private let outbox: SendOutbox
     private let strays = StrayWalk()
     private let rounds: TroubleLog
     private let sweeps: TroubleLog

@@ -7,7 +7,7 @@ import ServiceErrors
 /// The parts may come in any order; bytes go to the store as they arrive, and what no send used is swept away later.
 struct MultipartSend {
     let routes: BackendRoutes
-    let call: BackendCall
+    let call: AuthenticatedRequest
 
     /// Reads all parts, then sends. Returns the answer, and the audience in the sender's words.
     func send() async throws -> (SendAnswer, audience: String?) {

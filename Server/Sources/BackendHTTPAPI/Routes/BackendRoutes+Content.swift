@@ -52,7 +52,7 @@ extension BackendRoutes {
         return try download.response(to: request, context: context) { opened.read($0) }
     }
 
-    private static func bytes(of content: OpenedContent) async throws -> ByteBuffer {
+    private static func bytes(of content: ReadableContent) async throws -> ByteBuffer {
         var bytes = ByteBuffer()
         bytes.reserveCapacity(Int(content.size))
         for try await chunk in content.read() { bytes.writeBytes(chunk) }
@@ -71,7 +71,7 @@ extension BackendRoutes {
         return Response(status: .temporaryRedirect, headers: [.location: link, .cacheControl: "no-store"])
     }
 
-    private func store(_ call: BackendCall) async throws -> Response {
+    private func store(_ call: AuthenticatedRequest) async throws -> Response {
         _ = try call.query()
         let type = call.request.headers[.contentType].flatMap { HeaderParameters($0)?.value.lowercased() }
         guard type?.hasPrefix("multipart/") != true else {
@@ -85,19 +85,19 @@ extension BackendRoutes {
     }
 
     /// Spares a client the way of bytes that will not be kept.
-    private func refuseAnnouncedSize(of call: BackendCall) throws(ServiceError) {
+    private func refuseAnnouncedSize(of call: AuthenticatedRequest) throws(ServiceError) {
         let limit = backend.contentLimit
         guard let size = call.request.headers[.contentLength].flatMap({ Int64($0) }), size > limit else { return }
         throw ServiceError(.contentTooLarge, "a content has at most \(limit) bytes")
     }
 
     /// Gives an upload its own time.
-    func extendDeadline(of call: BackendCall) {
+    func extendDeadline(of call: AuthenticatedRequest) {
         call.context.deadline.extend(to: options.clock.uptime + options.uploadDeadline)
     }
 }
 
-extension BackendCall {
+extension AuthenticatedRequest {
     /// The name of an uploaded file from `X-File-Name` (percent-escaped) or `Content-Disposition`, cleaned.
     fileprivate func uploadName() throws(ServiceError) -> String? {
         if let header = request.headers[.fileName] {

@@ -37,7 +37,7 @@ extension BackendRoutes {
     }
 }
 
-extension BackendCall {
+extension AuthenticatedRequest {
     /// The installation in the path.
     fileprivate func installationID() throws(ServiceError) -> InstallationID {
         guard let id = context.parameters.get("id").flatMap({ InstallationID($0) }) else {

@@ -28,7 +28,7 @@ extension BackendRoutes {
     }
 }
 
-extension BackendCall {
+extension AuthenticatedRequest {
     /// The id as it stands in the path; the backend checks its form.
     fileprivate var registrationID: String { context.parameters.get("id") ?? "" }
 }

@@ -26,7 +26,7 @@ extension BackendRoutes {
 
     /// One path for three generations of callers, told apart by the body: none is the rich push tutorial's button, a JSON string
     /// the Notify Users tutorial's, an object or a form the product's own.
-    private func send(_ call: BackendCall) async throws -> Response {
+    private func send(_ call: AuthenticatedRequest) async throws -> Response {
         let query = try call.query("pns", "to_tag")
         // Before the look at the length: a form without a byte is a client's mistake, never the rich push tutorial's button.
         if call.request.isMultipart {
@@ -56,7 +56,7 @@ extension BackendRoutes {
         }
     }
 
-    private func sendDefaultPicture(_ call: BackendCall, query: QueryParameters) async throws -> Response {
+    private func sendDefaultPicture(_ call: AuthenticatedRequest, query: QueryParameters) async throws -> Response {
         guard query["pns"] == nil, query["to_tag"] == nil else {
             throw ServiceError(.invalidField, "the body: expected a string, the message to send")
         }
@@ -66,7 +66,7 @@ extension BackendRoutes {
 
     /// The answer to a send that is stored, and its line in the log: it leads from the number of the request to the send.
     private func accepted(
-        _ answer: SendAnswer, to audience: String?, _ call: BackendCall, status: HTTPResponse.Status = .ok
+        _ answer: SendAnswer, to audience: String?, _ call: AuthenticatedRequest, status: HTTPResponse.Status = .ok
     ) throws -> Response {
         call.context.logger.info(
             "A send was accepted",
@@ -77,7 +77,7 @@ extension BackendRoutes {
         return try .json(answer, status: status)
     }
 
-    private func sendText(_ bytes: [UInt8], call: BackendCall, query: QueryParameters) async throws -> Response {
+    private func sendText(_ bytes: [UInt8], call: AuthenticatedRequest, query: QueryParameters) async throws -> Response {
         guard let platform = query["pns"], let user = query["to_tag"] else {
             throw ServiceError(.invalidField, "a message alone needs the query parameters 'pns' and 'to_tag'")
         }

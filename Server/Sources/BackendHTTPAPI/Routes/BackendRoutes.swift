@@ -41,13 +41,13 @@ public struct BackendRoutes: Sendable {
     /// Adds a route that only signed-in callers reach. Nothing of the request but its head is read before that is known.
     func add(
         _ method: HTTPRequest.Method, _ path: RouterPath, to router: some RouterMethods<ServiceRequestContext>,
-        _ handler: @escaping @Sendable (BackendCall) async throws -> Response
+        _ handler: @escaping @Sendable (AuthenticatedRequest) async throws -> Response
     ) {
         router.on(path, method: method) { request, context in
             try await admission.handling { place in
                 let principal = try await authenticate(request, context: context)
                 try place.assign(to: principal.userID)
-                return try await handler(BackendCall(request: request, context: context, principal: principal))
+                return try await handler(AuthenticatedRequest(request: request, context: context, principal: principal))
             }
         }
     }

@@ -31,7 +31,7 @@ public struct ExportFolder: Sendable {
     public func write(line: String) throws { try append(Array((line + "\n").utf8), to: "records.jsonl") }
 
     /// Writes a content under its id and its own cleaned name.
-    func write(_ content: OpenedContent, id: String, fileName: String?) async throws {
+    func write(_ content: ReadableContent, id: String, fileName: String?) async throws {
         let name = [id, fileName].compactMap { $0 }.joined(separator: "-")
         for try await chunk in content.read() { try append(chunk, to: name) }
     }

@@ -7,8 +7,7 @@ import ServerObservability
 enum Observability {
     /// Sends every log record of the process to standard error and returns the logger of the node.
     static func start(_ logging: Settings.Logging) -> Logger {
-        let options = LogOptions(
-            format: logging.format == .json ? .json : .text, allowedKeys: Set(LogKey.allCases.map(\.rawValue)))
+        let options = LogOptions(format: logging.format, allowedKeys: Set(LogKey.allCases.map(\.rawValue)))
         LoggingSystem.bootstrap { label in LineLogHandler(label: label, level: logging.level, options: options) }
         return Logger(label: "clarion")
     }

@@ -2,6 +2,7 @@ import APNsProtocol
 import AppBackend
 import PostgresDatabase
 import PushHub
+import ServerObservability
 
 /// Every setting of a node, declared once. `Settings` reads them, the reference page and the example file are made from them.
 ///

@@ -3,6 +3,7 @@ import APNsProtocol
 import AppBackend
 import Logging
 import PostgresDatabase
+import ServerObservability
 import SharedAccess
 
 /// What a node was told to do: plain values, checked one by one and against each other. Made by `SettingsLoader`.

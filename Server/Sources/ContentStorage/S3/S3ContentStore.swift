@@ -11,7 +11,7 @@ import ServiceErrors
 /// `storage-unavailable`; they succeed again when it is back. Close it with `shutDown()`.
 public final class S3ContentStore: ContentStore {
     /// What came when a content is opened: enough for a small one, so that it takes one request.
-    static let beginningBytes = OpenedContent.chunkSize
+    static let beginningBytes = ReadableContent.chunkSize
     /// The longest a link is valid.
     public static let longestLink: Duration = .seconds(300)
 

@@ -59,7 +59,7 @@ extension HubRoutes {
         return SendCommand(
             message: message, format: headers.format.platform.map(SendFormat.native) ?? .template,
             recipients: try recipients(headers, handles), dueAt: dueAt,
-            idempotencyKey: RepeatKey.key(of: call, headers, body, handles))
+            idempotencyKey: SendFingerprint.key(of: call, headers, body, handles))
     }
 
     private func recipients(_ headers: SendHeaders, _ handles: [String]?) throws -> SendRecipients {

@@ -18,7 +18,7 @@ public final class HubCatalog: Sendable {
 
     private struct State: Sendable {
         var hubs: [String: Entry<CatalogHub?>] = [:]
-        var credentials: [HubID: Entry<HubCredential>] = [:]
+        var credentials: [HubID: Entry<CatalogCredential>] = [:]
         var common: Entry<[AccessRule]>?
         /// Counts the calls of `forget`: what was read before one is not remembered after it.
         var generation = 0
@@ -61,12 +61,12 @@ public final class HubCatalog: Sendable {
     }
 
     /// The credential of a hub for APNs.
-    public func credential(of id: HubID) async throws -> HubCredential {
+    public func credential(of id: HubID) async throws -> CatalogCredential {
         let now = clock.uptime
         let (known, generation) = state.withLock { ($0.credentials[id], $0.generation) }
         if let known, now - known.readAt < Self.freshness { return known.value }
         let record = try await store.record(of: id)
-        let credential = HubCredential(
+        let credential = CatalogCredential(
             sealed: record?.sealedAPNs,
             apns: try record.flatMap { hub in try hub.sealedAPNs.map { try secrets.openAPNs($0, of: hub.name) } })
         remember(generation) { state in
@@ -108,7 +108,7 @@ public struct CatalogHub: Sendable, Hashable {
 }
 
 /// The credential of a hub for APNs, and a text that is another when the credential is another.
-public struct HubCredential: Sendable, Hashable {
+public struct CatalogCredential: Sendable, Hashable {
     /// The sealed form. Sealing twice gives two texts, so equal texts mean that nothing was changed.
     public let sealed: String?
     /// Absent when the hub has none of its own.

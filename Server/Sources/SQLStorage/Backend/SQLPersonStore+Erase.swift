@@ -117,7 +117,7 @@ extension SQLPersonStore {
             loosenReceipt, loosenAudit, loosenOtherAudit, deleteUser,
         ]
 
-    private static let owned = [deleteBindings, deleteTags, deleteMarks, deleteRepeatKeys]
+    private static let owned = [deleteBindings, deleteTags, deleteMarks, deleteIdempotencyKeys]
 
     private static let selectPage = SQLStatement(
         """
@@ -168,7 +168,7 @@ extension SQLPersonStore {
         DELETE FROM read_marks WHERE app_id = $1 AND user_id = $2 AND rich_id IN (
             SELECT rich_id FROM read_marks WHERE app_id = $1 AND user_id = $2 LIMIT $3)
         """)
-    private static let deleteRepeatKeys = SQLStatement(
+    private static let deleteIdempotencyKeys = SQLStatement(
         """
         DELETE FROM repeat_keys WHERE app_id = $1 AND user_id = $2 AND repeat_key IN (
             SELECT repeat_key FROM repeat_keys WHERE app_id = $1 AND user_id = $2 LIMIT $3)

@@ -22,9 +22,9 @@ extension SQLRichNotificationStore {
         for key in AudienceKey.keys(of: draft.audience).union([.sender(draft.sender)]) {
             try connection.run(insertKey, [.integer(app.number), .text(key.text), .integer(number)])
         }
-        if let key = draft.repeatKey {
+        if let key = draft.idempotencyKey {
             try connection.run(
-                insertRepeatKey,
+                insertIdempotencyKey,
                 [
                     .integer(app.number), .integer(draft.sender.number), .text(key.key), .bytes(key.digest),
                     .integer(number), .integer(now.milliseconds),
@@ -74,7 +74,7 @@ extension SQLRichNotificationStore {
         ]
     }
 
-    static let acceptStatements = [claimContent, insertOne, insertKey, insertRepeatKey]
+    static let acceptStatements = [claimContent, insertOne, insertKey, insertIdempotencyKey]
 
     private static let claimContent = SQLStatement(
         """
@@ -92,7 +92,7 @@ extension SQLRichNotificationStore {
         """)
     private static let insertKey = SQLStatement(
         "INSERT INTO audience_index (app_id, audience_key, rich_id) VALUES ($1, $2, $3)")
-    private static let insertRepeatKey = SQLStatement(
+    private static let insertIdempotencyKey = SQLStatement(
         """
         INSERT INTO repeat_keys (app_id, user_id, repeat_key, digest, rich_id, created_at) VALUES ($1, $2, $3, $4, $5, $6)
         """)

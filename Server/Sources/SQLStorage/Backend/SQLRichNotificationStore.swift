@@ -18,7 +18,7 @@ public struct SQLRichNotificationStore: RichNotificationStore {
 
     public func accept(_ draft: RichNotificationDraft, at now: Timestamp) async throws -> Acceptance {
         try await database.writing { [app] connection in
-            if let key = draft.repeatKey, let earlier = try Self.repeated(key, draft.sender, app, connection) {
+            if let key = draft.idempotencyKey, let earlier = try Self.repeated(key, draft.sender, app, connection) {
                 return earlier
             }
             return .accepted(try Self.insert(draft, app, at: now, connection))
@@ -39,7 +39,7 @@ public struct SQLRichNotificationStore: RichNotificationStore {
         try await accessReads.answer(to: AccessQuestion(id: id, user: user, limit: limit))
     }
 
-    public func repeated(_ key: RepeatKey, of user: UserID) async throws -> Acceptance? {
+    public func repeated(_ key: IdempotencyKey, of user: UserID) async throws -> Acceptance? {
         try await database.reading { [app] in try Self.repeated(key, user, app, $0) }
     }
 
@@ -80,10 +80,10 @@ public struct SQLRichNotificationStore: RichNotificationStore {
         }
     }
 
-    public func removeRepeatKeys(before moment: Timestamp, limit: Int) async throws -> Int {
+    public func removeIdempotencyKeys(before moment: Timestamp, limit: Int) async throws -> Int {
         try await database.writing { [app] connection in
             try connection.run(
-                Self.deleteRepeatKeys, [.integer(app.number), .integer(moment.milliseconds), .integer(Int64(limit))])
+                Self.deleteIdempotencyKeys, [.integer(app.number), .integer(moment.milliseconds), .integer(Int64(limit))])
         }
     }
 }
@@ -103,10 +103,10 @@ extension SQLRichNotificationStore {
     }
 
     private static func repeated(
-        _ key: RepeatKey, _ user: UserID, _ app: AppID, _ connection: any SQLConnection
+        _ key: IdempotencyKey, _ user: UserID, _ app: AppID, _ connection: any SQLConnection
     ) throws -> Acceptance? {
         let values: [SQLValue] = [.integer(app.number), .integer(user.number), .text(key.key)]
-        guard let row = try connection.row(selectRepeatKey, values) else { return nil }
+        guard let row = try connection.row(selectIdempotencyKey, values) else { return nil }
         guard try row.bytes(0) == key.digest else { return .repeatMismatch }
         guard let id = try RichNotificationRows.id(row, 1), let earlier = try notification(id, app, connection) else {
             throw ServiceError(.conflict, "the send of this Idempotency-Key is over and was removed; a new send needs a new key")
@@ -156,8 +156,9 @@ extension SQLRichNotificationStore {
 extension SQLRichNotificationStore {
     static let all =
         [
-            select, selectPresence, selectPush, selectUserTags, find, findUnread, selectSends, selectSendsOfUser, selectRepeatKey,
-            deleteRepeatKeys,
+            select, selectPresence, selectPush, selectUserTags, find, findUnread, selectSends, selectSendsOfUser,
+            selectIdempotencyKey,
+            deleteIdempotencyKeys,
         ]
         + acceptStatements
         + workStatements
@@ -199,9 +200,9 @@ extension SQLRichNotificationStore {
     private static let selectSends = SQLStatement(composed: someSends + " ORDER BY n.rich_id DESC LIMIT $3")
     private static let selectSendsOfUser = SQLStatement(
         composed: someSends + " AND n.sender_id = $4 ORDER BY n.rich_id DESC LIMIT $3")
-    private static let selectRepeatKey = SQLStatement(
+    private static let selectIdempotencyKey = SQLStatement(
         "SELECT digest, rich_id FROM repeat_keys WHERE app_id = $1 AND user_id = $2 AND repeat_key = $3")
-    private static let deleteRepeatKeys = SQLStatement(
+    private static let deleteIdempotencyKeys = SQLStatement(
         """
         DELETE FROM repeat_keys WHERE app_id = $1 AND (user_id, repeat_key) IN (
             SELECT user_id, repeat_key FROM repeat_keys WHERE app_id = $1 AND created_at < $2 ORDER BY created_at, user_id, repeat_key LIMIT $3)

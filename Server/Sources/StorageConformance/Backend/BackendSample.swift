@@ -59,14 +59,14 @@ enum BackendSample {
     }
 
     static func draft(
-        from user: User, to audience: String, content: String? = nil, key: RepeatKey? = nil, number: RichID? = nil,
+        from user: User, to audience: String, content: String? = nil, key: IdempotencyKey? = nil, number: RichID? = nil,
         expires: Timestamp? = nil
     ) throws -> RichNotificationDraft {
         let words = NotificationWords(title: "Title", message: "Hello 😀", altText: "a picture")
         return RichNotificationDraft(
             sender: user.id, senderName: user.name, kind: .image, style: .both, words: words, contentID: content,
             audience: try TagExpression(parsing: audience), expiresAt: expires, pushesPerSecond: 7,
-            push: PushTemplate(form: .silent, kind: .image, openMessage: "Hello 😀"), nonce: "nonce", repeatKey: key,
+            push: PushTemplate(form: .silent, kind: .image, openMessage: "Hello 😀"), nonce: "nonce", idempotencyKey: key,
             number: number)
     }
 
@@ -83,8 +83,8 @@ enum BackendSample {
     /// An answer that no promise allows.
     struct Unexpected: Error { var what: String }
 
-    static func key(_ text: String, _ byte: UInt8 = 1) -> RepeatKey {
-        RepeatKey(key: text, digest: Array(repeating: byte, count: 32))
+    static func key(_ text: String, _ byte: UInt8 = 1) -> IdempotencyKey {
+        IdempotencyKey(key: text, digest: Array(repeating: byte, count: 32))
     }
 
     static func receipt(

@@ -205,7 +205,10 @@ public struct BackendSequence {
             }
         case 4: try await note("closed bindings") { try await stores.retention.removeBindings(closedBefore: before, limit: 999) }
         case 5: try await note("audit") { try await stores.retention.removeAuditEntries(before: before, limit: 999) }
-        default: try await note("repeat keys") { try await stores.notifications.removeRepeatKeys(before: before, limit: 999) }
+        default:
+            try await note("idempotency keys") {
+                try await stores.notifications.removeIdempotencyKeys(before: before, limit: 999)
+            }
         }
     }
 

@@ -75,17 +75,17 @@ extension NotificationStorePromises {
         #expect(try await stores.contents.content("c", at: Sample.time(5)) == nil)
     }
 
-    static let forgetsRepeatKeys = StoragePromise<BackendStores>(
-        "repeat keys go some at a time when they are old, and then stand for nothing"
+    static let forgetsIdempotencyKeys = StoragePromise<BackendStores>(
+        "idempotency keys go some at a time when they are old, and then stand for nothing"
     ) { stores in
         let ada = try await Sample.user("ada", in: stores)
         for number in 0..<4 {
             _ = try await Sample.send(
                 try Sample.draft(from: ada, to: "a", key: Sample.key("k\(number)")), in: stores, at: Sample.time(Int64(number)))
         }
-        #expect(try await stores.notifications.removeRepeatKeys(before: Sample.time(3), limit: 2) == 2)
-        #expect(try await stores.notifications.removeRepeatKeys(before: Sample.time(3), limit: 2) == 1)
-        #expect(try await stores.notifications.removeRepeatKeys(before: Sample.time(3), limit: 2) == 0)
+        #expect(try await stores.notifications.removeIdempotencyKeys(before: Sample.time(3), limit: 2) == 2)
+        #expect(try await stores.notifications.removeIdempotencyKeys(before: Sample.time(3), limit: 2) == 1)
+        #expect(try await stores.notifications.removeIdempotencyKeys(before: Sample.time(3), limit: 2) == 0)
         #expect(try await stores.notifications.repeated(Sample.key("k2"), of: ada.id) == nil)
         #expect(try await stores.notifications.repeated(Sample.key("k3"), of: ada.id) != nil)
     }

@@ -11,7 +11,7 @@ public enum NotificationStorePromises {
     /// Every promise.
     public static let all: [StoragePromise<BackendStores>] = [
         keepsADraft, countsUp, takesNumbersAhead, repeatsOnce, repeatsOnceForMany, claimsContents, finds, findsByTagsOfAllTimes,
-        recalls, worksInOrder, ends, forgetsRepeatKeys, listsSends,
+        recalls, worksInOrder, ends, forgetsIdempotencyKeys, listsSends,
     ]
 
     typealias Sample = BackendSample
@@ -77,7 +77,7 @@ public enum NotificationStorePromises {
     }
 
     private static let repeatsOnce = StoragePromise<BackendStores>(
-        "a repeat key stands for the first notification of its user, and not for another request"
+        "an idempotency key stands for the first notification of its user, and not for another request"
     ) { stores in
         let (ada, bob) = (try await Sample.user("ada", in: stores), try await Sample.user("bob", in: stores))
         let draft = try Sample.draft(from: ada, to: "a", key: Sample.key("k"))
@@ -93,7 +93,7 @@ public enum NotificationStorePromises {
     }
 
     private static let repeatsOnceForMany = StoragePromise<BackendStores>(
-        "of many with one repeat key at once, one is sent and all others are repeats of it"
+        "of many with one idempotency key at once, one is sent and all others are repeats of it"
     ) { stores in
         let ada = try await Sample.user("ada", in: stores)
         let draft = try Sample.draft(from: ada, to: "a", key: Sample.key("k"))

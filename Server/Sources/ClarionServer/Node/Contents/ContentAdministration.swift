@@ -98,7 +98,7 @@ public struct ContentAdministration: Sendable {
         do {
             var offset: Int64 = 0
             while offset < reader.size {
-                let count = Int(min(Int64(OpenedContent.chunkSize), reader.size - offset))
+                let count = Int(min(Int64(ReadableContent.chunkSize), reader.size - offset))
                 try await upload.write(try await reader.read(at: offset, count: count))
                 offset += Int64(count)
             }

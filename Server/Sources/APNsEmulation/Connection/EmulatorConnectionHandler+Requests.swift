@@ -3,7 +3,7 @@ import NIOCore
 import NIOHPACK
 import NIOHTTP2
 
-extension APNsConnectionHandler {
+extension EmulatorConnectionHandler {
     /// A request begins, or its trailers arrive.
     func receive(headers: HPACKHeaders, ends: Bool, on stream: HTTP2StreamID) {
         let id = Int(stream)

@@ -8,7 +8,7 @@ import APNsProtocol
 
 /// A request that is no device push: broadcasts and channel management (Reference/APNs.md#5). They take the same way through
 /// the pool, with the same rules for limits, deadlines and resends; only their header block is written field by field.
-struct APNsRequest {
+struct APNsChannelRequest {
     enum Method: String {
         case get = "GET"
         case post = "POST"
@@ -39,8 +39,8 @@ final class APNsResponse {
     var body: [UInt8] = []
 }
 
-extension APNsRequest {
-    static func broadcast(_ broadcast: APNsBroadcast) -> APNsRequest {
+extension APNsChannelRequest {
+    static func broadcast(_ broadcast: APNsBroadcast) -> APNsChannelRequest {
         var fields = [
             Field(name: "apns-channel-id", value: broadcast.channel.rawValue),
             Field(name: "apns-expiration", value: String(broadcast.expiration), indexing: .nameOnly),
@@ -48,22 +48,22 @@ extension APNsRequest {
             Field(name: "apns-push-type", value: broadcast.pushType.rawValue, indexing: .indexed),
         ]
         if let id = broadcast.requestID { fields.append(Field(name: "apns-request-id", value: APNsUUID.text(id))) }
-        return APNsRequest(
+        return APNsChannelRequest(
             method: .post, path: "/4/broadcasts/apps/" + broadcast.app, fields: fields, body: broadcast.payload)
     }
 
-    static func createChannel(in app: String, _ policy: APNsChannel.StoragePolicy) -> APNsRequest {
+    static func createChannel(in app: String, _ policy: APNsChannel.StoragePolicy) -> APNsChannelRequest {
         let body = #"{"message-storage-policy":\#(policy.rawValue),"push-type":"LiveActivity"}"#
-        return APNsRequest(method: .post, path: "/1/apps/\(app)/channels", fields: [], body: Array(body.utf8))
+        return APNsChannelRequest(method: .post, path: "/1/apps/\(app)/channels", fields: [], body: Array(body.utf8))
     }
 
     /// The id travels in a header, never in the path (Reference/APNs.md#5-2).
-    static func channel(_ id: APNsChannel.ID, in app: String, _ method: Method) -> APNsRequest {
-        APNsRequest(
+    static func channel(_ id: APNsChannel.ID, in app: String, _ method: Method) -> APNsChannelRequest {
+        APNsChannelRequest(
             method: method, path: "/1/apps/\(app)/channels", fields: [Field(name: "apns-channel-id", value: id.rawValue)])
     }
 
-    static func allChannels(in app: String) -> APNsRequest {
-        APNsRequest(method: .get, path: "/1/apps/\(app)/all-channels", fields: [])
+    static func allChannels(in app: String) -> APNsChannelRequest {
+        APNsChannelRequest(method: .get, path: "/1/apps/\(app)/all-channels", fields: [])
     }
 }

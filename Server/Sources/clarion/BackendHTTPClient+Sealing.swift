@@ -8,7 +8,7 @@ import RichPushModel
     import Foundation
 #endif
 
-extension BackendClient {
+extension BackendHTTPClient {
     /// What is needed to seal for some users, named with commas between them; without names for the caller.
     func sealingDirectory(users: String?) async throws -> SealingDirectory {
         // Names have no character that would need escaping but these two.

@@ -7,7 +7,7 @@ import APNsProtocol
 #endif
 
 /// Reads what APNs says in JSON: the body of a refusal and the debug data of a GOAWAY.
-enum APNsAnswer {
+enum APNsAnswerJSON {
     /// More of a body is not kept; APNs' own have 30 to 80 bytes.
     static let maximumBody = 4096
 

@@ -14,7 +14,7 @@ import RichPushSealing
 #endif
 
 /// The part of the app backend's interface that the command line uses.
-struct BackendClient: Sendable {
+struct BackendHTTPClient: Sendable {
     /// The states after which nothing more happens.
     static let finalStates: Set<String> = ["completed", "cancelled", "expired", "failed"]
 
@@ -30,7 +30,7 @@ struct BackendClient: Sendable {
     }
 
     /// Gives the connections back when the work is done, and turns errors into a sentence and an exit code.
-    func use(_ work: (BackendClient) async throws -> Void) async throws {
+    func use(_ work: (BackendHTTPClient) async throws -> Void) async throws {
         do {
             try await work(self)
         } catch {

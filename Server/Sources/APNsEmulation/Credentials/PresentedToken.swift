@@ -7,7 +7,7 @@ import Crypto
 #endif
 
 /// A provider token taken apart, not yet believed (Reference/APNs.md#2-1).
-struct ProviderToken: Sendable, Hashable {
+struct PresentedToken: Sendable, Hashable {
     var keyID: String
     var teamID: String
     /// Seconds since 1970.

@@ -8,7 +8,7 @@ import RichPushModel
     import Foundation
 #endif
 
-struct SendCommand: AsyncParsableCommand {
+struct SendNotificationCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "send", abstract: "Send a rich notification through a running server, or a plain one through a hub.",
         discussion: "Prints the notification's id and its tracking id. With --wait it ends when every device has an outcome.")
@@ -175,7 +175,7 @@ struct SendCommand: AsyncParsableCommand {
         }
         for warning in status.warnings ?? [] { Terminal.note("clarion: \(warning)") }
         for line in OutcomeHint.lines(for: status.outcomes) { Terminal.note(line) }
-        if !BackendClient.finalStates.contains(status.state) {
+        if !BackendHTTPClient.finalStates.contains(status.state) {
             let wait = status.waiting.map { "it waits for \($0.cause == "operator" ? "an operator" : "APNs") (\($0.reason))" }
             Terminal.note("clarion: it has not ended after a minute and goes on; \(wait ?? "the server's log says why")")
             throw ExitCode.tryAgain

@@ -3,7 +3,7 @@ import NIOCore
 import NIOHTTP2
 
 /// GOAWAY in all its forms (Reference/APNs.md#1-7 and #7-2-25).
-extension APNsConnectionHandler {
+extension EmulatorConnectionHandler {
     /// The debug data that Apple documents; empty without a reason.
     static func json(_ reason: APNsReason?) -> String { reason.map { #"{"reason":"\#($0.rawValue)"}"# } ?? "" }
 

@@ -6,7 +6,7 @@ import RichPushModel
 import ServiceErrors
 
 /// A request of somebody who is signed in.
-struct BackendCall: Sendable {
+struct AuthenticatedRequest: Sendable {
     let request: Request
     let context: ServiceRequestContext
     let principal: Principal

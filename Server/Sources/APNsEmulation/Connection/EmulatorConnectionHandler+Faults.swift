@@ -11,7 +11,7 @@ import NIOSSL
     import Darwin
 #endif
 
-extension APNsConnectionHandler {
+extension EmulatorConnectionHandler {
     /// Lets a fault happen to a request; the core has processed it already if the fault says so.
     func strike(_ fault: InjectedFault, answer: APNsAnswer?, on stream: HTTP2StreamID) {
         switch fault {

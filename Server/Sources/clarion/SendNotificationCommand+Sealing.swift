@@ -10,7 +10,7 @@ import RichPushSealing
 #endif
 
 /// Sealing happens here, in the sender's own process: the server gets what it cannot read.
-extension SendCommand {
+extension SendNotificationCommand {
     func validateForSealing() throws {
         guard seal else {
             guard to == nil, keys == nil, thumb == nil else {
@@ -27,7 +27,7 @@ extension SendCommand {
         guard preview != .open else { throw ValidationError("a sealed send shows Apple nothing, so not with --preview open") }
     }
 
-    func sendSealed(_ client: BackendClient, idempotencyKey key: String) async throws -> SendAnswer {
+    func sendSealed(_ client: BackendHTTPClient, idempotencyKey key: String) async throws -> SendAnswer {
         let message = SealedMessage(
             words: words, content: try content.map { try Self.part($0) }, thumb: try thumb.map { try Self.part($0) },
             style: style)
@@ -97,7 +97,7 @@ extension SealedSendError {
     }
 }
 
-extension BackendClient: SealedBackend {
+extension BackendHTTPClient: SealedBackend {
     func sealingDirectory(of users: [UserName]?) async throws -> SealingDirectory {
         try await sealingDirectory(users: users.map { names in names.map(\.text).joined(separator: ",") })
     }

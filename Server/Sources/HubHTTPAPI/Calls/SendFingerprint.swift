@@ -4,7 +4,7 @@ import RichPushModel
 
 /// The name under which the same send, sent again by a client that heard nothing, is one send
 /// (Reference/AzureNotificationHubs.md#0-17).
-enum RepeatKey {
+enum SendFingerprint {
     /// The client's own word for the request together with what it asks for: the same word with another content is another
     /// send. Without a word it is a random name, which tells this server alone what became of the commit; a test send then has none.
     ///

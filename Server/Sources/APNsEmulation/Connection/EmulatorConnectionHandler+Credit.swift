@@ -2,7 +2,7 @@ import NIOCore
 import NIOHTTP2
 
 /// Flow control of what the client sends (Reference/APNs.md#1-5).
-extension APNsConnectionHandler {
+extension EmulatorConnectionHandler {
     /// Credit that was decided on and travels for the time that the rules say.
     struct TravellingCredit {
         var sizes: [HTTP2StreamID: Int] = [:]

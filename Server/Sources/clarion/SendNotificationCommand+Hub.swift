@@ -2,7 +2,7 @@ import ArgumentParser
 import HubProtocol
 import RemoteHub
 
-extension SendCommand {
+extension SendNotificationCommand {
     /// What only an app backend can do.
     func validateForHub() throws {
         guard hub.hub != nil else { return }

@@ -1,7 +1,7 @@
 import RichPushModel
 
 /// A content that the caller may read, opened. Ranges, `ETag` and headers are made from this by the HTTP layer.
-public struct OpenedContent: Sendable {
+public struct ReadableContent: Sendable {
     /// The most bytes that one element of a read carries.
     public static let chunkSize = 64 * 1024
 

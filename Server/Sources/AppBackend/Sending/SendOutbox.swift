@@ -3,7 +3,7 @@ import RichPushModel
 import ServiceErrors
 
 /// Hands stored notifications to the hub, under a key that makes it take each once however often this is called.
-struct Outbox: Sendable {
+struct SendOutbox: Sendable {
     let parts: BackendParts
 
     /// Hands a notification over, unless the hub has it already; returns the hub's id.

@@ -6,7 +6,7 @@ import NIOHTTP2
 import NIOTLS
 
 /// One client connection: frames in, requests judged by the core, frames out. Lives on its event loop.
-final class APNsConnectionHandler: ChannelInboundHandler {
+final class EmulatorConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = HTTP2Frame
     typealias OutboundOut = HTTP2Frame
 

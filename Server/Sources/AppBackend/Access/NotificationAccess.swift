@@ -2,7 +2,7 @@ import PushHub
 import RichPushModel
 
 /// Who may list and read a notification (Documentation: access). A value without I/O: the caller brings the user's bindings.
-struct AccessRule: Sendable {
+struct NotificationAccess: Sendable {
     /// Why somebody may read a notification.
     enum Relation: Hashable, Sendable {
         /// One of their devices matched its audience in time, or the audience names them.

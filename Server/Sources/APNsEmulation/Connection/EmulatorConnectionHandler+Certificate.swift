@@ -3,7 +3,7 @@ import NIOCore
 import NIOHTTP2
 import NIOSSL
 
-extension APNsConnectionHandler {
+extension EmulatorConnectionHandler {
     /// The handshake is over: a client certificate is judged (Reference/APNs.md#7-2-2).
     func finishHandshake() {
         let handler = try? context?.pipeline.syncOperations.handler(type: NIOSSLServerHandler.self)
