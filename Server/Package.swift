@@ -68,7 +68,7 @@ let package = Package(
             targets: [
                 "APNsEmulation", "APNsHTTP2", "APNsProtocol", "AppBackend", "BackendHTTPAPI", "ContentStorage", "HTTPService",
                 "HubHTTPAPI", "HubProtocol", "NotificationTemplates", "PushHub", "ServiceErrors", "SharedAccess",
-                "SimulatedPhonePage", "TagExpressions",
+                "SimulatedPhonePage", "TagExpressions", "WireText",
             ]),
     ],
     // Exact versions; packages.tsv beside this file also lists what these depend on, and scripts/check-packages compares both with
@@ -92,23 +92,26 @@ let package = Package(
     ],
     targets: [
         // Floor 1: words, rules and signatures
-        target("APNsProtocol", [.crypto, .richPushModel]),
+        target("APNsProtocol", ["WireText", .crypto, .richPushModel]),
         tests("APNsProtocolTests", ["APNsProtocol", "ClarionTesting", .crypto, .richPushModel]),
-        target("HubProtocol", [.richPushModel]),
-        tests("HubProtocolTests", ["HubProtocol", "ClarionTesting", .richPushModel]),
-        target("NotificationTemplates", [.richPushModel]),
+        target("HubProtocol", ["WireText", .richPushModel]),
+        tests("HubProtocolTests", ["HubProtocol", "ClarionTesting", "WireText", .richPushModel]),
+        target("NotificationTemplates", ["WireText", .richPushModel]),
         tests("NotificationTemplatesTests", ["NotificationTemplates", "ClarionTesting", .richPushModel]),
         target("ServiceErrors"),
-        target("SharedAccess", [.crypto, .cryptoExtras, .richPushModel]),
-        tests("SharedAccessTests", ["SharedAccess", "ClarionTesting"]),
+        target("SharedAccess", ["WireText", .crypto, .cryptoExtras, .richPushModel]),
+        tests("SharedAccessTests", ["SharedAccess", "ClarionTesting", "WireText"]),
         target("TagExpressions", [.richPushModel]),
         tests("TagExpressionsTests", ["TagExpressions", "ClarionTesting", .richPushModel]),
+        target("WireText", [.richPushModel]),
+        tests("WireTextTests", ["WireText", "ClarionTesting", .richPushModel]),
 
         // Floor 2: what the product does, and the two ends of APNs
         target(
             "APNsEmulation",
             [
-                "APNsProtocol", .crypto, .nioCore, .nioPosix, .nioSSL, .nioTLS, .nioHPACK, .nioHTTP2, .nioConcurrencyHelpers,
+                "APNsProtocol", "WireText", .crypto, .nioCore, .nioPosix, .nioSSL, .nioTLS, .nioHPACK, .nioHTTP2,
+                .nioConcurrencyHelpers,
                 .logging, .richPushModel, .x509,
             ]),
         tests(
@@ -122,12 +125,15 @@ let package = Package(
         target(
             "APNsHTTP2",
             [
-                "APNsProtocol", .crypto, .nioCore, .nioPosix, .nioSSL, .nioTLS, .nioConcurrencyHelpers, .logging, .richPushModel,
+                "APNsProtocol", "WireText", .crypto, .nioCore, .nioPosix, .nioSSL, .nioTLS, .nioConcurrencyHelpers, .logging,
+                .richPushModel,
             ]),
         tests(
             "APNsHTTP2Tests",
             ["APNsHTTP2", "APNsProtocol", "ClarionTesting", .crypto, .logging, .nioCore, .nioConcurrencyHelpers, .nioEmbedded]),
-        target("AppBackend", ["PushHub", "ServiceErrors", "SharedAccess", "TagExpressions", .crypto, .logging, .richPushModel]),
+        target(
+            "AppBackend",
+            ["PushHub", "ServiceErrors", "SharedAccess", "TagExpressions", "WireText", .crypto, .logging, .richPushModel]),
         tests(
             "AppBackendTests",
             [
@@ -136,7 +142,10 @@ let package = Package(
             ]),
         target(
             "PushHub",
-            ["NotificationTemplates", "ServiceErrors", "SharedAccess", "TagExpressions", .crypto, .logging, .richPushModel]),
+            [
+                "NotificationTemplates", "ServiceErrors", "SharedAccess", "TagExpressions", "WireText", .crypto, .logging,
+                .richPushModel,
+            ]),
         tests(
             "PushHubTests",
             [
@@ -161,7 +170,10 @@ let package = Package(
             ], beside: ["Golden/decode.py"]),
         target(
             "BackendHTTPAPI",
-            ["AppBackend", "HTTPService", "PushHub", "ServiceErrors", "SharedAccess", .hummingbird, .httpTypes, .richPushModel]),
+            [
+                "AppBackend", "HTTPService", "PushHub", "ServiceErrors", "SharedAccess", "WireText", .hummingbird, .httpTypes,
+                .richPushModel,
+            ]),
         tests(
             "BackendHTTPAPITests",
             [
@@ -172,13 +184,14 @@ let package = Package(
         target(
             "ContentStorage",
             [
-                "AppBackend", "PushHub", "ServiceErrors", .asyncHTTPClient, .crypto, .nioCore, .nioConcurrencyHelpers, .nioPosix,
+                "AppBackend", "PushHub", "ServiceErrors", "WireText", .asyncHTTPClient, .crypto, .nioCore, .nioConcurrencyHelpers,
+                .nioPosix,
                 .nioSSL, .richPushModel,
             ]),
         tests(
             "ContentStorageTests",
             [
-                "AppBackend", "ContentStorage", "PushHub", "ServiceErrors", "StorageConformance", "ClarionTesting",
+                "AppBackend", "ContentStorage", "PushHub", "ServiceErrors", "StorageConformance", "ClarionTesting", "WireText",
                 .asyncHTTPClient, .nioCore, .nioConcurrencyHelpers, .nioHTTP1, .nioPosix, .richPushModel,
             ]),
         target("DeviceSimulation", [.asyncHTTPClient, .crypto, .nioCore, .logging, .richPushDevice, .richPushModel]),
@@ -186,21 +199,23 @@ let package = Package(
         target(
             "HTTPService",
             [
-                "ServiceErrors", .hummingbird, .hummingbirdCore, .hummingbirdHTTP2, .hummingbirdTLS, .httpTypes, .logging,
+                "ServiceErrors", "WireText", .hummingbird, .hummingbirdCore, .hummingbirdHTTP2, .hummingbirdTLS, .httpTypes,
+                .logging,
                 .metrics,
                 .nioCore, .nioConcurrencyHelpers, .nioHPACK, .nioHTTP1, .nioHTTP2, .nioPosix, .nioSSL, .nioTLS, .richPushModel,
             ]),
         tests(
             "HTTPServiceTests",
             [
-                "HTTPService", "ServerObservability", "ClarionTesting", .hummingbirdTesting, .nioCore, .nioEmbedded, .nioHTTP1,
+                "HTTPService", "ServerObservability", "ClarionTesting", "WireText", .hummingbirdTesting, .nioCore, .nioEmbedded,
+                .nioHTTP1,
                 .nioHTTP2, .nioPosix, .nioSSL, .x509, .crypto, .asyncHTTPClient,
             ]),
         target(
             "HubHTTPAPI",
             [
                 "HTTPService", "HubProtocol", "NotificationTemplates", "PushHub", "ServiceErrors", "SharedAccess",
-                "TagExpressions", .crypto, .hummingbird, .httpTypes, .logging, .nioCore, .nioPosix, .richPushModel,
+                "TagExpressions", "WireText", .crypto, .hummingbird, .httpTypes, .logging, .nioCore, .nioPosix, .richPushModel,
             ]),
         tests(
             "HubHTTPAPITests",
@@ -214,13 +229,15 @@ let package = Package(
         target(
             "RemoteHub",
             [
-                "HubProtocol", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions", .asyncHTTPClient, .crypto, .logging,
+                "HubProtocol", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions", "WireText", .asyncHTTPClient,
+                .crypto, .logging,
                 .nioConcurrencyHelpers, .nioCore, .nioPosix, .nioSSL, .richPushModel, .richPushSealing,
             ]),
         tests(
             "RemoteHubTests",
             [
                 "RemoteHub", "HubProtocol", "ClarionTesting", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions",
+                "WireText",
                 .httpTypes, .hummingbird, .logging, .nioConcurrencyHelpers, .nioCore, .richPushModel, .richPushSealing,
             ]),
         target(
@@ -247,7 +264,7 @@ let package = Package(
             ], beside: ["Fixtures"]),
         target(
             "ServerObservability",
-            [.coreMetrics, .hummingbird, .httpTypes, .logging, .metrics, .nioConcurrencyHelpers, .richPushModel]),
+            ["WireText", .coreMetrics, .hummingbird, .httpTypes, .logging, .metrics, .nioConcurrencyHelpers, .richPushModel]),
         tests("ServerObservabilityTests", ["ServerObservability", "ClarionTesting", .hummingbirdTesting]),
 
         // Floor 4: composition
@@ -312,7 +329,8 @@ let package = Package(
                 "APNsEmulation", "AppBackend", "ClarionServer", "ClarionTesting", "ContentStorage", "DeviceSimulation",
                 "HubProtocol",
                 "PushHub", "RemoteHub",
-                "SQLStorage", "SQLiteDatabase", "ServerObservability", "SharedAccess", "SimulatedPhonePage", .asyncHTTPClient,
+                "SQLStorage", "SQLiteDatabase", "ServerObservability", "SharedAccess", "SimulatedPhonePage", "WireText",
+                .asyncHTTPClient,
                 .logging, .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .richPushDevice,
                 .richPushModel,
             ]),

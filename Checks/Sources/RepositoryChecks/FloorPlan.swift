@@ -19,7 +19,7 @@ public struct FloorPlan: Sendable {
     /// The plan of this product. Test targets are not in it: they may use everything.
     public static let clarion = FloorPlan(
         floors: [
-            "RichPushModel": 0, "ServiceErrors": 0,
+            "RichPushModel": 0, "ServiceErrors": 0, "WireText": 0,
             "APNsProtocol": 1, "HubProtocol": 1, "NotificationTemplates": 1, "RichPushSealing": 1, "SharedAccess": 1,
             "TagExpressions": 1,
             "APNsEmulation": 2, "APNsHTTP2": 2, "AppBackend": 2, "PushHub": 2, "RichPushDevice": 2,
@@ -37,10 +37,10 @@ public struct FloorPlan: Sendable {
             "HubHTTPAPI": ["HTTPService"], "PostgresDatabase": ["SQLStorage"],
             "RichPushApp": ["RichPushPlatform"], "RichPushContentExtension": ["RichPushPlatform"],
             "RichPushExtension": ["RichPushPlatform"], "RichPushUI": ["RichPushApp", "RichPushPlatform"],
-            "SQLiteDatabase": ["SQLStorage"], "StorageConformance": ["ClarionTesting"],
+            "SQLiteDatabase": ["SQLStorage"], "StorageConformance": ["ClarionTesting"], "WireText": ["RichPushModel"],
         ],
         allowedProducts: [
-            "RichPushModel": [], "ServiceErrors": [], "TagExpressions": [], "NotificationTemplates": [],
+            "RichPushModel": [], "ServiceErrors": [], "TagExpressions": [], "NotificationTemplates": [], "WireText": [],
             "APNsProtocol": ["Crypto"], "SharedAccess": ["Crypto", "CryptoExtras"], "RichPushDevice": ["Crypto"],
             "RichPushSealing": ["Crypto"],
             "AppBackend": ["Crypto", "Logging"], "PushHub": ["Crypto", "Logging"],

@@ -49,7 +49,7 @@ enum Checks {
     private static func texts(_ paths: [String]) throws -> [Finding] {
         let files = read(paths)
         return try TextCheck().findings(in: files) + LinkCheck().findings(in: files, paths: paths)
-            + CitationCheck().findings(in: files) + large(paths) + prose(files)
+            + CitationCheck().findings(in: files) + TypeNameCheck().findings(in: files) + large(paths) + prose(files)
     }
 
     private static func large(_ paths: [String]) -> [Finding] {

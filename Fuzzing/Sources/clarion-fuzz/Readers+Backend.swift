@@ -2,6 +2,7 @@ import Foundation
 import RichPushModel
 import RichPushSealing
 import ServiceErrors
+import WireText
 
 @testable import AppBackend
 @testable import ContentStorage
@@ -49,8 +50,7 @@ extension FuzzedReader {
         let text = String(decoding: bytes, as: UTF8.self)
         _ = HandPushReview(push: HandPush(payload: text), bundleID: "com.example.app").findings
         _ = PushEnvelope(payload: Data(bytes))
-        var reader = PushBodyReader(bytes)
-        guard (try? reader.aps()) != nil else { return }
+        guard (try? PushBodyReader.aps(in: bytes)) != nil else { return }
         precondition((try? JSONDecoder().decode(AnyBody.self, from: Data(bytes))) != nil, "what was taken is no JSON")
     }
 
@@ -116,6 +116,6 @@ extension FuzzedReader {
     @Sendable private static func readStoreAnswer(_ bytes: [UInt8]) {
         _ = S3Document(bytes)
         let text = String(decoding: bytes, as: UTF8.self)
-        if let moment = S3Moment.read(header: text) ?? S3Moment.read(document: text) { _ = S3Moment.stamp(moment) }
+        if let moment = HTTPDate.moment(text) ?? S3Moment.read(document: text) { _ = S3Moment.stamp(moment) }
     }
 }

@@ -3,6 +3,7 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import RichPushModel
+import WireText
 
 @testable import BackendHTTPAPI
 @testable import HTTPService
@@ -93,10 +94,11 @@ extension FuzzedReader {
         let text = input.text
         if CanonicalPath.isCanonical(text) {
             precondition(!text.contains("//") && !"\(text)/".contains("/../"), "a path has two spellings")
-            precondition(QueryParameters.decoded(text) != nil, "a path cannot be decoded")
+            precondition(PercentEncoding.decode(text) != nil, "a path cannot be decoded")
         }
         _ = try? QueryParameters(text, allowed: ["a", "limit"]).number("limit", in: 1...100)
         _ = HeaderParameters(text)
+        _ = HeaderParameters(lenient: text)
         if case .part(let range) = RangeSelection(header: text, size: size) {
             precondition(!range.isEmpty && range.lowerBound >= 0 && range.upperBound <= size, "a range outside of the content")
         }

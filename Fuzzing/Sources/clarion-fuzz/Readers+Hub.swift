@@ -68,8 +68,7 @@ extension FuzzedReader {
 
     /// The body of a push is JSON, whatever filled it; names that occur twice stood in the template.
     private static func expectObject(_ bytes: [UInt8]) {
-        var reader = PushBodyReader(bytes)
-        do { _ = try reader.aps() } catch {
+        do { _ = try PushBodyReader.aps(in: bytes) } catch {
             let allowed = ["names aps twice", "names a member of aps twice", "has an aps that is no object"]
             precondition(allowed.contains { error.detail?.contains($0) == true }, "a filled template is no JSON: \(error)")
         }

@@ -1,10 +1,5 @@
 import RichPushModel
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
+import WireText
 
 /// A signed provider token: a JWT with `alg` and `kid`, `iss` and `iat`, ES256 (Reference/APNs.md#2-1).
 ///
@@ -27,28 +22,15 @@ public struct ProviderToken: Sendable, Hashable {
     /// Signs a token.
     public init(signedBy key: ProviderTokenKey, issuedAt: Timestamp, generation: UInt64 = 0) throws {
         // Written by hand, because both ids are letters and digits only and the shortest form is wanted on the wire.
-        let header = Self.base64URL(Array(#"{"alg":"ES256","kid":"\#(key.keyID)"}"#.utf8))
-        let claims = Self.base64URL(Array(#"{"iss":"\#(key.teamID)","iat":\#(issuedAt.seconds)}"#.utf8))
+        let header = Base64URL.text(of: Array(#"{"alg":"ES256","kid":"\#(key.keyID)"}"#.utf8))
+        let claims = Base64URL.text(of: Array(#"{"iss":"\#(key.teamID)","iat":\#(issuedAt.seconds)}"#.utf8))
         let message = header + "." + claims
         let signature = try key.signature(of: message.utf8)
-        self.init(text: message + "." + Self.base64URL(signature), issuedAt: issuedAt, generation: generation)
+        self.init(text: message + "." + Base64URL.text(of: signature), issuedAt: issuedAt, generation: generation)
     }
 
     /// The value of the `authorization` header.
     public var authorization: String { "bearer " + text }
-
-    static func base64URL(_ bytes: [UInt8]) -> String {
-        var text = Data(bytes).base64EncodedString()
-        text.removeAll { $0 == "=" }
-        return String(
-            decoding: text.utf8.map { byte -> UInt8 in
-                switch byte {
-                case UInt8(ascii: "+"): UInt8(ascii: "-")
-                case UInt8(ascii: "/"): UInt8(ascii: "_")
-                default: byte
-                }
-            }, as: UTF8.self)
-    }
 }
 
 extension ProviderToken: CustomStringConvertible {

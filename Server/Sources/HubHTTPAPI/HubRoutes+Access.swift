@@ -20,7 +20,7 @@ extension HubRoutes {
             if try await isSignedForAnotherHub(request) { throw Self.needsKeyOfAllHubs }
         }
         let grant = try isForAllHubs ?? own ?? grant(request, route.operation.isOfAllHubs ? common : served?.rules ?? [])
-        let query = HubProtocol.QueryParameters(request.uri.query)
+        let query = HubQuery(request.uri.query)
         guard grant.allows(anyOf: route.operation.rights(isFiltered: query.filter != nil)) else {
             let needed = route.operation.rights(isFiltered: false)
             throw ServiceError(.forbidden, "\(needed.words) claim is required for this operation")

@@ -1,3 +1,5 @@
+import WireText
+
 /// Collects the bytes of a filled template and stops at the limit, so that a small template with a large property in many places
 /// costs no more than the limit.
 struct RenderingBuffer {
@@ -43,13 +45,7 @@ struct RenderingBuffer {
     /// Appends a value as a component of a URI (RFC 3986): all but unreserved characters as `%` and two digits. Its result
     /// needs no escaping anywhere.
     mutating func append(percentEncoding text: String) throws(TemplateRenderingError) {
-        for byte in text.utf8 {
-            if Self.isUnreserved(byte) {
-                try append(byte)
-            } else {
-                try append([UInt8(ascii: "%"), Self.digit(byte >> 4), Self.digit(byte & 0xF)])
-            }
-        }
+        try append(PercentEncoding.encode(text).utf8)
     }
 
     private mutating func append(json byte: UInt8) throws(TemplateRenderingError) {
@@ -60,9 +56,7 @@ struct RenderingBuffer {
         case 0x0A: try append("\\n".utf8)
         case 0x0C: try append("\\f".utf8)
         case 0x0D: try append("\\r".utf8)
-        case 0..<0x20:
-            try append("\\u00".utf8)
-            try append([Self.digit(byte >> 4), Self.digit(byte & 0xF)])
+        case 0..<0x20: try append("\\u00\(Hexadecimal.text(of: CollectionOfOne(byte), uppercase: true))".utf8)
         default: try append(byte)
         }
     }
@@ -83,15 +77,4 @@ struct RenderingBuffer {
         default: try append(UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
         }
     }
-
-    private static func isUnreserved(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"):
-            true
-        default: false
-        }
-    }
-
-    private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10 }
 }

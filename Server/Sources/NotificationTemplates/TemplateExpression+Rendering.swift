@@ -1,3 +1,5 @@
+import WireText
+
 extension TemplateExpression {
     /// Writes the value into `buffer`, escaped for the place where it stands.
     ///

@@ -1,5 +1,6 @@
 import Crypto
 import RichPushModel
+import WireText
 
 /// Signs and verifies tickets with HMAC-SHA256. Nodes that serve the same backend share the key.
 public struct ContentTicketSigner: Sendable, CustomStringConvertible, CustomDebugStringConvertible {

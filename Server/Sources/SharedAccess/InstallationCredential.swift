@@ -1,5 +1,6 @@
 import Crypto
 import RichPushModel
+import WireText
 
 /// The narrow credential of one installation: 256 random bits. The server keeps its SHA-256 only; the text form,
 /// `installation-id.secret`, is shown once and never printed.

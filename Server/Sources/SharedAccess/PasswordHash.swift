@@ -1,5 +1,6 @@
 import Crypto
 import CryptoExtras
+import WireText
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

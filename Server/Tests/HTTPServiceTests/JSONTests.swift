@@ -3,6 +3,7 @@ import HTTPService
 import RichPushModel
 import ServiceErrors
 import Testing
+import WireText
 
 @Suite("JSON before it is decoded")
 struct JSONScannerTests {

@@ -2,6 +2,7 @@ import Foundation
 import HubProtocol
 import RichPushModel
 import Testing
+import WireText
 
 /// Requests that real clients sent, from the recordings of `HubHTTPAPITests`.
 @Suite("Recorded requests")
@@ -19,8 +20,8 @@ struct RecordedRequestTests {
         var answer: Answer
 
         var path: String { String(target.prefix { $0 != "?" }) }
-        var query: QueryParameters {
-            QueryParameters(target.split(separator: "?", maxSplits: 1).dropFirst().first.map(String.init))
+        var query: HubQuery {
+            HubQuery(target.split(separator: "?", maxSplits: 1).dropFirst().first.map(String.init))
         }
         var headerList: HeaderList { HeaderList(headers.map { HeaderField($0[0], $0[1]) }) }
     }

@@ -94,10 +94,10 @@ struct RemoteDevicesTests {
         for try await _ in remote.hub.registrations(withHandle: "https://e/", on: .browser) {}
         let urls = remote.transport.asked.map(\.url)
         #expect(urls[0] == "https://push.example.test:8443/demo/tags/city%3AOslo/registrations?api-version=2020-06&%24top=100")
-        let query = QueryParameters(urls[1].split(separator: "?").last.map(String.init))
+        let query = HubQuery(urls[1].split(separator: "?").last.map(String.init))
         #expect(query["$filter"] == "DeviceToken eq '0A1B'")
         #expect(try ListQuery(query).filter?.handle == .init(.deviceToken, "0A1B"))
-        #expect(QueryParameters(urls[2].split(separator: "?").last.map(String.init))["$filter"] == "Endpoint eq 'https://e/'")
+        #expect(HubQuery(urls[2].split(separator: "?").last.map(String.init))["$filter"] == "Endpoint eq 'https://e/'")
     }
 
     @Test("an installation is put, read, patched and removed")

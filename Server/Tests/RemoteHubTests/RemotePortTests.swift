@@ -4,6 +4,7 @@ import RichPushModel
 import ServiceErrors
 import TagExpressions
 import Testing
+import WireText
 
 import struct RichPushModel.Tag
 

@@ -1,6 +1,7 @@
 import HubProtocol
 import RichPushModel
 import Testing
+import WireText
 
 @testable import RemoteHub
 

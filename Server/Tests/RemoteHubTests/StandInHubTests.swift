@@ -72,7 +72,7 @@ private struct StandIn: Sendable {
     private func golden(_ route: HubRoute, _ request: Request) -> Response {
         let location = LocationHeader(
             authority: request.head.authority, fallback: "f", route: route,
-            apiVersion: QueryParameters(request.uri.query).apiVersion)
+            apiVersion: HubQuery(request.uri.query).apiVersion)
         var answer = Response(status: .init(code: route.operation.successStatus))
         switch route.operation {
         case .send, .sendBatch, .schedule: answer.headers[.location] = location.member("n-0-1")

@@ -150,7 +150,7 @@ struct HubRegistryTests {
         #expect(second.apns == first.apns && second.sealed != first.sealed)
         _ = try await fixture.registry.update(name, with: HubChange(apns: .remove))
         fixture.catalog.forget()
-        #expect(try await fixture.catalog.credential(of: hub.id) == HubCredential(sealed: nil, apns: nil))
+        #expect(try await fixture.catalog.credential(of: hub.id) == CatalogCredential(sealed: nil, apns: nil))
         #expect(try await fixture.catalog.credential(of: HubID(77)).apns == nil)
         #expect(!"\(Self.credential)".contains("PRIVATE"))
     }

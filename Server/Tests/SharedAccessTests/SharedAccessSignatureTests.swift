@@ -1,5 +1,6 @@
 import RichPushModel
 import Testing
+import WireText
 
 @testable import SharedAccess
 
@@ -8,7 +9,7 @@ import Testing
     func workedExample() {
         #expect(SignatureSamples.fault(SignatureSamples.verify(SignatureSamples.example)) == nil)
         let signed = SignatureSamples.key().signature(audience: "https%3a%2f%2fpush.example.test%2f", expiry: "1900000000")
-        #expect(PercentEncoding.bytes(of: "RApAsvlEQaYK5X4ROe%2B6DDW8DZSnqAZ00D3SyFBvN24%3D") != nil)
+        #expect(PercentEncoding.decode("RApAsvlEQaYK5X4ROe%2B6DDW8DZSnqAZ00D3SyFBvN24%3D") != nil)
         #expect(
             SignatureSamples.header(encoded: "https%3a%2f%2fpush.example.test%2f").lowercased()
                 == SignatureSamples.example.lowercased())

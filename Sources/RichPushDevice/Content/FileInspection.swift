@@ -42,12 +42,12 @@ struct FileInspection: Hashable, Sendable {
             byteCount += Int64(count)
         }
         guard ferror(handle) == 0 else { return nil }
-        sha256 = Hexadecimal.text(hasher.finalize())
+        sha256 = DigestText.text(hasher.finalize())
     }
 }
 
 /// Digests as text.
-enum Hexadecimal {
+enum DigestText {
     private static let digits = Array("0123456789abcdef".utf8)
 
     /// Two lower-case digits for each byte.

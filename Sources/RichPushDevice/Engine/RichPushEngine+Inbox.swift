@@ -142,14 +142,14 @@ extension RichPushEngine {
         await flush(within: Deadline(device.clock, after: configuration.limits.callDeadline))
     }
 
-    /// Percent-encodes everything but unreserved characters (RFC 3986 2.3).
-    private static func escaped(_ text: String) -> String {
+    /// Percent-encodes everything but unreserved characters (RFC 3986 2.3), for a query or a header.
+    static func escaped(_ text: String) -> String {
         text.utf8.map { byte in
             switch byte {
             case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
                 UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"):
                 String(UnicodeScalar(byte))
-            default: "%" + Hexadecimal.text([byte]).uppercased()
+            default: "%" + DigestText.text([byte]).uppercased()
             }
         }.joined()
     }

@@ -41,13 +41,4 @@ extension RichPushEngine {
         guard let session = activeSession else { throw self.session == nil ? .notSignedIn : .credentialRejected }
         return (session, try passwordAuthorization(in: session))
     }
-
-    /// Everything but unreserved characters (RFC 3986, 2.3) escaped, so that a name of any language fits into a header.
-    private static func escaped(_ text: String) -> String {
-        text.utf8.map { byte in
-            let character = Character(Unicode.Scalar(byte))
-            if byte < 128, character.isLetter || character.isNumber || "-._~".contains(character) { return String(character) }
-            return (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
-        }.joined()
-    }
 }

@@ -113,7 +113,7 @@ extension RichPushEngine {
 
     /// Whether somebody else has ever been signed in on this installation. What is kept for it holds no name.
     private func noteUser(of session: Session) throws(StorageError) -> Bool {
-        let user = Hexadecimal.digest("\(session.installation)/\(session.user.lowercased())")
+        let user = DigestText.digest("\(session.installation)/\(session.user.lowercased())")
         let served = try device.secrets.secret(.servedUser)
         guard served != user else { return false }
         try device.secrets.setSecret(served == nil ? user : Self.severalUsers, for: .servedUser)

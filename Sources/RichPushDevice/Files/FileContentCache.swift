@@ -45,7 +45,7 @@ public struct FileContentCache: ContentCache {
     private func files(_ session: SessionID) -> URL { folder(session).appendingPathComponent("files") }
 
     private func file(_ key: ContentKey) -> URL {
-        files(key.session).appendingPathComponent(Hexadecimal.digest("\(key.richID) \(key.sha256)"))
+        files(key.session).appendingPathComponent(DigestText.digest("\(key.richID) \(key.sha256)"))
     }
 
     public func begin(_ session: SessionID) throws(StorageError) {

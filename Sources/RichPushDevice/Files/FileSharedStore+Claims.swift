@@ -54,7 +54,7 @@ extension FileSharedStore {
         var turns: [URL] = []
         var last = old
         for _ in 0..<Self.turnLimit {
-            let turn = folder.appendingPathComponent("turn-" + Hexadecimal.digest(last.token))
+            let turn = folder.appendingPathComponent("turn-" + DigestText.digest(last.token))
             turns.append(turn)
             if link(draft, to: turn) { return turns }
             guard let holder = try read(turn), isOver(holder, now: now) else { return [] }

@@ -26,7 +26,7 @@ public struct FileSharedStore: SharedStore {
     }
 
     func file(_ key: RecordKey) -> URL {
-        folder(key.collection, key.session).appendingPathComponent(Hexadecimal.digest(key.id) + ".json")
+        folder(key.collection, key.session).appendingPathComponent(DigestText.digest(key.id) + ".json")
     }
 
     public func session() throws(StorageError) -> Session? {

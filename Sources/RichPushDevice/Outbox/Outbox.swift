@@ -14,7 +14,7 @@ struct Outbox: Sendable {
     /// Notes a receipt; its id is a hash of installation, notification, kind and action (Reference/IOSClient.md#8).
     func add(_ receipt: Receipt, of session: Session) throws(StorageError) {
         let parts = [session.installation.text, "\(receipt.richID)", receipt.kind.rawValue, receipt.action ?? ""]
-        try add(.receipt(receipt), id: Hexadecimal.digest(parts.joined(separator: "\n")), at: receipt.at, of: session)
+        try add(.receipt(receipt), id: DigestText.digest(parts.joined(separator: "\n")), at: receipt.at, of: session)
     }
 
     /// Notes that the user opened a notification.

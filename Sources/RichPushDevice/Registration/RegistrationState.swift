@@ -20,7 +20,7 @@ struct RegistrationState: Hashable, Sendable, Codable {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         let data = (try? encoder.encode(update)) ?? Data()
-        return Hexadecimal.digest(String(decoding: data, as: UTF8.self))
+        return DigestText.digest(String(decoding: data, as: UTF8.self))
     }
 
     /// Whether the server must hear of `digest`: it is news, or the last word is a heartbeat old, or the clock was set back.

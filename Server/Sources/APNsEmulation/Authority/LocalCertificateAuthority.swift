@@ -1,5 +1,6 @@
 import Crypto
 import RichPushModel
+import WireText
 import X509
 
 #if canImport(FoundationEssentials)
@@ -48,8 +49,7 @@ public struct LocalCertificateAuthority: Sendable {
 
     /// Eight hexadecimal digits that tell one authority from another.
     private static func mark(of key: P256.Signing.PrivateKey) -> String {
-        SHA256.hash(data: key.publicKey.rawRepresentation).prefix(4)
-            .map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined()
+        Hexadecimal.text(of: SHA256.hash(data: key.publicKey.rawRepresentation).prefix(4), uppercase: true)
     }
 
     /// Reads an authority that was kept. Throws `LocalAPNsError.badAuthority`.

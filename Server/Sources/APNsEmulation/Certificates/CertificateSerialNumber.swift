@@ -1,10 +1,9 @@
+import WireText
+
 /// The serial number of a certificate as `openssl x509 -serial` prints it: two upper-case hexadecimal digits a byte.
 enum CertificateSerialNumber {
     static func text(of bytes: some Sequence<UInt8>) -> String {
-        bytes.map { byte in
-            let digits = String(byte, radix: 16, uppercase: true)
-            return digits.count == 1 ? "0" + digits : digits
-        }.joined()
+        Hexadecimal.text(of: bytes, uppercase: true)
     }
 
     /// One form for every way to write the same number: capital or small letters, with or without colons, leading zeros and

@@ -1,4 +1,5 @@
-/// The small text forms of the protocol.
+/// The small text forms of the protocol. They are not read with what the client writes them with, so that a mistake of one is no rule of
+/// the other.
 enum APNsText {
     static func isHex(_ byte: UInt8) -> Bool {
         switch byte {

@@ -1,5 +1,6 @@
 import APNsProtocol
 import RichPushModel
+import WireText
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -39,10 +40,11 @@ struct APNsAnswerHead: HPACKFieldSink {
             let id = APNsChannel.ID(rawValue: String(decoding: value, as: UTF8.self))
             channelID = id.isWellFormed ? id : nil
         case 14 where Self.isSame(name, "apns-unique-id"): uniqueID = APNsUUID.parse(value)
-        case 4 where status >= 400 && Self.isSame(name, "date"): serverDate = HTTPDate.parse(value)
+        case 4 where status >= 400 && Self.isSame(name, "date"):
+            serverDate = HTTPDate.moment(String(decoding: value, as: UTF8.self))
         case 11 where Self.isSame(name, "retry-after"):
             retryAfter = Self.number(value, digits: 1...6)
-            retryAt = retryAfter == nil ? HTTPDate.parse(value) : nil
+            retryAt = retryAfter == nil ? HTTPDate.moment(String(decoding: value, as: UTF8.self)) : nil
         default: break
         }
     }

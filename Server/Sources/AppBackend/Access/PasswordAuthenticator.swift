@@ -2,6 +2,7 @@ import RichPushModel
 import ServiceErrors
 import SharedAccess
 import Synchronization
+import WireText
 
 /// Local passwords.
 ///

@@ -1,5 +1,6 @@
 import Crypto
 import RichPushModel
+import WireText
 
 /// One attempt to sign in with a password, as it is counted.
 public struct SignInAttempt: Hashable, Sendable {

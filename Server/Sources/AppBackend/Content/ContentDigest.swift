@@ -1,3 +1,5 @@
+import WireText
+
 /// The SHA-256 of a content: 64 lower-case hexadecimal digits. The only thing that names bytes in a store, so nothing else
 /// ever becomes a path or a key.
 public struct ContentDigest: Hashable, Sendable, CustomStringConvertible {

@@ -1,6 +1,7 @@
 import RichPushModel
 import ServiceErrors
 import SharedAccess
+import WireText
 
 extension RichPushBackend {
     /// The most bytes of one content.

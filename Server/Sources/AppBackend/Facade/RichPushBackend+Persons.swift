@@ -1,5 +1,6 @@
 import RichPushModel
 import ServiceErrors
+import WireText
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

@@ -1,6 +1,7 @@
 import PushHub
 import RichPushModel
 import ServiceErrors
+import WireText
 
 /// The rich push tutorial's registrations, to the letter.
 extension RichPushBackend {

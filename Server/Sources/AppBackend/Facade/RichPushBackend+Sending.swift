@@ -2,6 +2,7 @@ import PushHub
 import RichPushModel
 import ServiceErrors
 import TagExpressions
+import WireText
 
 extension RichPushBackend {
     /// The rich push tutorial's send: "Check this image out!" with the configured picture, silently, to the caller's own devices.

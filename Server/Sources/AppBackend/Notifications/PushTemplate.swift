@@ -2,6 +2,7 @@ import Crypto
 import PushHub
 import RichPushModel
 import ServiceErrors
+import WireText
 
 /// The push of a rich notification before its number is known: what Apple gets to see, and the headers.
 public struct PushTemplate: Hashable, Sendable {

@@ -1,5 +1,6 @@
 import Crypto
 import RichPushModel
+import WireText
 
 /// A receipt with who sent it.
 public struct StoredReceipt: Hashable, Sendable {

@@ -1,6 +1,7 @@
 import RichPushModel
 import ServiceErrors
 import TagExpressions
+import WireText
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

@@ -2,6 +2,7 @@ import PushHub
 import RichPushModel
 import ServiceErrors
 import TagExpressions
+import WireText
 
 extension RichPushBackend {
     /// Takes what a receiver answers to a notification, and sends it to whoever sent that one, as words. A repeat of the same

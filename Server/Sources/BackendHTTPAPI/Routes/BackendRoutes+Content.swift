@@ -4,6 +4,7 @@ import HTTPTypes
 import Hummingbird
 import RichPushModel
 import ServiceErrors
+import WireText
 
 extension BackendRoutes {
     func addContentRoutes(to router: some RouterMethods<ServiceRequestContext>) {
@@ -101,7 +102,7 @@ extension AuthenticatedRequest {
     /// The name of an uploaded file from `X-File-Name` (percent-escaped) or `Content-Disposition`, cleaned.
     fileprivate func uploadName() throws(ServiceError) -> String? {
         if let header = request.headers[.fileName] {
-            guard let name = QueryParameters.decoded(header) else {
+            guard let name = PercentEncoding.decode(header) else {
                 throw ServiceError(.invalidHeader, "X-File-Name: expected UTF-8 with percent escapes")
             }
             return FileName.cleaned(name)
@@ -123,5 +124,5 @@ extension QueryParameters {
 
 extension String {
     /// Everything but letters and digits escaped.
-    fileprivate var queryEscaped: String { ContentDisposition.escaped(self) }
+    fileprivate var queryEscaped: String { PercentEncoding.encode(self) }
 }

@@ -4,6 +4,7 @@ import HTTPTypes
 import Hummingbird
 import RichPushModel
 import ServiceErrors
+import WireText
 
 extension BackendRoutes {
     func addSendingRoutes(to router: some RouterMethods<ServiceRequestContext>) {

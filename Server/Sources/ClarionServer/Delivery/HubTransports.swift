@@ -51,7 +51,7 @@ final class HubTransports: PushTransport {
     func prepare(for hub: HubID) async { _ = try? await catalog.credential(of: hub) }
 
     func send(_ batch: PushBatch) async -> PushOutcomes {
-        let credential: HubCredential
+        let credential: CatalogCredential
         let asked = clock.uptime
         do {
             credential = try await catalog.credential(of: batch.hub)

@@ -1,5 +1,6 @@
 import NIOCore
 import RichPushModel
+import WireText
 
 /// What is known of an object without its bytes.
 struct S3ObjectState: Hashable {
@@ -29,10 +30,10 @@ extension S3Client {
         do {
             let headers = try await perform(Request(method: "HEAD", key: key))
             guard let size = headers["Content-Length"].flatMap({ Int64($0) }),
-                let written = headers["Last-Modified"].flatMap({ S3Moment.read(header: $0) })
+                let written = headers["Last-Modified"].flatMap(HTTPDate.moment)
             else { throw S3Fault.malformed("no size or age") }
             return S3ObjectState(
-                size: size, writtenAt: written, storeTime: headers["Date"].flatMap { S3Moment.read(header: $0) })
+                size: size, writtenAt: written, storeTime: headers["Date"].flatMap(HTTPDate.moment))
         } catch let fault as S3Fault where fault.isMissing { return nil }
     }
 
@@ -66,6 +67,6 @@ extension S3Client {
 
     /// How a copy names what it copies.
     func copySource(_ key: String) -> String {
-        S3Escaping.path("/\(options.location.bucket)/\(options.location.prefix)\(key)")
+        PercentEncoding.encode("/\(options.location.bucket)/\(options.location.prefix)\(key)", keepsSlashes: true)
     }
 }

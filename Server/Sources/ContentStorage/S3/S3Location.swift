@@ -1,3 +1,5 @@
+import WireText
+
 /// How a bucket is named in a request.
 public enum S3Addressing: String, Hashable, Sendable, CaseIterable {
     /// `https://host/bucket/key`. Every store understands it.
@@ -30,7 +32,7 @@ public struct S3Location: Hashable, Sendable {
 
     /// The path of a key, or of the bucket itself, as it is sent and signed.
     func path(_ key: String?) -> String {
-        let key = key.map { S3Escaping.path(prefix + $0) } ?? ""
+        let key = key.map { PercentEncoding.encode(prefix + $0, keepsSlashes: true) } ?? ""
         return addressing == .virtualHost ? "/\(key)" : key.isEmpty ? "/\(bucket)" : "/\(bucket)/\(key)"
     }
 

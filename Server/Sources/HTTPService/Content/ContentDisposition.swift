@@ -1,3 +1,5 @@
+import WireText
+
 /// Writes `Content-Disposition` (RFC 6266), so that no file name can break out of the header.
 public enum ContentDisposition {
     /// The header for a download. It is always `attachment`: a browser shows pictures and plays sounds from elements of a page
@@ -6,7 +8,7 @@ public enum ContentDisposition {
         guard let name = fileName.flatMap(FileName.cleaned) else { return "attachment" }
         if name.unicodeScalars.allSatisfy(isPlain) { return "attachment; filename=\"\(name)\"" }
         let plain = String(name.unicodeScalars.map { isPlain($0) ? Character($0) : "_" })
-        return "attachment; filename=\"\(plain)\"; filename*=UTF-8''\(escaped(name))"
+        return "attachment; filename=\"\(plain)\"; filename*=UTF-8''\(PercentEncoding.encode(name))"
     }
 
     /// The file name in a header that a client sent, as sent; the extended form wins (RFC 6266, 4.3).
@@ -19,25 +21,10 @@ public enum ContentDisposition {
     static func decodedExtendedValue(_ value: String) -> String? {
         let parts = value.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0].lowercased() == "utf-8" else { return nil }
-        return QueryParameters.decoded(parts[2])
+        return PercentEncoding.decode(parts[2])
     }
 
     private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
         (0x20..<0x7F).contains(scalar.value) && scalar != "\"" && scalar != "\\" && scalar != "%"
-    }
-
-    /// Everything but unreserved characters (RFC 3986, 2.3) escaped.
-    public static func escaped(_ text: String) -> String {
-        var escaped = ""
-        for byte in text.utf8 {
-            let character = Character(Unicode.Scalar(byte))
-            if character.isASCII, character.isLetter || character.isNumber || "-._~".contains(character) {
-                escaped.append(character)
-            } else {
-                let digits = String(byte, radix: 16, uppercase: true)
-                escaped += digits.count == 1 ? "%0" + digits : "%" + digits
-            }
-        }
-        return escaped
     }
 }

@@ -2,6 +2,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 import ServiceErrors
+import WireText
 
 extension Request {
     /// The whole body, at most `limit` bytes. Throws `payload-too-large`, before reading when the header says so.

@@ -1,4 +1,5 @@
 import ServiceErrors
+import WireText
 
 /// What the headers of one part of `multipart/form-data` say (RFC 7578).
 public struct MultipartPartHead: Hashable, Sendable {

@@ -1,6 +1,7 @@
 import Hummingbird
 import NIOCore
 import ServiceErrors
+import WireText
 
 /// Reads the parts of a multipart request one after another, each as a stream of chunks; nothing is read before it is asked for.
 public final class MultipartReader {

@@ -1,3 +1,5 @@
+import WireText
+
 /// The one spelling of a path that the server answers to.
 ///
 /// Every other spelling of the same path (a slash more, `.` segments, needless or dangerous escapes) is no path at all. So
@@ -36,7 +38,8 @@ enum CanonicalPath {
         var rest = segment
         while let byte = rest.popFirst() {
             if byte == UInt8(ascii: "%") {
-                guard let high = rest.popFirst().flatMap(hexDigit), let low = rest.popFirst().flatMap(hexDigit) else {
+                guard let high = rest.popFirst().flatMap(Hexadecimal.value), let low = rest.popFirst().flatMap(Hexadecimal.value)
+                else {
                     return false
                 }
                 let value = high << 4 | low
@@ -68,15 +71,6 @@ enum CanonicalPath {
             UInt8(ascii: "@"):
             true
         default: false
-        }
-    }
-
-    private static func hexDigit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        default: nil
         }
     }
 }

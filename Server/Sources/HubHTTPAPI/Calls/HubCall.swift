@@ -14,7 +14,7 @@ final class HubCall: Sendable {
     let request: Request
     let context: ServiceRequestContext
     let route: HubRoute
-    let query: HubProtocol.QueryParameters
+    let query: HubQuery
     /// Absent for the list of hubs and for a hub that does not exist.
     let served: ServedHub?
     let grant: AccessGrant
@@ -23,7 +23,7 @@ final class HubCall: Sendable {
     let options: HubHTTPOptions
 
     init(
-        request: Request, context: ServiceRequestContext, route: HubRoute, query: HubProtocol.QueryParameters, served: ServedHub?,
+        request: Request, context: ServiceRequestContext, route: HubRoute, query: HubQuery, served: ServedHub?,
         grant: AccessGrant, isForAllHubs: Bool, options: HubHTTPOptions
     ) {
         self.request = request

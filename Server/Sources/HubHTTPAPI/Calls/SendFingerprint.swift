@@ -1,6 +1,7 @@
 import Crypto
 import HubProtocol
 import RichPushModel
+import WireText
 
 /// The name under which the same send, sent again by a client that heard nothing, is one send
 /// (Reference/AzureNotificationHubs.md#0-17).
@@ -18,7 +19,7 @@ enum SendFingerprint {
             hash.update(data: Array("\(field.count):".utf8))
             hash.update(data: field)
         }
-        return (isTest ? "test:" : "hub:") + hash.finalize().map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        return (isTest ? "test:" : "hub:") + Hexadecimal.text(of: hash.finalize())
     }
 
     /// The headers that say what is to be sent, without those of the transport, which may differ in a repeat.

@@ -48,7 +48,7 @@ struct ContainerLinks {
         guard found.hub.lowercased() == hub.record.name.folded else {
             throw ServiceError(.invalidField, "\(element) is a container of another hub")
         }
-        let query = HubProtocol.QueryParameters(String(target[path.endIndex...].dropFirst()))
+        let query = HubQuery(String(target[path.endIndex...].dropFirst()))
         do throws(ContainerSigner.Fault) {
             try check(query, found, needed)
         } catch {
@@ -59,7 +59,7 @@ struct ContainerLinks {
 
     /// Checks the signature in a query.
     func check(
-        _ query: HubProtocol.QueryParameters, _ path: ContainerPath, _ needed: ContainerPermission
+        _ query: HubQuery, _ path: ContainerPath, _ needed: ContainerPermission
     ) throws(ContainerSigner.Fault) {
         guard let container = path.container else { throw .malformed }
         try check(query, HubFiles.place(container, of: hub.hub.id), needed)
@@ -67,13 +67,13 @@ struct ContainerLinks {
 
     /// Checks the signature in a query for the errors of a send.
     func check(
-        _ query: HubProtocol.QueryParameters, errorsOf id: NotificationID
+        _ query: HubQuery, errorsOf id: NotificationID
     ) throws(ContainerSigner.Fault) {
         try check(query, HubFiles.place(ofErrorsOf: id, hub.hub.id), .read)
     }
 
     private func check(
-        _ query: HubProtocol.QueryParameters, _ place: [String], _ needed: ContainerPermission
+        _ query: HubQuery, _ place: [String], _ needed: ContainerPermission
     ) throws(ContainerSigner.Fault) {
         try files.signer.check(
             signature: query["sig"], expiry: query["se"], permissions: query["sp"], for: place, needed, at: now)

@@ -1,6 +1,7 @@
 import HTTPService
 import PushHub
 import ServiceErrors
+import WireText
 
 /// A path below `/$containers`: the containers of a hub, one of them, or a file in it.
 ///
@@ -22,7 +23,7 @@ struct ContainerPath: Hashable, Sendable {
         guard parts.count >= 2, parts[0].isEmpty, let named = Self.hub(in: parts[1]) else { throw ServiceError(.unknownRoute) }
         var rest = parts.count < 3 ? [] : Self.segments(parts[2], atMost: named.isEmpty ? 3 : 2)
         if named.isEmpty {
-            guard !rest.isEmpty, let hub = QueryParameters.decoded(rest.removeFirst()), !hub.isEmpty else {
+            guard !rest.isEmpty, let hub = PercentEncoding.decode(rest.removeFirst()), !hub.isEmpty else {
                 throw ServiceError(.unknownRoute)
             }
             self.hub = hub
@@ -37,7 +38,7 @@ struct ContainerPath: Hashable, Sendable {
         }
         self.container = container
         guard rest.count > 1 else { return }
-        guard let blob = QueryParameters.decoded(rest[1]).flatMap(BlobName.init) else {
+        guard let blob = PercentEncoding.decode(rest[1]).flatMap(BlobName.init) else {
             throw ServiceError(
                 .invalidField,
                 "the name of a file has 1 to 200 letters and digits of ASCII and . _ - ~ + = @ ( ) , in parts with / between them"
@@ -69,7 +70,7 @@ struct ContainerPath: Hashable, Sendable {
 
     /// The hub that the first segment names; empty when the next one does, `nil` when the path lies elsewhere.
     private static func hub(in segment: String) -> String? {
-        guard let text = QueryParameters.decoded(segment), text.lowercased().hasPrefix(root) else { return nil }
+        guard let text = PercentEncoding.decode(segment), text.lowercased().hasPrefix(root) else { return nil }
         let rest = text.dropFirst(root.count)
         if rest.isEmpty { return "" }
         return rest.first == "." && rest.count > 1 ? String(rest.dropFirst()) : nil

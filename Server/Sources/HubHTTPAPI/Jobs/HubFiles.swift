@@ -2,6 +2,7 @@ import HTTPService
 import PushHub
 import RichPushModel
 import SharedAccess
+import WireText
 
 /// What the hub's HTTP interface needs to run jobs and to serve their files.
 public struct HubFiles: Sendable {
@@ -54,7 +55,7 @@ extension HubFiles {
     private static func address(
         of container: ContainerName, _ blob: BlobName?, _ hub: HubRecord, at base: String, _ query: String
     ) -> String {
-        let name = ContentDisposition.escaped(hub.name.text)
+        let name = PercentEncoding.encode(hub.name.text)
         let path = "/\(ContainerPath.root).\(name)/\(container.text)" + (blob.map { "/\($0.text)" } ?? "")
         return "\(base)\(path)?\(query)"
     }

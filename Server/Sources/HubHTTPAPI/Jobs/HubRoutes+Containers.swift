@@ -7,6 +7,7 @@ import PushHub
 import RichPushModel
 import ServiceErrors
 import SharedAccess
+import WireText
 
 /// The containers of this node, in the form of a blob store: what a client of jobs puts in and takes out with its signed link.
 extension HubRoutes {
@@ -19,7 +20,7 @@ extension HubRoutes {
     func answerContainer(_ request: Request, _ context: ServiceRequestContext) async throws -> Response {
         guard let files = options.files else { throw ServiceError(.unknownRoute) }
         let path = try ContainerPath(request.uri.path)
-        let query = HubProtocol.QueryParameters(request.uri.query)
+        let query = HubQuery(request.uri.query)
         guard path.container != nil else { return try await makeContainer(request, path, files, context) }
         let links = try await links(request, path, files)
         if path.container == .sendErrors { return try await sendErrors(request, context, links, path, query) }
@@ -52,7 +53,7 @@ extension HubRoutes {
         _ request: Request, _ path: ContainerPath, _ files: HubFiles, _ context: ServiceRequestContext
     ) async throws -> Response {
         guard request.method == .post,
-            case .route(let route) = HubRoute.match(method: "POST", path: "/\(ContentDisposition.escaped(path.hub))/jobs")
+            case .route(let route) = HubRoute.match(method: "POST", path: "/\(PercentEncoding.encode(path.hub))/jobs")
         else { throw ServiceError(.methodNotAllowed) }
         let call = try await admitted(request, route, context)
         _ = try call.hub()
@@ -74,7 +75,7 @@ extension HubRoutes {
     }
 
     private func permit(
-        _ links: ContainerLinks, _ query: HubProtocol.QueryParameters, _ path: ContainerPath, _ needed: ContainerPermission
+        _ links: ContainerLinks, _ query: HubQuery, _ path: ContainerPath, _ needed: ContainerPermission
     ) throws(ServiceError) {
         do throws(ContainerSigner.Fault) {
             try links.check(query, path, needed)
@@ -90,7 +91,7 @@ extension HubRoutes {
 
     private func put(
         _ request: Request, _ context: ServiceRequestContext, _ links: ContainerLinks, _ path: ContainerPath,
-        _ query: HubProtocol.QueryParameters
+        _ query: HubQuery
     ) async throws -> Response {
         if let part = query["comp"] {
             throw ServiceError(.invalidField, "comp=\(part.prefix(20)): put the file in one request, not in blocks")
@@ -115,7 +116,7 @@ extension HubRoutes {
             mediaType: "application/octet-stream", size: file.size, entityTag: EntityTag(Self.tag(file.size, file.writtenAt)),
             fileName: path.blob.map { String($0.text.split(separator: "/").last ?? "") })
         var response = try download.response(to: request, context: context) { Self.pieces(of: file, in: $0) }
-        response.headers[.lastModified] = ContainerListing.httpDate(file.writtenAt)
+        response.headers[.lastModified] = HTTPDate.text(file.writtenAt)
         return response
     }
 

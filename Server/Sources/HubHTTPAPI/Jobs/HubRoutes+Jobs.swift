@@ -5,6 +5,7 @@ import PushHub
 import RichPushModel
 import ServiceErrors
 import SharedAccess
+import WireText
 
 /// Import and export jobs, and the container with the feedback (Reference/AzureNotificationHubs.md#2-11 and #2-12).
 extension HubRoutes {
@@ -57,7 +58,7 @@ extension HubRoutes {
         let found = try links.read(url, "ImportFileUri", .read)
         guard let container = found.container else { return nil }
         if let blob = found.blob { return .file(container, blob) }
-        let query = HubProtocol.QueryParameters(url.firstIndex(of: "?").map { String(url[url.index(after: $0)...]) })
+        let query = HubQuery(url.firstIndex(of: "?").map { String(url[url.index(after: $0)...]) })
         return .container(container, prefix: query["prefix"] ?? "")
     }
 }

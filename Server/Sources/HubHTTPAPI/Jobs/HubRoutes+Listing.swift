@@ -11,7 +11,7 @@ extension HubRoutes {
     private static let listLimit = 5000
 
     func list(
-        _ links: ContainerLinks, _ path: ContainerPath, _ query: HubProtocol.QueryParameters
+        _ links: ContainerLinks, _ path: ContainerPath, _ query: HubQuery
     ) async throws -> Response {
         guard let container = path.container else { throw ServiceError(.unknownRoute) }
         if container == .feedback { try await links.files.jobs.layDownFeedback(of: links.hub.hub) }

@@ -14,7 +14,7 @@ import SharedAccess
 extension HubRoutes {
     func sendErrors(
         _ request: Request, _ context: ServiceRequestContext, _ links: ContainerLinks, _ path: ContainerPath,
-        _ query: HubProtocol.QueryParameters
+        _ query: HubQuery
     ) async throws -> Response {
         guard request.method == .get else { throw ServiceError(.methodNotAllowed) }
         guard let id = Self.send(named: path.blob) else {

@@ -62,7 +62,7 @@ extension HubDescription {
     }
 }
 
-extension HubProtocol.HubCredential {
+extension HubCredential {
     /// The credential of the names of Reference/AzureNotificationHubs.md#2-13. Throws `invalid-field` that names the property.
     fileprivate func apnsCredential() throws -> HubAPNsCredential {
         HubAPNsCredential(identity: try identity(), topic: value("AppName"), environment: try environment())

@@ -4,6 +4,7 @@ import Hummingbird
 import PushHub
 import ServiceErrors
 import SharedAccess
+import WireText
 
 /// Hubs as such, as the namespace managers of two clients use them (Reference/AzureNotificationHubs.md#2-13).
 extension HubRoutes {

@@ -3,6 +3,7 @@ import HubProtocol
 import Hummingbird
 import PushHub
 import ServiceErrors
+import WireText
 
 /// Registrations one by one (Reference/AzureNotificationHubs.md#2-2 to #2-4).
 extension HubRoutes {

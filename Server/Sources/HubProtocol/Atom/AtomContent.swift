@@ -1,4 +1,5 @@
 import RichPushModel
+import WireText
 
 /// What a reader takes from an entry: its content and the few elements around it that say something.
 struct AtomContent {

@@ -1,4 +1,5 @@
 import RichPushModel
+import WireText
 
 /// Dates in the forms of the XML of the protocol: always UTC with `Z`. `WireTime` reads them all.
 enum DateText {

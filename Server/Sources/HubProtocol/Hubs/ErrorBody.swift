@@ -1,4 +1,5 @@
 import RichPushModel
+import WireText
 
 /// The body of every error of the hub protocol (Reference/AzureNotificationHubs.md#6-2): without a namespace, `Code` before
 /// `Detail`.

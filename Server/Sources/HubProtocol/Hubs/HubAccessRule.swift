@@ -1,4 +1,5 @@
 import RichPushModel
+import WireText
 
 /// A rule under which clients sign: a name, rights and two keys (Reference/AzureNotificationHubs.md#1-1 and #2-13).
 public struct HubAccessRule: Hashable, Sendable {

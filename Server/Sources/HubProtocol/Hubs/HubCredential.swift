@@ -1,3 +1,5 @@
+import WireText
+
 /// What a hub shows to a push service, as names and values (Reference/AzureNotificationHubs.md#2-13).
 public struct HubCredential: Hashable, Sendable {
     /// Whose credential it is, by the name of its element.

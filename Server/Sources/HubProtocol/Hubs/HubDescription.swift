@@ -1,3 +1,5 @@
+import WireText
+
 /// A hub as management sees it (Reference/AzureNotificationHubs.md#2-13). `nil` and empty parts are absent, which in a request
 /// means: leave as is.
 public struct HubDescription: Hashable, Sendable {

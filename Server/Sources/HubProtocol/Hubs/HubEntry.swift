@@ -1,4 +1,5 @@
 import RichPushModel
+import WireText
 
 /// A hub with what Atom says of it; the title is its name (Reference/AzureNotificationHubs.md#2-13).
 public struct HubEntry: Hashable, Sendable {

@@ -1,4 +1,5 @@
 import RichPushModel
+import WireText
 
 extension InstallationDocument {
     /// Reads the body of a PUT or, in the client, of an answer. `pathID` is the id of the request's path: the body's must be the

@@ -1,4 +1,5 @@
 import RichPushModel
+import WireText
 
 /// An installation as the hub protocol writes it in JSON (Reference/AzureNotificationHubs.md#5-1).
 ///

@@ -1,3 +1,5 @@
+import WireText
+
 /// A template of an installation (Reference/AzureNotificationHubs.md#5-1): a body with expressions, and what goes with it.
 public struct InstallationTemplate: Hashable, Sendable {
     /// The member's name under `templates`, which is also a tag of the template (Reference/AzureNotificationHubs.md#3-1).
@@ -84,7 +86,7 @@ extension InstallationTemplate {
     }
 
     private static func check(_ field: HeaderField, _ limits: HubLimits) throws(HubRequestFault) {
-        let isToken = field.name.utf8.allSatisfy { PercentCoding.isUnreserved($0) && $0 != UInt8(ascii: "~") }
+        let isToken = field.name.utf8.allSatisfy { PercentEncoding.isUnreserved($0) && $0 != UInt8(ascii: "~") }
         guard isToken, (1...limits.propertyNameLength).contains(field.name.utf8.count) else {
             throw HubRequestFault(at: "headers." + HubRequestFault.shown(field.name), "this is no name of a header")
         }

@@ -1,3 +1,5 @@
+import WireText
+
 /// What one operation does to a value, a list of tags or a template.
 struct PatchChange {
     let isRemoval: Bool

@@ -1,4 +1,5 @@
 import RichPushModel
+import WireText
 
 /// The reading of lists of tags in JSON.
 enum TagList {

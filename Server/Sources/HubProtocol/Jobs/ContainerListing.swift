@@ -1,4 +1,5 @@
 import RichPushModel
+import WireText
 
 /// The list of a container's files, in the form in which blob stores answer it.
 public struct ContainerListing: Hashable, Sendable {
@@ -50,7 +51,7 @@ extension ContainerListing {
             writer.open("Blob")
             writer.element("Name", blob.name)
             writer.open("Properties")
-            writer.element("Last-Modified", Self.httpDate(blob.writtenAt))
+            writer.element("Last-Modified", HTTPDate.text(blob.writtenAt))
             writer.element("Etag", blob.etag)
             writer.element("Content-Length", String(blob.size))
             writer.element("Content-Type", "application/octet-stream")
@@ -79,18 +80,5 @@ extension ContainerListing {
                     writtenAt: Timestamp(milliseconds: 0), etag: properties?.value("Etag", in: "") ?? ""))
         }
         return listing
-    }
-
-    /// `Sun, 01 Mar 2026 10:00:00 GMT` (RFC 9110, 5.6.7).
-    public static func httpDate(_ moment: Timestamp) -> String {
-        let text = WireTime(moment).description
-        let parts = text.prefix(19).split { $0 == "-" || $0 == "T" }
-        guard parts.count == 4, let month = Int(parts[1]) else { return text }
-        let seconds = moment.seconds
-        let days = (seconds >= 0 ? seconds : seconds - 86_399) / 86_400
-        let weekday = Int(((days + 4) % 7 + 7) % 7)
-        let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
-        let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-        return "\(weekdays[weekday]), \(parts[2]) \(months[month - 1]) \(parts[0]) \(parts[3]) GMT"
     }
 }

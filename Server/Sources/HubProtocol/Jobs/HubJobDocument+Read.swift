@@ -1,4 +1,5 @@
 import RichPushModel
+import WireText
 
 extension HubJobDocument {
     /// Reads the entry of a request or an answer.

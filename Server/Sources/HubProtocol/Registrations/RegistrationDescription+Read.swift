@@ -1,4 +1,5 @@
 import RichPushModel
+import WireText
 
 extension RegistrationDescription {
     /// Reads the entry of a request or an answer, in every form that clients send (Reference/AzureNotificationHubs.md#2-1):

@@ -1,3 +1,5 @@
+import WireText
+
 /// The lines of import and export files: one serialized description each, in UTF-8 (Reference/AzureNotificationHubs.md#2-12).
 public enum RegistrationLines {
     /// The line of a registration, with its line end. Nothing is left out, so that what was exported can be imported.

@@ -1,3 +1,5 @@
+import WireText
+
 /// The template of a registration, every part as the client wrote it.
 public struct RegistrationTemplate: Hashable, Sendable {
     /// A header that the template adds to each push.

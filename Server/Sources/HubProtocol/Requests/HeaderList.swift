@@ -1,3 +1,5 @@
+import WireText
+
 /// The headers of a request in their order. Names compare without regard to case.
 public struct HeaderList: Hashable, Sendable, ExpressibleByArrayLiteral {
     public var fields: [HeaderField]
@@ -15,15 +17,5 @@ public struct HeaderList: Hashable, Sendable, ExpressibleByArrayLiteral {
     /// Whether two names are the same header.
     static func isSame(_ left: String, _ right: String) -> Bool {
         left.utf8.count == right.utf8.count && left.lowercased() == right.lowercased()
-    }
-}
-
-extension StringProtocol {
-    /// The text without blanks, tabs and line ends at its ends.
-    var trimmingBlanks: String {
-        let isBlank: (Unicode.Scalar) -> Bool = { $0 == " " || $0 == "\t" || $0 == "\r" || $0 == "\n" }
-        let scalars = unicodeScalars.drop(while: isBlank)
-        guard let last = scalars.lastIndex(where: { !isBlank($0) }) else { return "" }
-        return String(String.UnicodeScalarView(scalars[...last]))
     }
 }

@@ -1,3 +1,5 @@
+import WireText
+
 /// Why a request of the hub protocol cannot be read: which part of it, and what is wrong there.
 ///
 /// It repeats names that the caller gave (shortened), never a device handle, a body or a value.

@@ -1,3 +1,5 @@
+import WireText
+
 /// What a request asks for, by method and path.
 ///
 /// Paths match without regard to case and with or without a final slash (Reference/AzureNotificationHubs.md#0-9). The spelling is
@@ -36,10 +38,10 @@ public struct HubRoute: Hashable, Sendable {
         }
         return .route(
             HubRoute(
-                operation: operation, hub: resource.hasHub ? PercentCoding.decoded(segments[0], .path) : "",
+                operation: operation, hub: resource.hasHub ? PercentEncoding.decodeLeniently(segments[0]) : "",
                 hubSpelling: resource.hasHub ? segments[0] : "",
                 collectionSpelling: resource.hasHub && segments.count > 1 ? segments[1] : "",
-                id: resource.idIndex.map { PercentCoding.decoded(segments[$0], .path) }))
+                id: resource.idIndex.map { PercentEncoding.decodeLeniently(segments[$0]) }))
     }
 
     private struct Resource {
@@ -49,7 +51,7 @@ public struct HubRoute: Hashable, Sendable {
     }
 
     private static func resource(_ segments: [String]) -> Resource? {
-        let words = segments.map { PercentCoding.decoded($0, .path).lowercased() }
+        let words = segments.map { PercentEncoding.decodeLeniently($0).lowercased() }
         if words.isEmpty || words == ["$resources", "notificationhubs"] {
             return Resource(hasHub: false, operations: [("GET", .hubs)])
         }

@@ -1,3 +1,5 @@
+import WireText
+
 /// The condition of a conditional write, in any of the five shapes that clients send: `*`, `"*"`, `"3"`, `W/"3"`, `3`
 /// (Reference/AzureNotificationHubs.md#0-16).
 public enum IfMatch: Hashable, Sendable {

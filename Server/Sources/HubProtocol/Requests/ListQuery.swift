@@ -19,7 +19,7 @@ public struct ListQuery: Hashable, Sendable {
     }
 
     /// Reads the query of a list. A `$top` above the limit is the limit.
-    public init(_ parameters: QueryParameters, limits: HubLimits = HubLimits()) throws(HubRequestFault) {
+    public init(_ parameters: HubQuery, limits: HubLimits = HubLimits()) throws(HubRequestFault) {
         top = min(try Self.number("$top", parameters) ?? limits.pageSize, limits.pageSize)
         if top < 1 { throw HubRequestFault(at: "$top", "a page has at least one entry") }
         skip = try Self.number("$skip", parameters) ?? 0
@@ -44,7 +44,7 @@ public struct ListQuery: Hashable, Sendable {
         return result
     }
 
-    private static func number(_ name: String, _ parameters: QueryParameters) throws(HubRequestFault) -> Int? {
+    private static func number(_ name: String, _ parameters: HubQuery) throws(HubRequestFault) -> Int? {
         guard let text = parameters[name], !text.isEmpty else { return nil }
         guard text.utf8.count <= 10, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(text) else {
             throw HubRequestFault(at: name, "a whole number is expected")

@@ -1,3 +1,5 @@
+import WireText
+
 /// The URLs of an answer: absolute, built from the request's own authority, spelling and version.
 ///
 /// Clients take ids out of them by position, by literal text and byte for byte (Reference/AzureNotificationHubs.md#0-7): a
@@ -27,14 +29,14 @@ public struct LocationHeader: Hashable, Sendable {
     public var collection: String { "\(base)?api-version=\(version)" }
 
     /// A member of the collection, `https://{host}/{hub}/{collection}/{id}?api-version=…`.
-    public func member(_ id: String) -> String { "\(base)/\(PercentCoding.encoded(id))?api-version=\(version)" }
+    public func member(_ id: String) -> String { "\(base)/\(PercentEncoding.encode(id))?api-version=\(version)" }
 
     /// The id in such a URL, as this product's client takes it: the last segment before the query; `nil` when the URL has no
     /// such shape.
     public static func id(in location: String) -> String? {
         let path = location.prefix { $0 != "?" && $0 != "#" }
         guard let slash = path.lastIndex(of: "/"), path[..<slash].contains("/") else { return nil }
-        let id = PercentCoding.decoded(path[path.index(after: slash)...], .path)
+        let id = PercentEncoding.decodeLeniently(path[path.index(after: slash)...])
         return id.isEmpty ? nil : id
     }
 

@@ -1,4 +1,5 @@
 import RichPushModel
+import WireText
 
 /// `$filter` of a list: the registrations of one device handle (Reference/AzureNotificationHubs.md#2-5).
 ///
@@ -48,7 +49,7 @@ public struct RegistrationFilter: Hashable, Sendable {
         /// Creates a condition.
         public init(_ property: Property, _ value: String) {
             self.property = property
-            let decoded = PercentCoding.decoded(value, .path)
+            let decoded = PercentEncoding.decodeLeniently(value)
             values = decoded == value ? [value] : [value, decoded]
         }
     }

@@ -22,8 +22,7 @@ public indirect enum WireJSON: Hashable, Sendable {
 
     /// Reads one value. Nesting is at most 32 deep, values are at most 50,000; the fault says the byte, counted from 1.
     public init(parsing bytes: some Collection<UInt8>) throws(HubRequestFault) {
-        var reader = WireJSONReader(Array(bytes))
-        self = try reader.document()
+        self = try WireJSONReader.document(Array(bytes))
     }
 
     /// The value of an object's member: the last under the name, without regard to ASCII case; `nil` when it is absent or

@@ -1,4 +1,5 @@
 import RichPushModel
+import WireText
 
 extension AppleSendHeaders {
     /// Reads the headers in all spellings of the clients: `apns-…` before `X-Apns-…` before `ServiceBusNotification-…`.
@@ -55,7 +56,7 @@ extension AppleSendHeaders {
         guard let value = value("apns-id", headers) else { return nil }
         let groups = value.split(separator: "-", omittingEmptySubsequences: false)
         guard groups.map(\.utf8.count) == [8, 4, 4, 4, 12],
-            groups.joined().utf8.allSatisfy({ PercentCoding.hexadecimal($0) != nil })
+            groups.joined().utf8.allSatisfy({ Hexadecimal.value($0) != nil })
         else { throw HubRequestFault(at: "apns-id", "a UUID is expected") }
         return value.lowercased()
     }

@@ -1,4 +1,5 @@
 import RichPushModel
+import WireText
 
 /// The value of `ServiceBusNotification-Apns-Expiry`: ISO 8601, or `MM/dd/yyyy HH:mm:ss` in UTC
 /// (Reference/AzureNotificationHubs.md#2-7).

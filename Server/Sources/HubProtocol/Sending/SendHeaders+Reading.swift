@@ -1,4 +1,5 @@
 import RichPushModel
+import WireText
 
 extension SendHeaders {
     /// Reads the headers of a send. The body is looked at only when the format is missing: a top-level `aps` means `apple`

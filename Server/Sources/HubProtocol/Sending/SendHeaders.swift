@@ -1,4 +1,5 @@
 import RichPushModel
+import WireText
 
 /// What the headers of a send say (Reference/AzureNotificationHubs.md#2-7 and #2-8), in both directions.
 public struct SendHeaders: Hashable, Sendable {

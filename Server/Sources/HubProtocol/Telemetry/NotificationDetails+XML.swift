@@ -1,4 +1,5 @@
 import RichPushModel
+import WireText
 
 extension NotificationDetails {
     /// The body of the answer, elements in the order in which .NET reads them, absent ones omitted.

@@ -1,3 +1,5 @@
+import WireText
+
 /// The answer to a test send: what each of at most ten devices came to (Reference/AzureNotificationHubs.md#2-10).
 public struct NotificationOutcome: Hashable, Sendable {
     /// What one device came to.

@@ -1,4 +1,5 @@
 import RichPushModel
+import WireText
 
 /// What a push service said of a handle that is expired or wrong; feedback files hold one document of this each
 /// (Reference/AzureNotificationHubs.md#2-11).

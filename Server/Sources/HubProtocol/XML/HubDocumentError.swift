@@ -1,4 +1,5 @@
 import RichPushModel
+import WireText
 
 /// Why a document of the protocol cannot be taken. The words name elements, lines and rules; never a value that could be a
 /// device token or content.

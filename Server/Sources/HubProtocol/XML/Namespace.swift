@@ -5,6 +5,4 @@ enum Namespace {
     static let schemaInstance = "http://www.w3.org/2001/XMLSchema-instance"
     static let metadata = "http://schemas.microsoft.com/ado/2007/08/dataservices/metadata"
     static let arrays = "http://schemas.microsoft.com/2003/10/Serialization/Arrays"
-    static let xml = "http://www.w3.org/XML/1998/namespace"
-    static let declarations = "http://www.w3.org/2000/xmlns/"
 }

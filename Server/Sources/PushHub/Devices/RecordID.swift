@@ -1,4 +1,5 @@
 import Crypto
+import WireText
 
 /// The name of a device record within a hub: a registration id or an installation id, at most 256 bytes of printable ASCII.
 ///
@@ -20,13 +21,7 @@ public struct RecordID: Hashable, Sendable, Comparable, CustomStringConvertible 
         for part in [installation.text, tile.map { "t\($0)" } ?? "", template.map { "n\($0)" } ?? ""] {
             hash.update(data: Array("\(part.utf8.count):\(part)".utf8))
         }
-        let digits = Array("0123456789abcdef".unicodeScalars)
-        var text = "~"
-        for byte in hash.finalize().prefix(16) {
-            text.unicodeScalars.append(digits[Int(byte >> 4)])
-            text.unicodeScalars.append(digits[Int(byte & 15)])
-        }
-        return RecordID(trusted: text)
+        return RecordID(trusted: "~" + Hexadecimal.text(of: hash.finalize().prefix(16)))
     }
 
     /// Takes a text that was checked before it was stored.

@@ -17,8 +17,7 @@ struct PushBody: Hashable {
     /// Reads a body. Throws `malformed-json` with the place unless it is one JSON object in UTF-8 with at most one `aps`, which is
     /// an object.
     init(_ bytes: [UInt8]) throws(ServiceError) {
-        var reader = PushBodyReader(bytes)
-        let aps = try reader.aps() ?? [:]
+        let aps = try PushBodyReader.aps(in: bytes) ?? [:]
         wakes = aps["content-available"] == .one
         alerts = Self.isFilled(aps["alert"])
         isPerceptible = alerts || Self.isFilled(aps["sound"]) || Self.isFilled(aps["badge"])

@@ -1,7 +1,9 @@
 import ServiceErrors
+import WireText
 
-/// Reads the body of a push for APNs once, byte by byte (RFC 8259), and says where it breaks a rule. The bytes themselves go out
-/// as they came, so what is read here is what a phone will read: nothing is mended and nothing foreign let through.
+/// Reads the body of a push for APNs once and says where it breaks a rule. The bytes themselves go out as they came, so what is read
+/// here is what a phone will read: nothing is corrected and nothing foreign let through. A name may occur twice outside `aps`, where
+/// the hub reads nothing.
 struct PushBodyReader {
     /// What a value is, as far as anybody asks.
     enum Value: Hashable {
@@ -16,180 +18,81 @@ struct PushBodyReader {
     /// Objects and lists within each other.
     private static let maximumDepth = 128
 
-    private let bytes: [UInt8]
-    private var index = 0
-
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
+    private var cursor: JSONCursor
 
     /// The members of `aps`, `nil` where there is none. Throws `malformed-json`.
-    mutating func aps() throws(ServiceError) -> [String: Value]? {
-        do { _ = try UTF8Span(validating: bytes.span) } catch {
-            throw fault("is not UTF-8", at: error.byteOffsets.lowerBound)
+    static func aps(in bytes: [UInt8]) throws(ServiceError) -> [String: Value]? {
+        do throws(JSONFault) {
+            var reader = PushBodyReader(cursor: try JSONCursor(validating: bytes, depthLimit: maximumDepth))
+            return try reader.body()
+        } catch {
+            throw ServiceError(.malformedJSON, "the body of a push \(words(for: error.problem)) (at byte \(error.start + 1))")
         }
-        skipBlanks()
-        guard peek == UInt8(ascii: "{") else { throw fault("must be one JSON object") }
+    }
+
+    private mutating func body() throws(JSONFault) -> [String: Value]? {
+        cursor.skipBlanks()
+        guard cursor.kind == .object else { throw cursor.fault(.rule("must be one JSON object")) }
         var aps: [String: Value]?
-        try object(depth: 1) { reader, name throws(ServiceError) in
-            guard name == "aps" else { return _ = try reader.value(depth: 1) }
-            guard aps == nil else { throw reader.fault("names aps twice") }
-            guard reader.peek == UInt8(ascii: "{") else { throw reader.fault("has an aps that is no object") }
-            var members: [String: Value] = [:]
-            try reader.object(depth: 2) { reader, name throws(ServiceError) in
-                let value = try reader.value(depth: 2)
-                guard members.updateValue(value, forKey: name) == nil else { throw reader.fault("names a member of aps twice") }
+        var isFirst = true
+        while let name = try cursor.nextName(&isFirst) {
+            if name == "aps" {
+                guard aps == nil else { throw cursor.fault(.rule("names aps twice")) }
+                guard cursor.kind == .object else { throw cursor.fault(.rule("has an aps that is no object")) }
+                aps = try members()
+            } else {
+                try cursor.skipValue()
             }
-            aps = members
         }
-        skipBlanks()
-        guard index == bytes.count else { throw fault("must be one JSON object and nothing behind it") }
+        try cursor.end()
         return aps
     }
 
-    private var peek: UInt8? { index < bytes.count ? bytes[index] : nil }
-
-    private func fault(_ words: String, at place: Int? = nil) -> ServiceError {
-        ServiceError(.malformedJSON, "the body of a push \(words) (at byte \((place ?? index) + 1))")
-    }
-
-    private mutating func skipBlanks() {
-        while let byte = peek, byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D { index += 1 }
-    }
-
-    private mutating func take(_ character: Unicode.Scalar) -> Bool {
-        guard peek == UInt8(ascii: character) else { return false }
-        index += 1
-        return true
-    }
-
-    /// Reads an object; `member` is called before each value and reads it.
-    private mutating func object(
-        depth: Int, _ member: (inout PushBodyReader, String) throws(ServiceError) -> Void
-    ) throws(ServiceError) {
-        index += 1
-        skipBlanks()
-        if take("}") { return }
-        repeat {
-            skipBlanks()
-            guard peek == UInt8(ascii: "\"") else { throw fault("lacks a name in quotes") }
-            let name = try string()
-            skipBlanks()
-            guard take(":") else { throw fault("lacks a colon") }
-            skipBlanks()
-            try member(&self, name)
-            skipBlanks()
-        } while take(",")
-        guard take("}") else { throw fault("lacks a comma or a closing brace") }
-    }
-
-    private mutating func value(depth: Int) throws(ServiceError) -> Value {
-        guard depth < Self.maximumDepth else { throw fault("is nested deeper than \(Self.maximumDepth)") }
-        switch peek {
-        case UInt8(ascii: "\""): return .text(isEmpty: try string().isEmpty)
-        case UInt8(ascii: "{"):
-            var isEmpty = true
-            try object(depth: depth + 1) { reader, _ throws(ServiceError) in
-                isEmpty = false
-                _ = try reader.value(depth: depth + 1)
-            }
-            return .object(isEmpty: isEmpty)
-        case UInt8(ascii: "["): return try list(depth: depth + 1)
-        case UInt8(ascii: "t"): return try word("true", .other)
-        case UInt8(ascii: "f"): return try word("false", .other)
-        case UInt8(ascii: "n"): return try word("null", .null)
-        default: return try number()
-        }
-    }
-
-    private mutating func list(depth: Int) throws(ServiceError) -> Value {
-        index += 1
-        skipBlanks()
-        if take("]") { return .other }
-        repeat {
-            skipBlanks()
-            _ = try value(depth: depth)
-            skipBlanks()
-        } while take(",")
-        guard take("]") else { throw fault("lacks a comma or a closing bracket") }
-        return .other
-    }
-
-    private mutating func word(_ text: String, _ value: Value) throws(ServiceError) -> Value {
-        guard bytes[index...].starts(with: text.utf8) else { throw fault("lacks a value") }
-        index += text.utf8.count
-        return value
-    }
-}
-
-extension PushBodyReader {
-    private mutating func number() throws(ServiceError) -> Value {
-        let start = index
-        _ = take("-")
-        if !take("0") {
-            guard digits() else { throw fault("lacks a value", at: start) }
-        }
-        if take("."), !digits() { throw fault("has a malformed number", at: start) }
-        if take("e") || take("E") {
-            if !take("+") { _ = take("-") }
-            guard digits() else { throw fault("has a malformed number", at: start) }
-        }
-        return Double(String(decoding: bytes[start..<index], as: UTF8.self)) == 1 ? .one : .other
-    }
-
-    private mutating func digits() -> Bool {
-        let start = index
-        while let byte = peek, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { index += 1 }
-        return index > start
-    }
-
-    /// Reads a string in quotes and returns what it says.
-    private mutating func string() throws(ServiceError) -> String {
-        let quote = index
-        index += 1
-        var text: [UInt8] = []
-        while let byte = peek {
-            index += 1
-            switch byte {
-            case UInt8(ascii: "\""): return String(decoding: text, as: UTF8.self)
-            case UInt8(ascii: "\\"): text += try escape().utf8
-            case 0..<0x20: throw fault("has a control character in a text", at: index - 1)
-            default: text.append(byte)
+    private mutating func members() throws(JSONFault) -> [String: Value] {
+        var members: [String: Value] = [:]
+        var isFirst = true
+        while let name = try cursor.nextName(&isFirst) {
+            let value = try value()
+            guard members.updateValue(value, forKey: name) == nil else {
+                throw cursor.fault(.rule("names a member of aps twice"))
             }
         }
-        throw fault("has a text without an end", at: quote)
+        return members
     }
 
-    /// What a backslash, which was read, stands for.
-    private mutating func escape() throws(ServiceError) -> String {
-        let start = index - 1
-        let byte = peek
-        index += 1
-        switch byte {
-        case UInt8(ascii: "\""): return "\""
-        case UInt8(ascii: "\\"): return "\\"
-        case UInt8(ascii: "/"): return "/"
-        case UInt8(ascii: "b"): return "\u{08}"
-        case UInt8(ascii: "f"): return "\u{0C}"
-        case UInt8(ascii: "n"): return "\n"
-        case UInt8(ascii: "r"): return "\r"
-        case UInt8(ascii: "t"): return "\t"
-        case UInt8(ascii: "u"): break
-        default: throw fault("has an unknown escape", at: start)
+    private mutating func value() throws(JSONFault) -> Value {
+        let (start, kind) = (cursor.position, cursor.kind)
+        try cursor.skipValue()
+        let text = start..<cursor.position
+        switch kind {
+        case .string: return .text(isEmpty: text.count == 2)
+        case .object:
+            let content = cursor.bytes[text].dropFirst().dropLast()
+            return .object(isEmpty: content.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0A || $0 == 0x0D })
+        case .null: return .null
+        case .number: return Double(cursor.text(text)) == 1 ? .one : .other
+        case .list, .boolean, nil: return .other
         }
-        var units = [try codeUnit(from: start)]
-        if UTF16.isLeadSurrogate(units[0]), take("\\"), take("u") { units.append(try codeUnit(from: start)) }
-        guard let text = String(validating: units, as: UTF16.self) else { throw fault("has half a character", at: start) }
-        return text
     }
 
-    private mutating func codeUnit(from start: Int) throws(ServiceError) -> UInt16 {
-        var unit: UInt16 = 0
-        for _ in 0..<4 {
-            guard let byte = peek, let digit = Character(Unicode.Scalar(byte)).hexDigitValue else {
-                throw fault("has a malformed escape", at: start)
-            }
-            unit = unit << 4 | UInt16(digit)
-            index += 1
+    private static func words(for problem: JSONFault.Problem) -> String {
+        switch problem {
+        case .notUTF8: "is not UTF-8"
+        case .tooDeep(let limit): "is nested deeper than \(limit)"
+        case .value: "lacks a value"
+        case .name: "lacks a name in quotes"
+        case .colon: "lacks a colon"
+        case .commaOrBrace: "lacks a comma or a closing brace"
+        case .commaOrBracket: "lacks a comma or a closing bracket"
+        case .digit: "has a malformed number"
+        case .duplicateName: "names a member twice"
+        case .unterminatedString: "has a text without an end"
+        case .controlCharacter: "has a control character in a text"
+        case .unterminatedEscape, .unknownEscape: "has an unknown escape"
+        case .malformedUnicodeEscape: "has a malformed escape"
+        case .loneSurrogate: "has half a character"
+        case .end: "must be one JSON object and nothing behind it"
+        case .rule(let words): words
         }
-        return unit
     }
 }

@@ -2,6 +2,7 @@ import HubProtocol
 import PushHub
 import RichPushModel
 import TagExpressions
+import WireText
 
 extension NotificationTelemetry {
     /// The telemetry of a hub elsewhere in the hub's words (Reference/AzureNotificationHubs.md#2-9).

@@ -3,6 +3,7 @@ import HubProtocol
 import PushHub
 import RichPushModel
 import ServiceErrors
+import WireText
 
 /// The hub that an app backend sends through, when it lies elsewhere.
 ///
@@ -89,8 +90,7 @@ extension RemoteHub: HubSending {
         var bytes = Array(SHA256.hash(data: Array("clarion-send\n\(key)".utf8)).prefix(16))
         bytes[6] = bytes[6] & 0x0F | 0x80
         bytes[8] = bytes[8] & 0x3F | 0x80
-        let digits = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-        var rest = digits[...]
+        var rest = Hexadecimal.text(of: bytes)[...]
         return [8, 4, 4, 4, 12].map { count in
             defer { rest = rest.dropFirst(count) }
             return String(rest.prefix(count))

@@ -1,4 +1,5 @@
 import Logging
+import WireText
 
 /// Writes each log record as one line that no value can break, with metadata of the known keys only.
 public struct LineLogHandler: LogHandler {
@@ -28,7 +29,7 @@ public struct LineLogHandler: LogHandler {
             .map { (key: $0.key, value: Self.cut($0.value.description)) }
             .sorted { $0.key < $1.key }
         let line = LogLine(
-            time: LogTime.text(of: options.clock.now), level: event.level.rawValue, label: label,
+            time: WireTime(options.clock.now).description, level: event.level.rawValue, label: label,
             message: Self.cut(event.message.description), pairs: pairs)
         options.write(options.format == .json ? line.json : line.text)
     }

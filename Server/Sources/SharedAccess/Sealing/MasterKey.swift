@@ -1,4 +1,5 @@
 import Crypto
+import WireText
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -29,10 +30,7 @@ public struct MasterKey: Sendable {
     /// Tells this key from others and nothing about it: eight hexadecimal digits of a digest.
     public var id: String {
         let digest = SHA256.hash(data: Array("clarion master key id\n".utf8) + bytes)
-        return digest.prefix(4).map { byte in
-            let text = String(byte, radix: 16)
-            return text.utf8.count == 1 ? "0\(text)" : text
-        }.joined()
+        return Hexadecimal.text(of: digest.prefix(4))
     }
 
     /// The key of one purpose's family, so that the master key itself encrypts nothing and can serve for more than sealing.

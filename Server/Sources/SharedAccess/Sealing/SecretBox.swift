@@ -1,4 +1,5 @@
 import Crypto
+import WireText
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

@@ -1,5 +1,6 @@
 import Crypto
 import RichPushModel
+import WireText
 
 /// What a signed link to a container allows, by the letter that stands in the link.
 public enum ContainerPermission: Character, Sendable, CaseIterable {

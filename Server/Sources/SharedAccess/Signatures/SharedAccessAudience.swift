@@ -1,3 +1,5 @@
+import WireText
+
 /// The address that a token was made for: host and path only. Clients disagree about everything else
 /// (Reference/AzureNotificationHubs.md#1-3), so scheme, port, query and fragment do not count.
 struct SharedAccessAudience: Hashable, Sendable {
@@ -8,7 +10,7 @@ struct SharedAccessAudience: Hashable, Sendable {
 
     /// Reads the encoded text of `sr`; `nil` when it is no address with a known scheme and a plain host.
     init?(encoded: some StringProtocol) {
-        guard let text = PercentEncoding.decode(encoded, plusIsBlank: true), let scheme = text.firstRange(of: "://"),
+        guard let text = PercentEncoding.decodeVisible(encoded, plusIsBlank: true), let scheme = text.firstRange(of: "://"),
             ["http", "https", "sb"].contains(text[..<scheme.lowerBound].lowercased())
         else { return nil }
         let address = text[scheme.upperBound...].prefix { $0 != "?" && $0 != "#" }
@@ -41,7 +43,7 @@ struct SharedAccessAudience: Hashable, Sendable {
     private static func segments(of path: some StringProtocol) -> [String]? {
         var segments: [String] = []
         for part in path.split(separator: "/") {
-            guard let segment = PercentEncoding.decode(part)?.lowercased(), segment != ".", segment != "..",
+            guard let segment = PercentEncoding.decodeVisible(part)?.lowercased(), segment != ".", segment != "..",
                 !segment.utf8.contains(UInt8(ascii: "/")), !segment.utf8.contains(UInt8(ascii: "\\"))
             else { return nil }
             segments.append(segment)

@@ -1,4 +1,5 @@
 import RichPushModel
+import WireText
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -34,7 +35,7 @@ public struct SharedAccessSignature: Sendable {
         guard let expiry = fields["se"], !expiry.isEmpty else { throw .missingExpiry }
         guard let issuer = fields["skn"], !issuer.isEmpty else { throw .missingIssuer }
         guard let code = fields["sig"], !code.isEmpty else { throw .missingSignature }
-        guard let expiresAt = Self.moment(expiry), let name = PercentEncoding.decode(issuer, plusIsBlank: true),
+        guard let expiresAt = Self.moment(expiry), let name = PercentEncoding.decodeVisible(issuer, plusIsBlank: true),
             name.utf8.count <= AccessRule.maximumNameLength
         else { throw .malformedToken }
         self.audience = String(audience)
@@ -70,7 +71,8 @@ public struct SharedAccessSignature: Sendable {
 
     /// A `+` that was not escaped is the character of Base64: one of the clients leaves part of its signature as it is.
     private static func code(_ text: Substring) throws(SharedAccessFault) -> [UInt8] {
-        guard let decoded = PercentEncoding.decode(text), decoded.utf8.count == 44, let code = Data(base64Encoded: decoded),
+        guard let decoded = PercentEncoding.decodeVisible(text), decoded.utf8.count == 44,
+            let code = Data(base64Encoded: decoded),
             code.count == 32
         else { throw .invalidSignature }
         return Array(code)

@@ -1,4 +1,5 @@
 import RichPushModel
+import WireText
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -23,11 +24,12 @@ public struct SharedAccessSigner: Sendable, Hashable {
     /// The value of the `Authorization` header for an address and all below it, in the documented form: lower case, then escaped with
     /// lower-case digits. `audience` is an address such as `https://push.example.test/demo`.
     public func token(audience: String, expiresAt: Timestamp) -> String {
-        let encoded = PercentEncoding.encode(audience.lowercased())
+        let encoded = PercentEncoding.encode(audience.lowercased(), uppercase: false)
         let expiry = String(max(0, expiresAt.seconds))
         let code = Data(key.signature(audience: encoded, expiry: expiry)).base64EncodedString()
-        return
-            "SharedAccessSignature sr=\(encoded)&sig=\(PercentEncoding.encode(code))&se=\(expiry)&skn=\(PercentEncoding.encode(ruleName))"
+        let signature = PercentEncoding.encode(code, uppercase: false)
+        let name = PercentEncoding.encode(ruleName, uppercase: false)
+        return "SharedAccessSignature sr=\(encoded)&sig=\(signature)&se=\(expiry)&skn=\(name)"
     }
 }
 

@@ -5,6 +5,7 @@ import HubProtocol
 import NIOCore
 import RichPushModel
 import Testing
+import WireText
 
 /// What the operator of a node sets reaches the hub that clients talk to.
 struct HubLimitTests {

@@ -1,5 +1,6 @@
 import RichPushModel
 import Testing
+import WireText
 
 @testable import HubProtocol
 

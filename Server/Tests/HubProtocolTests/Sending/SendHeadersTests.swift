@@ -1,6 +1,7 @@
 import HubProtocol
 import RichPushModel
 import Testing
+import WireText
 
 @Suite("Headers of a send")
 struct SendHeadersTests {
