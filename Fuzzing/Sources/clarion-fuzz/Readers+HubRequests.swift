@@ -1,4 +1,5 @@
 import RichPushModel
+import WireText
 
 @testable import HubProtocol
 
