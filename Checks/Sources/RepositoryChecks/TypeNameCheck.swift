@@ -50,5 +50,7 @@ public struct TypeNameCheck: Sendable {
     }
 
     private static let kinds: Set = ["struct", "class", "enum", "actor", "protocol", "typealias"]
-    private static let modifiers: Set = ["public", "package", "internal", "open", "final", "indirect", "nonisolated", "distributed"]
+    private static let modifiers: Set = [
+        "public", "package", "internal", "open", "final", "indirect", "nonisolated", "distributed",
+    ]
 }

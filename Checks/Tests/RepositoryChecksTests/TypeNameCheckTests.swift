@@ -16,7 +16,8 @@ struct TypeNameCheckTests {
             "public protocol Page {}", "typealias Page = Int", "@MainActor public struct Page {}",
         ])
     func found(declaration: String) {
-        #expect(findings(declaration) == ["Server/Sources/PushHub/Hubs/Page.swift:1: Page is also the name of a type in AppBackend"])
+        #expect(
+            findings(declaration) == ["Server/Sources/PushHub/Hubs/Page.swift:1: Page is also the name of a type in AppBackend"])
     }
 
     @Test(
