@@ -234,7 +234,7 @@ let package = Package(
             "PostgresDatabaseTests",
             [
                 "AppBackend", "PostgresDatabase", "SQLStorage", "StorageConformance", "ClarionTesting", "EngineTesting",
-                "PushHub",
+                "PushHub", "TagExpressions",
                 .crypto, .logging, .richPushModel, .x509,
             ], beside: ["Fixtures"]),
         target("SQLiteDatabase", ["ServiceErrors", "SQLStorage", .grdb, .grdbSQLite, .logging, .nioCore, .richPushModel]),

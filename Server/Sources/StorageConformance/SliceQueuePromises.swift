@@ -13,7 +13,7 @@ public enum SliceQueuePromises {
             addsTallies,
             keepsPendingRows, takesTurns, countsBacklog,
             checksRetriesAgain, forgetsByTimestamp, endsOnce, takesOver,
-        ] + checkpoints + ofPace + ofOrder
+        ] + checkpoints + ofPace + ofOrder + ofAudience
 
     private static let leasesToOne = StoragePromise<HubStorage>("a leased slice is nobody else's until the lease runs out") {
         storage in

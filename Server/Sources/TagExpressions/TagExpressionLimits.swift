@@ -21,7 +21,7 @@ extension TagExpression {
     }
 
     /// Whether the expression is one tag or tags joined by `||`.
-    var hasOnlyAlternatives: Bool {
+    public var hasOnlyAlternatives: Bool {
         switch self {
         case .tag: true
         case .or(let left, let right): left.hasOnlyAlternatives && right.hasOnlyAlternatives

@@ -23,8 +23,8 @@ private struct BrokenCommitStore: IntakeStore {
         throw ServiceError(.outcomeUnknown, "the connection broke")
     }
 
-    func audienceSize(_ audience: TagExpression?, in hub: HubID, limit: Int) async throws -> Int {
-        try await base.audienceSize(audience, in: hub, limit: limit)
+    func compile(_ audience: TagExpression?, in hub: HubID, limit: Int) async throws -> CompiledAudience {
+        try await base.compile(audience, in: hub, limit: limit)
     }
 
     func earlier(_ idempotency: AcceptedSend.Idempotency, in hub: HubID) async throws -> IntakeAnswer? {

@@ -75,26 +75,6 @@ struct PlanningTests {
         #expect(backOff.delay(failures: 1, jitter: 1, minimum: .seconds(90)) == .seconds(99))
     }
 
-    @Test("the audience of a send")
-    func filter() throws {
-        let now = Timestamp(milliseconds: 1_800_000_000_000)
-        let record = DeviceRecord(
-            id: try #require(RecordID("a")), kind: .registration, handle: DeviceHandle(canonical: "AB"), tags: [Tag("t")!],
-            createdAt: now, registeredAt: now)
-        let filter = AudienceFilter(audience: try TagExpression(parsing: "t && !u"), mark: OrderNumber(7), now: now)
-        func means(_ change: (inout DeviceRecord) -> Void) -> Bool {
-            var changed = record
-            change(&changed)
-            return filter.means(changed)
-        }
-        #expect(filter.means(record) && AudienceFilter(audience: nil, mark: OrderNumber(7), now: now).means(record))
-        #expect(!means { $0.handle = nil } && !means { $0.parkedAt = now } && !means { $0.expiresAt = now })
-        #expect(means { $0.expiresAt = now + .seconds(1) })
-        #expect(means { $0.order = OrderNumber(7) } && !means { $0.order = OrderNumber(8) })
-        #expect(means { $0.createdAt = now + .seconds(86_400) }, "the clock says nothing about who was first")
-        #expect(!means { $0.tags = [Tag("t")!, Tag("U")!] })
-    }
-
     @Test("a repeat has the same push id, another record or send another")
     func pushID() throws {
         let (one, two) = (NotificationID(), NotificationID())

@@ -19,6 +19,8 @@ public struct AcceptedSend: Hashable, Sendable {
     public var id: NotificationID
     public var message: AcceptedMessage
     public var recipients: SendRecipients
+    /// The audience as intake has compiled it. Where it is absent the store compiles it; a direct send has none.
+    public var query: AudienceQuery?
     public var enqueuedAt: Timestamp
     public var dueAt: Timestamp
     public var slices: SlicePlan

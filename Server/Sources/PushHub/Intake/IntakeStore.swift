@@ -3,9 +3,8 @@ import TagExpressions
 
 /// Makes sends durable. Errors are `ServiceError` (`storage-unavailable`, `outcome-unknown`).
 public protocol IntakeStore: Sendable {
-    /// About how many records the expression may mean, found by index and never less than there are; counting stops at
-    /// `limit`. No expression means all.
-    func audienceSize(_ audience: TagExpression?, in hub: HubID, limit: Int) async throws -> Int
+    /// Compiles an audience by what the index holds of its tags now, and counts it up to `limit`. No expression means every record.
+    func compile(_ audience: TagExpression?, in hub: HubID, limit: Int) async throws -> CompiledAudience
 
     /// What was answered to this key before: `accepted` never, else `repeated` or `mismatch`; `nil` for a new key.
     func earlier(_ idempotency: AcceptedSend.Idempotency, in hub: HubID) async throws -> IntakeAnswer?
@@ -35,6 +34,26 @@ public protocol IntakeStore: Sendable {
 
     /// Stores a test send that is over, with the counts of its outcomes, so that telemetry tells of it. Nothing is dispatched.
     func note(_ send: EndedTestSend) async throws
+}
+
+extension IntakeStore {
+    /// About how many records the expression may mean.
+    public func audienceSize(_ audience: TagExpression?, in hub: HubID, limit: Int) async throws -> Int {
+        try await compile(audience, in: hub, limit: limit).size
+    }
+}
+
+/// An audience as a store has compiled it.
+public struct CompiledAudience: Hashable, Sendable {
+    public var query: AudienceQuery
+    /// About how many records it may mean: found by index, never less than there are, and not more than the limit.
+    public var size: Int
+
+    /// Creates a value.
+    public init(query: AudienceQuery, size: Int) {
+        self.query = query
+        self.size = size
+    }
 }
 
 /// A test send after its answer.

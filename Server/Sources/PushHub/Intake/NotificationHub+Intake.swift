@@ -29,22 +29,31 @@ extension NotificationHub {
         if let pace = command.pushesPerSecond, !SendCommand.paceRange.contains(pace) {
             throw ServiceError(.invalidField, "pushesPerSecond: it must be a whole number from 1 to 100000")
         }
-        let plan = try await slices(recipients, isScheduled: dueAt > now, command.pushesPerSecond)
+        let plan = try await plan(recipients, isScheduled: dueAt > now, command.pushesPerSecond)
         var send = AcceptedSend(
             hub: id, id: notification, message: message, recipients: recipients, enqueuedAt: now, dueAt: dueAt,
             slices: plan.slices, pushesPerSecond: command.pushesPerSecond, idempotency: idempotency)
         send.targets = plan.targets
+        send.query = plan.query
         return send
     }
 
-    private func slices(
-        _ recipients: SendRecipients, isScheduled: Bool, _ pace: Int?
-    ) async throws -> (slices: SlicePlan, targets: Int?) {
-        if let handles = recipients.handles { return (SlicePlan(handles: handles.count), handles.count) }
-        let size = try await stores.intake.audienceSize(
+    /// How a send is found and cut into slices.
+    private struct DispatchPlan {
+        var slices: SlicePlan
+        var targets: Int?
+        var query: AudienceQuery?
+    }
+
+    private func plan(_ recipients: SendRecipients, isScheduled: Bool, _ pace: Int?) async throws -> DispatchPlan {
+        if let handles = recipients.handles {
+            return DispatchPlan(slices: SlicePlan(handles: handles.count), targets: handles.count)
+        }
+        let audience = try await stores.intake.compile(
             recipients.audience, in: id, limit: SlicePlan.singleSliceLimit + 1)
-        let plan = SlicePlan(audience: size, isScheduled: isScheduled, pushesPerSecond: pace)
-        return (plan, isScheduled || size > SlicePlan.singleSliceLimit ? nil : size)
+        let slices = SlicePlan(audience: audience.size, isScheduled: isScheduled, pushesPerSecond: pace)
+        let isCounted = !isScheduled && audience.size <= SlicePlan.singleSliceLimit
+        return DispatchPlan(slices: slices, targets: isCounted ? audience.size : nil, query: audience.query)
     }
 
     /// Throws `ServiceError` for recipients that no send can have; takes repeats out.

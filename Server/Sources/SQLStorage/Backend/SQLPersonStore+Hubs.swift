@@ -70,8 +70,9 @@ extension SQLPersonStore {
         SELECT notification_id, audience FROM notifications
         WHERE hub_id = $1 AND notification_id > $2 ORDER BY notification_id LIMIT 500
         """)
+    /// The compiled audience names the person as well; a send that is under way is compiled again.
     private static let updateSend = SQLStatement(
-        "UPDATE notifications SET audience = $1 WHERE hub_id = $2 AND notification_id = $3")
+        "UPDATE notifications SET audience = $1, audience_query = NULL WHERE hub_id = $2 AND notification_id = $3")
     private static let blankEnded = SQLStatement(
         """
         UPDATE notifications SET body = $1, collapse_id = NULL

@@ -1,25 +1,36 @@
 import PushHub
 import RichPushModel
+import ServiceErrors
 import TagExpressions
 
-/// Finds by index who may be meant.
+/// Compiles audiences by what the index holds of their tags.
 enum AudienceIndex {
-    /// How far a tag's entries are counted to choose between plans.
+    /// How far a tag's entries are counted to choose between covers.
     private static let costLimit = 2_000
 
-    /// The plan for an expression, the cheapest by what the index holds.
-    static func plan(_ audience: TagExpression?, _ hub: HubID, _ connection: any SQLConnection) throws -> TagExpression.Plan {
-        guard let audience else { return .scan }
-        if case .tag(let tag) = audience { return .tags([tag]) }
+    /// The query with the cover that has the fewest entries now. Throws `ServiceError` for an expression that is over the limits.
+    static func query(_ audience: TagExpression?, _ hub: HubID, _ connection: any SQLConnection) throws -> AudienceQuery {
         var costs: [Tag: Int] = [:]
-        for tag in Set(audience.tags) { costs[tag] = try count(tag, hub, limit: costLimit, connection) }
-        return audience.plan { costs[$0] ?? 0 }
+        // Tags with || alone leave no choice.
+        if let audience, !audience.hasOnlyAlternatives {
+            for tag in Set(audience.tags) { costs[tag] = try count(tag.folded, hub, limit: costLimit, connection) }
+        }
+        return try compiled(audience) { costs[$0] ?? 0 }
+    }
+
+    /// The query without a look at the index.
+    static func compiled(_ audience: TagExpression?, cost: (Tag) -> Int = { _ in 1 }) throws -> AudienceQuery {
+        do throws(TagExpressionError) {
+            return try AudienceQuery(audience, cost: cost)
+        } catch {
+            throw ServiceError(.invalidAudience, error.description)
+        }
     }
 
     /// At least as many as there are matches, counted up to `limit`.
-    static func size(_ audience: TagExpression?, _ hub: HubID, limit: Int, _ connection: any SQLConnection) throws -> Int {
-        switch try plan(audience, hub, connection) {
-        case .scan:
+    static func size(_ query: AudienceQuery, _ hub: HubID, limit: Int, _ connection: any SQLConnection) throws -> Int {
+        switch query.cover {
+        case .everyRecord:
             return Int(try connection.row(countAll, [.integer(hub.number), .integer(Int64(limit))])?.integer(0) ?? 0)
         case .tags(let tags):
             var sum = 0
@@ -28,8 +39,8 @@ enum AudienceIndex {
         }
     }
 
-    private static func count(_ tag: Tag, _ hub: HubID, limit: Int, _ connection: any SQLConnection) throws -> Int {
-        let row = try connection.row(countTag, [.integer(hub.number), .text(tag.folded), .integer(Int64(limit))])
+    private static func count(_ tag: String, _ hub: HubID, limit: Int, _ connection: any SQLConnection) throws -> Int {
+        let row = try connection.row(countTag, [.integer(hub.number), .text(tag), .integer(Int64(limit))])
         return Int(try row?.integer(0) ?? 0)
     }
 

@@ -23,16 +23,7 @@ enum DirectRows {
             candidates: members.map { .init(member: $0, isSkipped: false) }, through: through ?? last)
     }
 
-    static func member(
-        _ send: SQLSliceQueue.Send, _ slice: SliceID, at key: SliceKey, _ connection: any SQLConnection
-    ) throws -> AudienceMember? {
-        let before = SQLValue.integer(key.number - 1)
-        let values: [SQLValue] = [.integer(slice.hub.number), .text(slice.notification.text), before, .integer(1)]
-        guard let row = try connection.row(select, values), try row.integer(0) == key.number else { return nil }
-        return member(send, key.number, try row.text(1))
-    }
-
-    private static func member(_ send: SQLSliceQueue.Send, _ position: Int64, _ handle: String) -> AudienceMember {
+    static func member(_ send: SQLSliceQueue.Send, _ position: Int64, _ handle: String) -> AudienceMember {
         var platform = Platform.apns
         if case .native(let own) = send.message.format { platform = own }
         return AudienceMember(handle: DeviceHandle(canonical: handle), platform: platform, position: position)

@@ -54,11 +54,11 @@ extension SQLDeviceStore {
     ) async throws -> [DeviceRecord] {
         let start = SliceKey(.random(in: .min ... .max))
         return try await database.reading { connection in
-            let send = AudienceWalk.Send(hub: hub, audience: audience, format: format, mark: .last, now: now)
+            let query = try AudienceIndex.query(audience, hub, connection)
+            let send = AudienceSend(hub: hub, query: query, format: format, mark: .last, now: now)
             var keys: [SliceKey] = []
             for (after, last) in [(start, SliceKey.last), (SliceKey.beforeAll, start)] where keys.count < limit {
-                // A walk goes up, and remembers whom it has met.
-                let walk = try AudienceWalk(send, connection)
+                let walk = AudienceWalk(send, connection)
                 keys += try Self.keys(walk, after: after, last: last, limit: limit - keys.count)
             }
             let rows = try keys.compactMap { try DeviceRows.find($0, in: hub, connection) }

@@ -10,8 +10,11 @@ public struct SQLIntakeStore: IntakeStore {
     /// Creates the store.
     public init(_ database: any SQLDatabase) { self.database = database }
 
-    public func audienceSize(_ audience: TagExpression?, in hub: HubID, limit: Int) async throws -> Int {
-        try await database.reading { try AudienceIndex.size(audience, hub, limit: limit, $0) }
+    public func compile(_ audience: TagExpression?, in hub: HubID, limit: Int) async throws -> CompiledAudience {
+        try await database.reading { connection in
+            let query = try AudienceIndex.query(audience, hub, connection)
+            return CompiledAudience(query: query, size: try AudienceIndex.size(query, hub, limit: limit, connection))
+        }
     }
 
     public func earlier(_ idempotency: AcceptedSend.Idempotency, in hub: HubID) async throws -> IntakeAnswer? {
@@ -38,7 +41,7 @@ public struct SQLIntakeStore: IntakeStore {
             }
             // What is scheduled gets its mark when it begins.
             let mark = send.isScheduled ? nil : try OrderNumbers.mark(connection)
-            try connection.run(Self.insert, Self.values(send, mark))
+            try connection.run(Self.insert, try Self.values(send, mark))
             for (number, range) in send.slices.ranges.enumerated() {
                 try connection.run(Self.insertSlice, Self.values(range, number, send))
             }
@@ -94,7 +97,7 @@ public struct SQLIntakeStore: IntakeStore {
             guard try connection.row(Self.selectRemoved, [.integer(send.hub.number)]) == nil else { return }
             // A repeat of a call that was taken for dead has the id of the first, which may have been noted meanwhile.
             let mark = try OrderNumbers.mark(connection)
-            guard try connection.run(Self.insertOnce, Self.values(send, mark)) > 0 else { return }
+            guard try connection.run(Self.insertOnce, try Self.values(send, mark)) > 0 else { return }
             try connection.run(Self.setEnd, key + [.integer(try OrderNumbers.mark(connection).number)])
             try connection.run(
                 Self.markEnded, key + [.integer(send.enqueuedAt.milliseconds), .integer(ended.endedAt.milliseconds)])
@@ -148,7 +151,7 @@ extension SQLIntakeStore {
         ]
     }
 
-    private static func values(_ send: AcceptedSend, _ mark: OrderNumber?) -> [SQLValue] {
+    private static func values(_ send: AcceptedSend, _ mark: OrderNumber?) throws -> [SQLValue] {
         let state: NotificationState = send.isScheduled ? .scheduled : .accepted
         return [
             .integer(send.hub.number), .text(send.id.text), .bytes(send.message.body), .text(send.message.pushType),
@@ -157,8 +160,14 @@ extension SQLIntakeStore {
             .integer(send.enqueuedAt.milliseconds), .integer(send.dueAt.milliseconds),
             .integer(Int64(send.slices.ranges.count)), .optional(send.pushesPerSecond.map(Int64.init)),
             .text(send.message.format.text), .integer(send.recipients.handles == nil ? 0 : 1),
-            .optional(mark?.number), .optional(send.targets.map(Int64.init)),
+            .optional(mark?.number), .optional(send.targets.map(Int64.init)), .optional(try query(of: send)),
         ]
+    }
+
+    /// What is stored of a compiled audience. One that is every record needs no words.
+    private static func query(of send: AcceptedSend) throws -> String? {
+        guard send.audience != nil else { return nil }
+        return try (send.query ?? AudienceIndex.compiled(send.audience)).stored
     }
 
     private static func values(_ range: SlicePlan.Range, _ number: Int, _ send: AcceptedSend) -> [SQLValue] {
@@ -179,8 +188,9 @@ extension SQLIntakeStore {
 
     private static let insertion = """
         INSERT INTO notifications (hub_id, notification_id, body, push_type, priority, collapse_id, topic, expires_at, audience,
-            state, enqueued_at, due_at, open_slices, pushes_per_second, format, is_direct, order_mark, targets)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+            state, enqueued_at, due_at, open_slices, pushes_per_second, format, is_direct, order_mark, targets,
+            audience_query)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
         """
     private static let insert = SQLStatement(composed: insertion)
     private static let insertOnce = SQLStatement(composed: insertion + " ON CONFLICT DO NOTHING")
@@ -213,7 +223,7 @@ extension SQLIntakeStore {
         """)
     private static let markEnded = SQLStatement(
         """
-        UPDATE notifications SET state = 'completed', open_slices = 0, started_at = $3, ended_at = $4
+        UPDATE notifications SET state = 'completed', open_slices = 0, started_at = $3, ended_at = $4, audience_query = NULL
         WHERE hub_id = $1 AND notification_id = $2
         """)
     private static let insertTally = SQLStatement(
@@ -222,7 +232,7 @@ extension SQLIntakeStore {
         """)
     private static let markCancelled = SQLStatement(
         """
-        UPDATE notifications SET state = 'cancelled', ended_at = $3
+        UPDATE notifications SET state = 'cancelled', ended_at = $3, audience_query = NULL
         WHERE hub_id = $1 AND notification_id = $2 AND state IN ('scheduled', 'accepted', 'dispatching')
         """)
     private static let setEnd = SQLStatement(

@@ -138,5 +138,8 @@ extension SQLSliceQueue {
     private static let countExpired = SQLStatement(
         "SELECT COUNT(*) FROM tallies WHERE hub_id = $1 AND notification_id = $2 AND outcome = 'expired'")
     private static let markEnded = SQLStatement(
-        "UPDATE notifications SET state = $3, ended_at = $4, end_order = $5 WHERE hub_id = $1 AND notification_id = $2")
+        """
+        UPDATE notifications SET state = $3, ended_at = $4, end_order = $5, audience_query = NULL
+        WHERE hub_id = $1 AND notification_id = $2
+        """)
 }

@@ -19,7 +19,7 @@ extension SQLSliceQueue {
             if page.work == .wait, canWalk {
                 page.work = .walk(try Self.walk(request, send, connection))
             }
-            page.templates = try Self.templates(page.work, request.lease.id.hub, connection)
+            page.templates = try TemplateRows.contents(of: page.work.templates, in: request.lease.id.hub, connection)
             return page
         }
     }
@@ -28,31 +28,22 @@ extension SQLSliceQueue {
         _ request: PageRequest, _ send: Send, _ connection: any SQLConnection
     ) throws -> SlicePage.Walk {
         let (cursor, last, limit) = (request.lease.cursor, request.lease.last, request.limit)
-        guard !send.isDirect else {
+        guard let audience = send.audience(request) else {
             return try DirectRows.walk(send, request.lease.id, after: cursor, last: last, limit: limit, connection)
         }
-        return try AudienceWalk(send.audienceSend(request), connection)
+        return try AudienceWalk(audience, connection)
             .next(after: cursor, last: last, limit: limit, scanLimit: request.scanLimit)
-    }
-
-    /// The contents of the templates that the page's targets have.
-    private static func templates(
-        _ work: SlicePage.Work, _ hub: HubID, _ connection: any SQLConnection
-    ) throws -> [TemplateID: DeviceTemplate] {
-        var templates: [TemplateID: DeviceTemplate] = [:]
-        for id in work.templates { templates[id] = try TemplateRows.find(id, in: hub, connection) }
-        return templates
     }
 
     /// A send as its row has it.
     struct Send {
         let state: NotificationState
         let message: AcceptedMessage
-        let audience: TagExpression?
+        /// Absent in a direct send.
+        let query: AudienceQuery?
         let mark: OrderNumber
         let dueAt: Timestamp
         let pushesPerSecond: Int?
-        let isDirect: Bool
 
         init(_ row: SQLRow) throws {
             guard let state = NotificationState(rawValue: try row.text(0)) else { throw SQLFault.unexpectedColumn(0) }
@@ -62,21 +53,26 @@ extension SQLSliceQueue {
                 format: SendFormat(stored: try row.text(10)), collapseID: try row.optionalText(4),
                 expiresAt: try row.optionalInteger(6).map(Timestamp.init(milliseconds:)),
                 topic: try row.optionalText(5))
-            do {
-                audience = try row.optionalText(7).map { text throws(TagExpressionError) in try TagExpression(parsing: text) }
-            } catch {
-                throw SQLFault.unexpectedColumn(7)
-            }
+            query = try row.integer(11) != 0 ? nil : Self.query(try row.optionalText(14), of: try row.optionalText(7))
             // Every send that is leased has one.
             mark = try row.optionalInteger(8).map(OrderNumber.init) ?? .last
             pushesPerSecond = try row.optionalInteger(9).map(Int.init)
-            isDirect = try row.integer(11) != 0
             dueAt = Timestamp(milliseconds: try row.integer(13))
         }
 
-        func audienceSend(_ request: PageRequest) -> AudienceWalk.Send {
-            AudienceWalk.Send(
-                hub: request.lease.id.hub, audience: audience, format: message.format, mark: mark, now: request.now)
+        /// The compiled audience. One that an older program stored, or a newer one in another form, is compiled here.
+        private static func query(_ stored: String?, of audience: String?) throws -> AudienceQuery {
+            if let query = stored.flatMap(AudienceQuery.init(stored:)) { return query }
+            do {
+                return try AudienceQuery(try audience.map { text throws(TagExpressionError) in try TagExpression(parsing: text) })
+            } catch {
+                throw SQLFault.unexpectedColumn(7)
+            }
+        }
+
+        /// What the audience is read by; `nil` for a direct send.
+        func audience(_ request: PageRequest) -> AudienceSend? {
+            query.map { AudienceSend(hub: request.lease.id.hub, query: $0, format: message.format, mark: mark, now: request.now) }
         }
     }
 
@@ -89,10 +85,7 @@ extension SQLSliceQueue {
             page.nextPendingAt = try next(slice, after: .init(milliseconds: .min), connection)
             return
         }
-        let now = SQLValue.integer(request.now.milliseconds)
-        let due = try connection.rows(selectDue, slice + [now, .integer(Int64(request.limit))]).map { row in
-            try dueTarget(row, request, send, connection)
-        }
+        let due = try DueRows.page(send, request, connection)
         if !due.isEmpty { page.work = .retries(due) }
         // More are due than the page takes: they are next.
         page.nextPendingAt = due.count == request.limit ? request.now : try next(slice, after: request.now, connection)
@@ -103,32 +96,7 @@ extension SQLSliceQueue {
             .map(Timestamp.init(milliseconds:))
     }
 
-    /// The record is read again, and checked again: a phone may have changed hands since the first try.
-    private static func dueTarget(
-        _ row: SQLRow, _ request: PageRequest, _ send: Send, _ connection: any SQLConnection
-    ) throws -> SlicePage.DueTarget {
-        let key = try row.integer(0)
-        guard let cause = PendingTarget.Cause(rawValue: try row.text(1)) else { throw SQLFault.unexpectedColumn(1) }
-        let target = PendingTarget(
-            key: SliceKey(key), cause: cause, attempts: Int(try row.integer(2)), unanswered: Int(try row.integer(5)),
-            reason: try row.optionalText(6), firstAt: Timestamp(milliseconds: try row.integer(3)),
-            notBefore: Timestamp(milliseconds: try row.integer(4)))
-        return SlicePage.DueTarget(target: target, member: try member(target.key, request, send, connection))
-    }
-
-    private static func member(
-        _ key: SliceKey, _ request: PageRequest, _ send: Send, _ connection: any SQLConnection
-    ) throws -> AudienceMember? {
-        guard !send.isDirect else { return try DirectRows.member(send, request.lease.id, at: key, connection) }
-        let hub = request.lease.id.hub
-        guard let row = try DeviceRows.find(key, in: hub, connection),
-            let record = try TemplateRows.filled([row], in: hub, connection).first,
-            send.audienceSend(request).filter.means(record)
-        else { return nil }
-        return AudienceMember(record, template: row.templateID)
-    }
-
-    static let pageStatements = [selectSend, selectDue, selectNextPending]
+    static let pageStatements = [selectSend, selectNextPending]
 
     private static let selectSend = SQLStatement(
         """
@@ -136,15 +104,9 @@ extension SQLSliceQueue {
             n.pushes_per_second, n.format, n.is_direct,
             (SELECT COUNT(*) FROM pending_targets p
                 WHERE p.hub_id = s.hub_id AND p.notification_id = s.notification_id AND p.slice = s.slice),
-            n.due_at
+            n.due_at, n.audience_query
         FROM slices s JOIN notifications n ON n.hub_id = s.hub_id AND n.notification_id = s.notification_id
         WHERE s.hub_id = $1 AND s.notification_id = $2 AND s.slice = $3 AND s.epoch = $4 AND s.owner IS NOT NULL
-        """)
-    private static let selectDue = SQLStatement(
-        """
-        SELECT slice_key, cause, attempts, first_at, not_before, unanswered, reason FROM pending_targets
-        WHERE hub_id = $1 AND notification_id = $2 AND slice = $3 AND not_before <= $4
-        ORDER BY not_before, slice_key LIMIT $5
         """)
     private static let selectNextPending = SQLStatement(
         """

@@ -142,7 +142,7 @@ extension SQLSliceQueue {
             releaseOne,
         ]
             + checkpointStatements + pageStatements
-            + AudienceWalk.all
+            + AudienceStatements.all + DueRows.all
     }
 
     /// What is due and free, in the order of the queue of all hubs: what is not due is not looked at.

@@ -23,11 +23,33 @@ enum TemplateRows {
     }
 
     static func find(_ id: TemplateID, in hub: HubID, _ connection: any SQLConnection) throws -> DeviceTemplate? {
-        guard let row = try connection.row(select, [.integer(hub.number), .integer(id.number)]) else { return nil }
-        return DeviceTemplate(
+        try connection.row(select, [.integer(hub.number), .integer(id.number)]).map(template)
+    }
+
+    private static func template(_ row: SQLRow) throws -> DeviceTemplate {
+        DeviceTemplate(
             name: try row.optionalText(0), body: try row.text(1),
             headers: try TextMap.pairs(try row.text(2)).map { .init(name: $0[0], value: $0[1]) },
             expiry: try row.optionalText(3), priority: try row.optionalText(4))
+    }
+
+    /// The contents of several templates, but for those that have gone.
+    static func contents(
+        of ids: Set<TemplateID>, in hub: HubID, _ connection: any SQLConnection
+    ) throws -> [TemplateID: DeviceTemplate] {
+        var contents: [TemplateID: DeviceTemplate] = [:]
+        var left = ids.map { SQLValue.integer($0.number) }[...]
+        while let last = left.last {
+            // A list is filled up with its last id, so that there are few statements.
+            let statement = selectSeveral.first { $0.count >= left.count } ?? selectSeveral[selectSeveral.count - 1]
+            let part = left.prefix(statement.count)
+            left = left.dropFirst(part.count)
+            let values = part + Array(repeating: last, count: statement.count - part.count)
+            for row in try connection.rows(statement.text, [.integer(hub.number)] + values) {
+                contents[TemplateID(try row.integer(5))] = try template(row)
+            }
+        }
+        return contents
     }
 
     /// The records with their templates, each content read once.
@@ -41,15 +63,24 @@ enum TemplateRows {
         try connection.run(deleteUnused, [.integer(hub.number), .integer(id.number)])
     }
 
-    static let all = [insert, select, deleteUnused]
+    static let all = [insert, select, deleteUnused] + selectSeveral.map(\.text)
 
     private static let insert = SQLStatement(
         """
         INSERT INTO device_templates (hub_id, template_id, name, body, headers, expiry, priority)
         VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (hub_id, template_id) DO NOTHING
         """)
+    private static let columns = "name, body, headers, expiry, priority"
     private static let select = SQLStatement(
-        "SELECT name, body, headers, expiry, priority FROM device_templates WHERE hub_id = $1 AND template_id = $2")
+        composed: "SELECT \(columns) FROM device_templates WHERE hub_id = $1 AND template_id = $2")
+    private static let selectSeveral = [1, 8, 64].map { count in
+        let ids = (2..<count + 2).map { "$\($0)" }.joined(separator: ", ")
+        return (
+            count: count,
+            text: SQLStatement(
+                composed: "SELECT \(columns), template_id FROM device_templates WHERE hub_id = $1 AND template_id IN (\(ids))")
+        )
+    }
     private static let deleteUnused = SQLStatement(
         """
         DELETE FROM device_templates WHERE hub_id = $1 AND template_id = $2

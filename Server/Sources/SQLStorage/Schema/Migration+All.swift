@@ -25,5 +25,6 @@ extension Migration {
         .signInCounts,
         .auditIndex,
         .sendLists,
+        .audienceQueries,
     ]
 }
