@@ -61,7 +61,8 @@ let package = Package(
         .executable(name: "clarion", targets: ["clarion"]),
         // For the measurements in Benchmarks.
         .library(name: "APNsHTTP2", targets: ["APNsHTTP2", "APNsProtocol"]),
-        .library(name: "HubStorage", targets: ["PushHub", "SQLStorage", "SQLiteDatabase", "TagExpressions"]),
+        .library(
+            name: "HubStorage", targets: ["PostgresDatabase", "PushHub", "SQLStorage", "SQLiteDatabase", "TagExpressions"]),
         // For Fuzzing: every target that reads untrusted bytes.
         .library(
             name: "Readers",
