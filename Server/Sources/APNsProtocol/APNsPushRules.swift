@@ -27,7 +27,7 @@ public struct APNsPushRules: Sendable {
 
     /// Checks a push where it lies. To take it out of a batch would count five references, which costs more than the check.
     package mutating func check(at push: UnsafePointer<APNsPush>) throws(APNsPushFault) {
-        try Self.checkDeviceToken(push.pointee.deviceToken)
+        try Self.checkDeviceToken(push.pointee.token)
         if lastHeaders?.isCopy(of: push.pointee.headers) != true, lastHeaders != push.pointee.headers {
             try Self.checkHeaders(push.pointee.headers, strictness)
             lastHeaders = push.pointee.headers
@@ -44,7 +44,7 @@ public struct APNsPushRules: Sendable {
 
     /// Checks one push of which nothing is known yet.
     public static func check(_ push: APNsPush, _ strictness: Strictness) throws(APNsPushFault) {
-        try checkDeviceToken(push.deviceToken)
+        try checkDeviceToken(push.token)
         try checkHeaders(push.headers, strictness)
         guard strictness != .wireOnly else { return }
         try checkPayload(push.payload.count, push.headers.pushType)
@@ -85,12 +85,11 @@ public struct APNsPushRules: Sendable {
         }
     }
 
-    private static func checkDeviceToken(_ token: String) throws(APNsPushFault) {
-        let length = token.utf8.count
-        guard length > 0 else { throw .missingDeviceToken }
-        guard length % 2 == 0, length <= 400 else { throw .malformedDeviceToken }
+    private static func checkDeviceToken(_ token: APNsDeviceToken) throws(APNsPushFault) {
+        guard token.count > 0 else { throw .missingDeviceToken }
+        guard token.count % 2 == 0, token.count <= 400 else { throw .malformedDeviceToken }
         // Done for every push: over the bytes in place, eight at a time.
-        let isFit = token.utf8.withContiguousStorageIfAvailable { bytes in
+        let isFit = token.withBytes { bytes in
             let memory = UnsafeRawBufferPointer(bytes)
             var index = 0
             var isFit = true
@@ -104,7 +103,7 @@ public struct APNsPushRules: Sendable {
             }
             return isFit
         }
-        guard isFit ?? token.utf8.allSatisfy(isHexadecimal) else { throw .malformedDeviceToken }
+        guard isFit else { throw .malformedDeviceToken }
     }
 
     /// Over the bytes in place, without a branch for each.

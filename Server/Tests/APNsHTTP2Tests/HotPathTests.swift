@@ -38,7 +38,7 @@ struct HotPathTests {
     func hexadecimal(length: Int) {
         let token = String((0..<(length / 2 * 2)).map { _ in "0123456789abcdefABCDEF".randomElement() ?? "0" })
         var general = ByteBuffer()
-        general.writeAPNsDevicePath(token)
+        general.writeAPNsDevicePath(APNsDeviceToken(token))
         var memory = [UInt8](repeating: 0, count: token.utf8.count + 64)
         let count = memory.withUnsafeMutableBufferPointer { memory in
             Array(token.utf8).withUnsafeBufferPointer { HuffmanHex.writeDevicePath($0, to: memory.baseAddress!) }

@@ -10,8 +10,9 @@ extension APNsClient {
     func shard(for push: APNsPush) -> APNsClientShard {
         guard shards.count > 1 else { return shards[0] }
         if let own = shards.first(where: { $0.eventLoop.inEventLoop }) { return own }
-        let digits = push.deviceToken.utf8.suffix(8)
-        let mixed = digits.reduce(UInt64(14_695_981_039_346_656_037)) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 }
+        let mixed = push.token.withBytes { digits in
+            digits.suffix(8).reduce(UInt64(14_695_981_039_346_656_037)) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 }
+        }
         return shards[Int((mixed >> 32) % UInt64(shards.count))]
     }
 

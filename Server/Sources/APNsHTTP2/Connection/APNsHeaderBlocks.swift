@@ -47,7 +47,7 @@ struct APNsHeaderBlocks {
     }
 
     private func isShort(_ push: UnsafePointer<APNsPush>) -> Bool {
-        push.pointee.deviceToken.utf8.count <= HuffmanHex.longestToken
+        push.pointee.token.count <= HuffmanHex.longestToken
     }
 
     /// The general way, for what has no prepared block.
@@ -71,7 +71,7 @@ struct APNsHeaderBlocks {
 
     private mutating func write(_ parts: APNsRequestWriter.Parts, _ push: APNsPush, to output: inout ByteBuffer) {
         output.writeBytes(parts.bytes[..<parts.path])
-        output.writeAPNsDevicePath(push.deviceToken)
+        output.writeAPNsDevicePath(push.token)
         output.writeBytes(parts.bytes[parts.path..<parts.idName])
         guard let id = push.apnsID else { return }
         if parts.hasIDName {

@@ -24,7 +24,7 @@ struct APNsRequestWriter {
     /// Appends the HEADERS frame, and with `withBody` the DATA frame. The token must not be longer than `HuffmanHex.longestToken`.
     @inline(__always)
     func write(_ push: UnsafePointer<APNsPush>, withBody: Bool, to output: inout ByteBuffer) {
-        let tokenSize = push.pointee.deviceToken.utf8.count
+        let tokenSize = push.pointee.token.count
         let bodySize = withBody ? push.pointee.payload.count : 0
         let room = 2 * HTTP2FrameHeader.size + parts.bytes.count + tokenSize + bodySize + 64
         parts.bytes.withUnsafeBufferPointer { prepared in
@@ -67,11 +67,7 @@ struct APNsRequestWriter {
     private func writePath(_ push: UnsafePointer<APNsPush>, to memory: UnsafeMutablePointer<UInt8>) -> UnsafeMutablePointer<UInt8>
     {
         memory.pointee = Self.pathLiteral
-        let utf8 = push.pointee.deviceToken.utf8
-        let size =
-            utf8.withContiguousStorageIfAvailable { HuffmanHex.writeDevicePath($0, to: memory + 1) }
-            ?? Array(utf8).withUnsafeBufferPointer { HuffmanHex.writeDevicePath($0, to: memory + 1) }
-        return memory + 1 + size
+        return memory + 1 + push.pointee.token.withBytes { HuffmanHex.writeDevicePath($0, to: memory + 1) }
     }
 
     @inline(__always)

@@ -1,3 +1,4 @@
+import APNsProtocol
 import NIOCore
 
 #if canImport(FoundationEssentials)
@@ -15,12 +16,7 @@ extension ByteBuffer {
     private static let pathLiteral: UInt8 = 0x04
 
     /// Appends `:path` with the device token in lower case, which is shorter in this code. The token must be hexadecimal.
-    mutating func writeAPNsDevicePath(_ token: String) {
-        let utf8 = token.utf8
-        if utf8.withContiguousStorageIfAvailable({ writePath($0) }) == nil {
-            Array(utf8).withUnsafeBufferPointer { writePath($0) }
-        }
-    }
+    mutating func writeAPNsDevicePath(_ token: APNsDeviceToken) { token.withBytes { writePath($0) } }
 
     private mutating func writePath(_ token: UnsafeBufferPointer<UInt8>) {
         HuffmanCode.encoding.withUnsafeBufferPointer { table in
