@@ -119,7 +119,7 @@ enum HubPages {
             while lease.cursor < lease.last {
                 let request = PageRequest(lease: lease, now: now, limit: pageSize, scanLimit: 10_000, pendingLimit: 1_000)
                 guard let page = try await queue.page(request), case .walk(let walk) = page.work else { break }
-                found += walk.candidates.count
+                found += walk.targets.count
                 lease.cursor = walk.through
             }
         }

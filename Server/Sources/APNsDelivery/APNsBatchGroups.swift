@@ -37,10 +37,11 @@ struct APNsBatchGroups {
     ) {
         let index = place(of: environment, capacity: targets.count)
         groups[index].targets.append(contentsOf: positions)
+        let bytes = targets.bytes
         for position in positions {
             groups[index].pushes.append(
                 APNsPush(
-                    deviceToken: targets.handle(at: position).text, headers: headers, payload: payload,
+                    token: APNsDeviceToken(in: bytes, at: targets.token(at: position)), headers: headers, payload: payload,
                     apnsID: targets.pushID(at: position).uuid))
         }
     }
@@ -57,7 +58,7 @@ struct APNsBatchGroups {
     /// Marks the pushes to tokens that were refused not long ago.
     mutating func mark(_ refused: RefusedTokens) {
         for index in groups.indices {
-            guard let isRefused = refused.contains(groups[index].pushes.lazy.map(\.deviceToken)) else { continue }
+            guard let isRefused = refused.contains(groups[index].pushes.lazy.map(\.token)) else { continue }
             for (position, isRefused) in isRefused.enumerated() where isRefused {
                 groups[index].pushes[position].standing = .suspect
             }

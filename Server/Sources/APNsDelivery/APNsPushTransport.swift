@@ -80,7 +80,7 @@ public struct APNsPushTransport: PushTransport {
                     outcomes[target] = .accepted
                     continue
                 }
-                note(answer.outcomes?[position], for: batch.targets.handle(at: target))
+                note(answer.outcomes?[position], for: batch.targets, at: target)
                 outcomes[target] = outcome(answer.outcomes?[position])
             }
         }
@@ -90,11 +90,12 @@ public struct APNsPushTransport: PushTransport {
     }
 
     /// Keeps in mind which tokens APNs refuses.
-    private func note(_ outcome: APNsOutcome?, for handle: DeviceHandle) {
+    private func note(_ outcome: APNsOutcome?, for targets: PushTargets, at position: Int) {
+        let token = APNsDeviceToken(in: targets.bytes, at: targets.token(at: position))
         switch outcome {
         case .rejected(let rejection) where [.badDeviceToken, .deviceTokenNotForTopic].contains(rejection.reason):
-            refused.insert(handle.text)
-        case .accepted: refused.remove(handle.text)
+            refused.insert(token)
+        case .accepted: refused.remove(token)
         default: break
         }
     }

@@ -69,7 +69,7 @@ public enum DeviceStorePromises {
         checkpoint.parked = [.init(key: record.sliceKey, version: record.version)]
         #expect(try await storage.queue.checkpoint(checkpoint) == .stored(ended: nil))
         #expect(try await storage.devices.device(record.id, in: Sample.hub)?.parkedAt == Sample.time(1))
-        #expect(try await storage.queue.page(Sample.page(lease))?.work == .walk(.init(candidates: [], through: .last)))
+        #expect(try await storage.queue.page(Sample.page(lease))?.work == .walk(.init(targets: [], through: .last)))
         let again = try await storage.devices.upsert(try Sample.device("phone", handle: 1), in: Sample.hub, at: Sample.time(2))
         #expect(again.record.parkedAt == nil)
         // The finding is about the record as it was: it does not park the one that registered again.

@@ -31,8 +31,8 @@ extension SliceQueuePromises {
                 Issue.record("there is something to walk")
                 continue
             }
-            #expect(Set(walk.candidates.compactMap(\.member.record?.text)) == names, "\(audience ?? "all")")
-            #expect(walk.candidates.count == names.count && walk.through == lease.last)
+            #expect(Set(walk.targets.compactMap(\.record?.text)) == names, "\(audience ?? "all")")
+            #expect(walk.targets.count == names.count && walk.through == lease.last)
             let due = try await retries(of: Array(keys.values) + [lateKey], lease, storage)
             #expect(Set(due.compactMap { $0.member?.record?.text }) == names, "\(audience ?? "all")")
             #expect(due.count == keys.count + 1)
@@ -66,7 +66,7 @@ extension SliceQueuePromises {
     /// Ends the walk with a pending row for each key, and reads them ten seconds later.
     private static func retries(
         of keys: [SliceKey], _ lease: SliceLease, _ storage: HubStorage
-    ) async throws -> [SlicePage.DueTarget] {
+    ) async throws -> SlicePage.DueTargets {
         var walked = lease
         walked.cursor = lease.last
         var checkpoint = SliceCheckpoint(lease: walked, now: Sample.start, disposition: .keep(until: Sample.time(60)))
@@ -99,8 +99,8 @@ extension SliceQueuePromises {
                 Issue.record("there is something to walk")
                 continue
             }
-            #expect(walk.candidates.map(\.member.record) == [names[2], names[11]], "\(audience)")
-            #expect(walk.candidates.map(\.isSkipped) == [false, true], "\(audience)")
+            #expect(walk.targets.map(\.record) == [names[2], names[11]], "\(audience)")
+            #expect(walk.targets.map(\.isSkipped) == [false, true], "\(audience)")
             _ = try await storage.queue.checkpoint(SliceCheckpoint(lease: lease, now: Sample.start, disposition: .finish))
         }
     }
@@ -123,7 +123,7 @@ extension SliceQueuePromises {
                 let what = "seed \(random.seed): \(format.text) to \(audience?.description ?? "all")"
                 let (found, limit) = try await walked(lease, storage, &random)
                 let meant = records.filter { $0.isTarget(of: format) && audience?.matches($0.matchingTags) != false }
-                #expect(found.map(\.member.key) == meant.map(\.sliceKey), "\(what), \(limit) at a time")
+                #expect(found.map(\.key) == meant.map(\.sliceKey), "\(what), \(limit) at a time")
                 #expect(found.map(\.isSkipped) == twins(meant), "\(what), \(limit) at a time")
                 let asked = records.shuffled(using: &random).prefix(20)
                 let due = try await retries(of: asked.map(\.sliceKey), lease, storage)
@@ -152,12 +152,12 @@ extension SliceQueuePromises {
         return records.sorted { $0.sliceKey < $1.sliceKey }
     }
 
-    /// All candidates of a slice, read in pages of one random size.
+    /// All targets of a slice, read in pages of one random size.
     private static func walked(
         _ lease: SliceLease, _ storage: HubStorage, _ random: inout SeededGenerator
-    ) async throws -> (found: [SlicePage.Candidate], limit: Int) {
+    ) async throws -> (found: [TargetPage.Target], limit: Int) {
         var lease = lease
-        var found: [SlicePage.Candidate] = []
+        var found: [TargetPage.Target] = []
         let limit = Int.random(in: 5...80, using: &random)
         let scanLimit = Int.random(in: 10...200, using: &random)
         while lease.cursor < lease.last {
@@ -166,8 +166,8 @@ extension SliceQueuePromises {
                 Issue.record("the walk goes on until its end")
                 break
             }
-            #expect(walk.candidates.count <= limit)
-            found += walk.candidates
+            #expect(walk.targets.count <= limit)
+            found += walk.targets
             lease.cursor = walk.through
         }
         return (found, limit)

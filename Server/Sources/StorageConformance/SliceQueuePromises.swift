@@ -133,8 +133,8 @@ public enum SliceQueuePromises {
             while lease.cursor < lease.last {
                 let page = try #require(try await storage.queue.page(Sample.page(lease, at: Sample.time(5), limit: 4)))
                 guard case .walk(let walk) = page.work else { break }
-                #expect(walk.candidates.count <= 4)
-                passed += walk.candidates.map(\.member.key)
+                #expect(walk.targets.count <= 4)
+                passed += walk.targets.map(\.key)
                 lease.cursor = walk.through
             }
             #expect(passed.count == count && passed == passed.sorted() && Set(passed).count == count, "\(audience)")
@@ -154,7 +154,7 @@ public enum SliceQueuePromises {
             Issue.record("there is something to walk")
             return
         }
-        #expect(walk.candidates.map(\.isSkipped) == [false, true, true])
+        #expect(walk.targets.map(\.isSkipped) == [false, true, true])
     }
 
     private static let addsTallies = StoragePromise<HubStorage>("tallies add up over checkpoints and slices") { storage in
@@ -182,7 +182,7 @@ public enum SliceQueuePromises {
         let before = try #require(try await storage.queue.page(Sample.page(lease, at: Sample.time(9))))
         #expect(before.work == .wait && before.pendingCount == 1 && before.nextPendingAt == Sample.time(10))
         let after = try #require(try await storage.queue.page(Sample.page(lease, at: Sample.time(10))))
-        #expect(after.work == .retries([.init(target: target, member: AudienceMember(record))]) && after.nextPendingAt == nil)
+        #expect(after.work == .retries([.init(target: target, member: TargetPage.Target(record))]) && after.nextPendingAt == nil)
         var settled = SliceCheckpoint(lease: lease, now: Sample.start, disposition: .keep(until: Sample.time(60)))
         settled.settled = [record.sliceKey]
         _ = try await storage.queue.checkpoint(settled)
@@ -207,9 +207,7 @@ public enum SliceQueuePromises {
         let walk = try #require(try await storage.queue.page(request))
         #expect(
             walk.work
-                == .walk(
-                    .init(
-                        candidates: [.init(member: try #require(AudienceMember(record)), isSkipped: false)], through: lease.last))
+                == .walk(.init(targets: [try #require(TargetPage.Target(record))], through: lease.last))
         )
         #expect(walk.pendingCount == 1 && walk.nextPendingAt == Sample.start)
         request.pendingLimit = 1

@@ -13,10 +13,16 @@ struct PageDecisionTests {
         .unsupported,
     ]
 
-    private func member(_ key: Int64, topic: String? = nil) -> AudienceMember {
-        AudienceMember(
+    private func member(_ key: Int64, topic: String? = nil) -> TargetPage.Target {
+        TargetPage.Target(
             key: SliceKey(key), record: RecordID("d\(key)")!, platform: .apns, handle: DeviceHandle(canonical: "0\(key)"),
             topic: topic, registeredAt: Self.now + .seconds(-10), version: 3)
+    }
+
+    private func target(_ key: Int64, isSkipped: Bool) -> TargetPage.Target {
+        var target = member(key)
+        target.isSkipped = isSkipped
+        return target
     }
 
     private func lease(_ change: (inout SliceLease) -> Void = { _ in }) -> SliceLease {
@@ -32,9 +38,9 @@ struct PageDecisionTests {
         walk: [PushOutcome?], through: SliceKey = SliceKey(100), lease: SliceLease? = nil, expiresAt: Timestamp? = nil,
         pendingCount: Int = 0, isOutOfReach: Bool = false
     ) -> PageDecision {
-        let candidates = walk.indices.map { SlicePage.Candidate(member: member(Int64($0) + 1), isSkipped: walk[$0] == nil) }
+        let targets = walk.indices.map { target(Int64($0) + 1, isSkipped: walk[$0] == nil) }
         return decide(
-            .walk(.init(candidates: candidates, through: through)), walk.compactMap(\.self), lease ?? self.lease(), expiresAt,
+            .walk(.init(targets: targets, through: through)), walk.compactMap(\.self), lease ?? self.lease(), expiresAt,
             pendingCount, isOutOfReach)
     }
 
@@ -49,7 +55,7 @@ struct PageDecisionTests {
                 member: retries[index].1 == nil ? nil : member(Int64(index) + 1))
         }
         return decide(
-            .retries(due), retries.compactMap(\.1), lease ?? self.lease { $0.cursor = .last }, expiresAt, retries.count)
+            .retries(.init(due)), retries.compactMap(\.1), lease ?? self.lease { $0.cursor = .last }, expiresAt, retries.count)
     }
 
     private func decide(
@@ -74,7 +80,7 @@ struct PageDecisionTests {
             let checkpoint = decide(walk: walk).checkpoint
             let passed = (1...4).filter { SliceKey($0) <= checkpoint.lease.cursor }.count
             let counted = checkpoint.tallies.values.reduce(0, +) + checkpoint.pending.count
-            let taken = walk.count { TargetVerdict($0, for: member(1)) != .unsent }
+            let taken = walk.count { TargetVerdict($0, registeredAt: member(1).registeredAt) != .unsent }
             // One #expect: ten thousand pages have no time for more.
             let isRight =
                 counted == passed && checkpoint.lease.walked == passed && checkpoint.settled.isEmpty
@@ -266,7 +272,7 @@ struct PageDecisionTests {
 
     /// The checkpoints of a push that is never answered, try after try, until it is settled.
     private func unanswered(_ pushType: String) -> [SliceCheckpoint] {
-        let first = SlicePage.Work.walk(.init(candidates: [.init(member: member(1), isSkipped: false)], through: .last))
+        let first = SlicePage.Work.walk(.init(targets: [member(1)], through: .last))
         var checkpoints = [decide(first, [.unknown(reason: "deadline")], lease(), nil, 0, pushType: pushType).checkpoint]
         while let row = checkpoints.last?.pending.first, checkpoints.count < 20 {
             let due = SlicePage.Work.retries([SlicePage.DueTarget(target: row, member: member(1))])
@@ -325,7 +331,7 @@ struct PageDecisionTests {
 
     @Test("an outcome that is missing counts as unknown")
     func missing() {
-        let work = SlicePage.Work.walk(.init(candidates: [.init(member: member(1), isSkipped: false)], through: .last))
+        let work = SlicePage.Work.walk(.init(targets: [member(1)], through: .last))
         #expect(decide(work, [], lease(), nil, 0).checkpoint.pending.map(\.cause) == [.unknown])
     }
 
@@ -334,25 +340,24 @@ struct PageDecisionTests {
         let size = #"{"a":""}"#.utf8.count
         for (bytes, type, outcome) in [(4096, "alert", nil), (4097, "alert", TargetOutcome.tooLarge), (4097, "voip", nil)] {
             let body = Array(#"{"a":"\#(String(repeating: "x", count: bytes - size))"}"#.utf8)
-            var candidates = [1, 2].map { SlicePage.Candidate(member: member($0), isSkipped: $0 == 2) }
+            var targets = [1, 2].map { target($0, isSkipped: $0 == 2) }
             for text in ["zzz", "", "ABC", "AB CD", "AB\u{0}"] {
                 let handle = DeviceHandle(malformed: text)
-                candidates.append(.init(member: AudienceMember(handle: handle, platform: .apns, position: 3), isSkipped: false))
+                targets.append(.init(handle: handle, platform: .apns, position: 3))
             }
-            let good = AudienceMember(handle: DeviceHandle(canonical: "ABCD"), platform: .apns, position: 4)
-            candidates.append(.init(member: good, isSkipped: false))
+            targets.append(.init(handle: DeviceHandle(canonical: "ABCD"), platform: .apns, position: 4))
             let page = SlicePage(
                 state: .dispatching, message: AcceptedMessage(body: body, pushType: type, priority: 10),
-                work: .walk(.init(candidates: candidates, through: .last)), pendingCount: 0, nextPendingAt: nil)
+                work: .walk(.init(targets: targets, through: .last)), pendingCount: 0, nextPendingAt: nil)
             let plan = PagePlan(page, lease: lease(), now: Self.now, horizon: .seconds(1))
-            #expect(plan.targets.map(\.settled) == [outcome, .skipped] + Array(repeating: .badToken, count: 5) + [outcome])
+            #expect(plan.settled == [outcome, .skipped] + Array(repeating: .badToken, count: 5) + [outcome])
         }
     }
 
     @Test("one header set per topic; the message's topic wins")
     func batch() {
         let records = zip(Int64(1)..., ["one", "two", "one"]).map { member($0, topic: $1) }
-        let work = SlicePage.Work.walk(.init(candidates: records.map { .init(member: $0, isSkipped: false) }, through: .last))
+        let work = SlicePage.Work.walk(.init(targets: records, through: .last))
         var message = AcceptedMessage(body: [1], pushType: "alert", priority: 5, expiresAt: Timestamp(milliseconds: 9_999_999))
         let page = SlicePage(state: .dispatching, message: message, work: work, pendingCount: 0, nextPendingAt: nil)
         let plan = PagePlan(page, lease: lease(), now: Timestamp(seconds: 1), horizon: .seconds(1))

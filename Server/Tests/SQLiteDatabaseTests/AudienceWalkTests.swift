@@ -58,7 +58,7 @@ struct AudienceWalkTests {
                 lease: lease, now: bench.clock.now, limit: limit, scanLimit: 10_000, pendingLimit: 50)
             guard case .walk(let walk) = try await queue.page(request)?.work else { break }
             page()
-            passed += walk.candidates.map(\.member.key)
+            passed += walk.targets.map(\.key)
             lease.cursor = walk.through
         }
         return passed
@@ -213,8 +213,8 @@ struct AudienceWalkTests {
             Issue.record("there is something to walk")
             return
         }
-        #expect(walk.candidates.map(\.member.record) == names.suffix(100))
-        #expect(walk.candidates.map(\.isSkipped) == [false] + Array(repeating: true, count: 99))
+        #expect(walk.targets.map(\.record) == names.suffix(100))
+        #expect(walk.targets.map(\.isSkipped) == [false] + Array(repeating: true, count: 99))
     }
 }
 

@@ -63,8 +63,8 @@ extension NotificationHub {
         let check = MessageCheck(now: now, dueAt: now, fillsCollapseID: settings.fillsCollapseID, limits: settings.limits)
         let message = try check.accepted(command.message, as: command.format, id: notification)
         let recipients = try checked(command.recipients, command.format)
-        let sample = try await testMembers(recipients, command.format)
-        let walk = SlicePage.Walk(candidates: sample.members.map { .init(member: $0, isSkipped: false) }, through: .last)
+        let sample = try await testTargets(recipients, command.format)
+        let walk = SlicePage.Walk(targets: sample.targets, through: .last)
         var page = SlicePage(
             state: .dispatching, message: message, work: .walk(walk), pendingCount: 0, nextPendingAt: nil)
         page.templates = sample.templates
@@ -125,24 +125,24 @@ extension NotificationHub {
     }
 
     private struct TestSample {
-        var members: [AudienceMember] = []
+        var targets: [TargetPage.Target] = []
         var templates: [TemplateID: DeviceTemplate] = [:]
     }
 
-    private func testMembers(_ recipients: SendRecipients, _ format: SendFormat) async throws -> TestSample {
+    private func testTargets(_ recipients: SendRecipients, _ format: SendFormat) async throws -> TestSample {
         if case .handles(let handles) = recipients, case .native(let platform) = format {
-            let members = handles.prefix(settings.limits.testTargets).enumerated().map { index, handle in
-                AudienceMember(handle: handle, platform: platform, position: Int64(index) + 1)
+            let targets = handles.prefix(settings.limits.testTargets).enumerated().map { index, handle in
+                TargetPage.Target(handle: handle, platform: platform, position: Int64(index) + 1)
             }
-            return TestSample(members: members)
+            return TestSample(targets: targets)
         }
         var sample = TestSample()
         let records = try await self.sample(recipients.audience, format: format, limit: settings.limits.testTargets)
         for (index, record) in records.enumerated() {
             // Each record's own number will do: nothing else is filled beside them.
             let template = record.template.map { _ in TemplateID(Int64(index)) }
-            guard let member = AudienceMember(record, template: template) else { continue }
-            sample.members.append(member)
+            guard let target = TargetPage.Target(record, template: template) else { continue }
+            sample.targets.append(target)
             if let template { sample.templates[template] = record.template }
         }
         return sample
@@ -151,19 +151,17 @@ extension NotificationHub {
     private static func results(_ plan: PagePlan, _ outcomes: PushOutcomes) -> [TestSendReport.Result] {
         var said: [Int: PushOutcome] = [:]
         for (position, index) in plan.sends.enumerated() where position < outcomes.count { said[index] = outcomes[position] }
-        return plan.targets.indices.compactMap { index in
-            guard let member = plan.targets.member(index) else { return nil }
-            let said = said[index]
-            let outcome = plan.targets[index].settled ?? said.map { testOutcome($0, member) } ?? .unknown
+        return plan.indices.map { index in
+            let (target, said, settled) = (plan.page[index], said[index], plan.settled[index])
+            let outcome = settled ?? said.map { testOutcome($0, target) } ?? .unknown
             return TestSendReport.Result(
-                platform: member.platform, handle: member.handle, record: member.record, outcome: outcome,
-                ending: plan.targets[index].settled == nil ? RetryTable.Ending(said ?? .unknown(reason: "")) : nil,
-                reason: said?.reason)
+                platform: target.platform, handle: target.handle, record: target.record, outcome: outcome,
+                ending: settled == nil ? RetryTable.Ending(said ?? .unknown(reason: "")) : nil, reason: said?.reason)
         }
     }
 
-    private static func testOutcome(_ outcome: PushOutcome, _ member: AudienceMember) -> TargetOutcome {
-        switch TargetVerdict(outcome, for: member) {
+    private static func testOutcome(_ outcome: PushOutcome, _ target: TargetPage.Target) -> TargetOutcome {
+        switch TargetVerdict(outcome, registeredAt: target.registeredAt) {
         case .settled(let outcome): outcome
         case .again(let cause, _): cause.lastOutcome
         case .unsent: PendingTarget.Cause.unsent.lastOutcome

@@ -52,16 +52,15 @@ extension PageDecision {
             reading.expireUnsent()
             pause = nil
         }
-        let kept = plan.through == nil ? plan.targets.count : reading.tail
+        let kept = plan.through == nil ? plan.count : reading.tail
         var draft = CheckpointDraft(context, trouble: trouble)
-        for index in plan.targets.indices.prefix(kept) {
-            let target = plan.targets[index]
+        for index in plan.indices.prefix(kept) {
             draft.add(
-                target, reading.verdicts[index], reason: reading.reasons[index],
-                pushType: plan.pushType(of: target, in: context.message))
+                index, of: plan, reading.verdicts[index], reason: reading.reasons[index],
+                pushType: plan.pushType(of: index, in: context.message))
         }
         if let through = plan.through {
-            draft.walk(to: kept == plan.targets.count ? through : plan.lastKey(before: kept), targets: kept)
+            draft.walk(to: kept == plan.count ? through : plan.lastKey(before: kept), targets: kept)
             draft.note(reading.answer, isTroubled: pause != nil)
         }
         draft.learn(plan, outcomes: outcomes)
@@ -73,8 +72,8 @@ extension PageDecision {
     /// The decision on a page whose targets all got their push, as nearly all pages are: nothing is to be told of any one.
     private static func whole(_ plan: PagePlan, _ context: Context) -> PageDecision {
         var draft = CheckpointDraft(context, trouble: nil)
-        draft.count(.accepted, plan.targets.count)
-        draft.walk(to: plan.through, targets: plan.targets.count)
+        draft.count(.accepted, plan.count)
+        draft.walk(to: plan.through, targets: plan.count)
         draft.note(.some, isTroubled: false)
         return PageDecision(checkpoint: draft.finished(pause: nil), trouble: nil, answer: .some)
     }
@@ -99,17 +98,17 @@ extension PageDecision {
 extension PagePlan {
     /// Whether this is a page of the walk in which every target was sent to and accepted.
     fileprivate func isSentWhole(_ outcomes: PushOutcomes) -> Bool {
-        through != nil && isAppleAlone && !targets.isEmpty && sends.count == targets.count && outcomes.count == targets.count
+        through != nil && isAppleAlone && count > 0 && sends.count == count && outcomes.count == count
             && outcomes.areAllAccepted
     }
 
     /// The push type that the target is sent, as far as it is known.
-    fileprivate func pushType(of target: Target, in message: AcceptedMessage) -> String {
-        target.member?.template.flatMap { pushes[$0]?.pushType } ?? message.pushType
+    fileprivate func pushType(of index: Int, in message: AcceptedMessage) -> String {
+        page.template(index).flatMap { pushes[$0]?.pushType } ?? message.pushType
     }
 
     /// The key of the target before the index, or `nil` at the start.
-    fileprivate func lastKey(before index: Int) -> SliceKey? { index > 0 ? targets[index - 1].key : nil }
+    fileprivate func lastKey(before index: Int) -> SliceKey? { index > 0 ? page.key(index - 1) : nil }
 }
 
 extension PageDecision.Trouble {

@@ -4,12 +4,12 @@ extension PagePlan {
     /// The batch for the targets in `sends`, in their order: one body for each template, and one header set for each template
     /// and topic.
     func batch(_ message: AcceptedMessage, of slice: SliceID) -> PushBatch {
-        let ids = PushID.Naming(slice.notification).ids(count: sends.count) { name in targets.forEachMember(sends, name) }
-        var composition = BatchComposition(message, pushes: pushes)
-        targets.forEachMember(sends) { composition.add($0) }
+        var composition = BatchComposition(message, page, pushes)
+        for index in sends { composition.add(index) }
         return PushBatch(
             hub: slice.hub, bodies: composition.bodies, headers: composition.headers,
-            targets: PushTargets(targets.handles(sends), runs: composition.runs, pushIDs: ids))
+            targets: PushTargets(
+                page, sends, runs: composition.runs, pushIDs: PushID.Naming(slice.notification).ids(of: page, sends)))
     }
 }
 
@@ -21,6 +21,7 @@ private struct BatchComposition {
     }
 
     private let message: AcceptedMessage
+    private let page: TargetPage
     private let pushes: [TemplateID: RenderedPush]
     private(set) var bodies: [[UInt8]] = []
     private(set) var headers: [PushBatch.Headers] = []
@@ -28,32 +29,34 @@ private struct BatchComposition {
     private var knownBodies: [TemplateID?: Int] = [:]
     private var knownHeaders: [HeaderKey: Int] = [:]
     /// The first target of the last run.
-    private var latest: AudienceMember?
+    private var latest: Int?
     private let isTemplate: Bool
 
-    init(_ message: AcceptedMessage, pushes: [TemplateID: RenderedPush]) {
+    init(_ message: AcceptedMessage, _ page: TargetPage, _ pushes: [TemplateID: RenderedPush]) {
         self.message = message
+        self.page = page
         self.pushes = pushes
         isTemplate = message.format == .template
     }
 
-    mutating func add(_ member: AudienceMember) {
+    /// Takes the target at this place.
+    mutating func add(_ index: Int) {
         let position = runs.last?.positions.upperBound ?? 0
-        if latest?.isAlike(member) == true {
+        if let latest, page.areAlike(latest, index) {
             let start = runs[runs.count - 1].positions.lowerBound
             runs[runs.count - 1].positions = start..<position + 1
         } else {
-            runs.append(run(member, at: position))
-            latest = member
+            runs.append(run(index, at: position))
+            latest = index
         }
     }
 
-    private mutating func run(_ member: AudienceMember, at position: Int) -> PushTargets.Run {
-        let template = isTemplate ? member.template : nil
+    private mutating func run(_ index: Int, at position: Int) -> PushTargets.Run {
+        let template = isTemplate ? page.template(index) : nil
         let push = template.flatMap { pushes[$0] }
-        let key = HeaderKey(template: template, topic: push?.topic ?? message.topic ?? member.topic)
+        let key = HeaderKey(template: template, topic: push?.topic ?? message.topic ?? page.topic(index))
         return PushTargets.Run(
-            positions: position..<position + 1, environment: member.environment, body: body(template, push),
+            positions: position..<position + 1, environment: page.environment(index), body: body(template, push),
             headers: header(key, push))
     }
 

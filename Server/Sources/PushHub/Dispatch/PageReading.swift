@@ -18,11 +18,10 @@ struct PageReading {
     let unsent: Int
 
     init(_ plan: PagePlan, outcomes: PushOutcomes) {
-        var verdicts = plan.targets.indices.map { plan.targets.settled($0).map(TargetVerdict.settled) ?? .unsent }
+        var verdicts = plan.settled.map { $0.map(TargetVerdict.settled) ?? .unsent }
         for (position, index) in plan.sends.enumerated() {
-            guard let member = plan.targets.member(index) else { continue }
             let outcome = position < outcomes.count ? outcomes[position] : .unknown(reason: "no outcome")
-            verdicts[index] = TargetVerdict(outcome, for: member)
+            verdicts[index] = TargetVerdict(outcome, registeredAt: plan.page.registeredAt(index))
             if let reason = outcome.reason { reasons[index] = reason }
         }
         self.verdicts = verdicts

@@ -42,26 +42,21 @@ extension PushID {
 
         init(_ notification: NotificationID) { start = Array(notification.text.utf8) + [0] }
 
-        /// The ids of the members, in their order.
-        func ids(of members: [AudienceMember]) -> [PushID] {
-            ids(count: members.count) { name in for member in members { name(member) } }
-        }
-
-        /// The ids of the members that `visit` hands out, in that order; `count` of them.
-        func ids(count: Int, _ visit: ((AudienceMember) -> Void) -> Void) -> [PushID] {
+        /// The ids of the targets at these places, in that order.
+        func ids(of page: TargetPage, _ places: [Int]) -> [PushID] {
             var ids: [PushID] = []
-            ids.reserveCapacity(count)
+            ids.reserveCapacity(places.count)
             var lanes = SHA1Lanes(start: start)
-            visit { member in
-                let isTaken = member.withRecordBytes { name in
+            for place in places {
+                let isTaken = page.withRecordBytes(place) { name in
                     if lanes.add(name) { return true }
                     // Full, or of another length than those that wait.
                     lanes.drain { ids.append(PushID(digest: $0)) }
                     return lanes.add(name)
                 }
-                guard isTaken != true else { return }
+                guard isTaken != true else { continue }
                 lanes.drain { ids.append(PushID(digest: $0)) }
-                ids.append(id(of: member.record?.text ?? Self.target(member.handle)))
+                ids.append(id(of: page.record(place)?.text ?? Self.target(page.handle(place))))
             }
             lanes.drain { ids.append(PushID(digest: $0)) }
             return ids

@@ -14,34 +14,23 @@ public struct PushTargets: Sendable {
         public var headers: Int
     }
 
-    /// Where the handles are.
-    enum Handles: Sendable {
-        case listed([DeviceHandle])
-        /// In a page, at these places.
-        case read(SlicePage.Candidates, [Int])
-
-        var count: Int {
-            switch self {
-            case .listed(let handles): handles.count
-            case .read(_, let places): places.count
-            }
-        }
-    }
-
     /// One after the other, without a gap: all targets together.
     public let runs: [Run]
-    private let handles: Handles
+    private let page: TargetPage
+    /// Where the targets are in the page.
+    private let places: [Int]
     private let pushIDs: [PushID]
 
-    /// Places in a page whose handles, ids and runs did not belong together would send to the wrong devices.
-    init(_ handles: Handles, runs: [Run], pushIDs: [PushID]) {
+    /// Places in a page, ids and runs that did not belong together would send to the wrong devices.
+    init(_ page: TargetPage, _ places: [Int], runs: [Run], pushIDs: [PushID]) {
         var end = 0
         for run in runs {
             precondition(run.positions.lowerBound == end && !run.positions.isEmpty)
             end = run.positions.upperBound
         }
-        precondition(handles.count == end && pushIDs.count == end)
-        self.handles = handles
+        precondition(places.count == end && pushIDs.count == end)
+        self.page = page
+        self.places = places
         self.runs = runs
         self.pushIDs = pushIDs
     }
@@ -61,16 +50,19 @@ public struct PushTargets: Sendable {
                         headers: target.headers))
             }
         }
-        self.init(.listed(targets.map(\.handle)), runs: runs, pushIDs: targets.map(\.pushID))
+        let page = TargetPage(
+            targets.enumerated().map { .init(handle: $1.handle, platform: .apns, position: Int64($0)) })
+        self.init(page, Array(page.indices), runs: runs, pushIDs: targets.map(\.pushID))
     }
 
     /// What the push service calls the target.
-    public func handle(at position: Int) -> DeviceHandle {
-        switch handles {
-        case .listed(let handles): handles[position]
-        case .read(let candidates, let places): candidates.handle(places[position])
-        }
-    }
+    public func handle(at position: Int) -> DeviceHandle { page.handle(places[position]) }
+
+    /// The memory in which the device tokens of all targets lie.
+    public var bytes: [UInt8] { page.bytes }
+
+    /// Where the device token of the target lies in `bytes`.
+    public func token(at position: Int) -> Range<Int> { page.token(places[position]) }
 
     /// The `apns-id` of the push to the target: the same for every repeat.
     public func pushID(at position: Int) -> PushID { pushIDs[position] }

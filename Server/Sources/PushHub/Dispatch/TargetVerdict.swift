@@ -9,12 +9,12 @@ enum TargetVerdict: Hashable {
     /// It never left, and nothing is wrong with the target.
     case unsent
 
-    /// Reads the outcome of a push to the target.
-    init(_ outcome: PushOutcome, for member: AudienceMember) {
+    /// Reads the outcome of a push to a target whose device token was confirmed at that moment.
+    init(_ outcome: PushOutcome, registeredAt: Timestamp) {
         switch outcome {
         case .accepted: self = .settled(.accepted)
         // A record that registered after Apple's moment is alive: the push is lost, the record stays (Reference/APNs.md#4).
-        case .gone(let since): self = .settled(member.registeredAt < since ? .gone : .rejected)
+        case .gone(let since): self = .settled(registeredAt < since ? .gone : .rejected)
         case .badToken: self = .settled(.badToken)
         case .rejected: self = .settled(.rejected)
         case .tooLarge: self = .settled(.tooLarge)

@@ -17,9 +17,8 @@ final class UnreachedPlatforms: Sendable {
 
     /// Notes the plan of a page of which nothing is sent.
     func note(_ plan: PagePlan, of hub: HubID, _ logger: Logger) {
-        guard plan.sends.isEmpty, !plan.targets.indices.isEmpty else { return }
-        var platforms: Set<Platform> = []
-        plan.targets.forEachMember(Array(plan.targets.indices)) { platforms.insert($0.platform) }
+        guard plan.sends.isEmpty, plan.count > 0 else { return }
+        let platforms = Set(plan.indices.filter { !plan.page.isGone($0) }.map(plan.page.platform))
         guard platforms.allSatisfy({ !$0.hasTransport }) else { return }
         for platform in platforms {
             let isNew = told.withLock { $0.count < Self.capacity && $0.insert(Key(hub: hub, platform: platform)).inserted }

@@ -19,9 +19,9 @@ struct AudienceWalk {
     /// Room that is made at once.
     private static let capacity = 1_000
 
-    /// At most `limit` candidates after `cursor`, for which at most about `scanLimit` records are looked at.
+    /// At most `limit` targets after `cursor`, for which at most about `scanLimit` records are looked at.
     func next(after cursor: SliceKey, last: SliceKey, limit: Int, scanLimit: Int) throws -> SlicePage.Walk {
-        var candidates = CandidateReading(capacity: min(limit, Self.capacity), platform: send.platform ?? .apns)
+        var targets = TargetPage(capacity: min(limit, Self.capacity))
         var through = cursor
         var end = last
         let own = AudienceStatements.values(
@@ -32,12 +32,12 @@ struct AudienceWalk {
             if numbers[3] == AudienceStatements.Part.end {
                 end = key
             } else {
-                try take(row, numbers, into: &candidates)
+                try take(row, numbers, into: &targets)
                 through = key
             }
         }
-        if candidates.count < limit { through = end }
-        return SlicePage.Walk(candidates: candidates.finished(), through: through)
+        if targets.count < limit { through = end }
+        return SlicePage.Walk(targets: targets, through: through)
     }
 
     /// How many entries of the index the statement looks at: of one list it passes over so many before it stops, of several it merges so
@@ -48,15 +48,12 @@ struct AudienceWalk {
         return isDense ? limit : max(limit, min(scanLimit, 2 * limit))
     }
 
-    private func take(_ row: any SQLColumns, _ numbers: SIMD4<Int64>, into candidates: inout CandidateReading) throws {
-        let start = candidates.bytes.count
-        let ends = try row.appendTexts(from: AudienceStatements.Column.texts, to: &candidates.bytes)
+    private func take(_ row: any SQLColumns, _ numbers: SIMD4<Int64>, into targets: inout TargetPage) throws {
         let template = shape.isTemplate ? try row.optionalInteger(AudienceStatements.Column.template) : nil
-        let platform = shape.isTemplate ? Platform(rawValue: try row.text(AudienceStatements.Column.platform)) : nil
-        candidates.append(
-            CandidateReading.Numbers(
-                key: SliceKey(numbers[0]), registeredAt: Timestamp(milliseconds: numbers[1]), version: numbers[2],
-                template: template.map(TemplateID.init), isSkipped: numbers[3] == AudienceStatements.Part.twin),
-            of: platform, textsFrom: start, to: ends)
+        let platform = try send.platform ?? Platform(rawValue: row.text(AudienceStatements.Column.platform))
+        let own = TargetPage.Numbers(
+            key: SliceKey(numbers[0]), registeredAt: Timestamp(milliseconds: numbers[1]), version: numbers[2],
+            template: template.map(TemplateID.init), isSkipped: numbers[3] == AudienceStatements.Part.twin)
+        try targets.append(own, of: platform) { try row.appendTexts(from: AudienceStatements.Column.texts, to: &$0) }
     }
 }

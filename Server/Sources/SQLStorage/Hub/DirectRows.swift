@@ -17,16 +17,16 @@ enum DirectRows {
         let rows = try connection.rows(
             select,
             [.integer(slice.hub.number), .text(slice.notification.text), .integer(cursor.number), .integer(Int64(limit))])
-        let members = try rows.map { member(send, try $0.integer(0), try $0.text(1)) }
-        let through = rows.count < limit ? nil : members.last?.key
-        return SlicePage.Walk(
-            candidates: members.map { .init(member: $0, isSkipped: false) }, through: through ?? last)
+        let targets = try rows.map { target(send, SliceKey(try $0.integer(0)), try $0.text(1)) }
+        let through = rows.count < limit ? nil : targets.last?.key
+        return SlicePage.Walk(targets: targets, through: through ?? last)
     }
 
-    static func member(_ send: SQLSliceQueue.Send, _ position: Int64, _ handle: String) -> AudienceMember {
+    static func target(_ send: SQLSliceQueue.Send, _ position: SliceKey, _ handle: String) -> TargetPage.Target {
         var platform = Platform.apns
         if case .native(let own) = send.message.format { platform = own }
-        return AudienceMember(handle: DeviceHandle(canonical: handle), platform: platform, position: position)
+        return TargetPage.Target(
+            handle: DeviceHandle(canonical: handle), platform: platform, position: position.number)
     }
 
     static let all = [insert, select, delete]

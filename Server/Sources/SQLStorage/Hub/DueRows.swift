@@ -5,25 +5,27 @@ import RichPushModel
 enum DueRows {
     static func page(
         _ send: SQLSliceQueue.Send, _ request: PageRequest, _ connection: any SQLConnection
-    ) throws -> [SlicePage.DueTarget] {
+    ) throws -> SlicePage.DueTargets {
         let slice = request.lease.id
-        let due: [SQLValue] = [
+        let own: [SQLValue] = [
             .text(slice.notification.text), .integer(slice.number), .integer(request.now.milliseconds),
             .integer(Int64(request.limit)),
         ]
+        var due = SlicePage.DueTargets(capacity: 0)
         guard let audience = send.audience(request) else {
-            return try connection.rows(selectDirect, [.integer(slice.hub.number)] + due).map { row in
-                let handle = try row.optionalText(Column.target)
-                return .init(target: try pending(row), member: try handle.map { try DirectRows.member(send, row.integer(0), $0) })
+            try connection.forEachRow(selectDirect, [.integer(slice.hub.number)] + own) { row in
+                let handle = try row.optionalText(Column.registeredAt)
+                let target = try pending(row)
+                due.append(.init(target: target, member: handle.map { DirectRows.target(send, target.key, $0) }))
             }
+            return due
         }
-        let statement = AudienceStatements.due(audience.shape)
-        return try connection.rows(statement, audience.values(audience.shape.withLongCover) + due).map { row in
-            .init(target: try pending(row), member: try member(row))
-        }
+        let values = audience.values(audience.shape.withLongCover) + own
+        try connection.forEachRow(AudienceStatements.due(audience.shape), values) { try take($0, into: &due) }
+        return due
     }
 
-    private static func pending(_ row: SQLRow) throws -> PendingTarget {
+    private static func pending(_ row: any SQLColumns) throws -> PendingTarget {
         guard let cause = PendingTarget.Cause(rawValue: try row.text(1)) else { throw SQLFault.unexpectedColumn(1) }
         return PendingTarget(
             key: SliceKey(try row.integer(0)), cause: cause, attempts: Int(try row.integer(2)),
@@ -31,22 +33,26 @@ enum DueRows {
             firstAt: Timestamp(milliseconds: try row.integer(3)), notBefore: Timestamp(milliseconds: try row.integer(4)))
     }
 
-    /// The record of the row, if the send still means it.
-    private static func member(_ row: SQLRow) throws -> AudienceMember? {
-        let first = Column.target
-        guard let registeredAt = try row.optionalInteger(first) else { return nil }
-        guard let id = RecordID(try row.text(first + 5)) else { throw SQLFault.unexpectedColumn(first + 5) }
-        return AudienceMember(
-            key: SliceKey(try row.integer(0)), record: id, platform: Platform(rawValue: try row.text(first + 3)),
-            handle: DeviceHandle(canonical: try row.text(first + 4)), environment: try row.optionalText(first + 6),
-            topic: try row.optionalText(first + 7), registeredAt: Timestamp(milliseconds: registeredAt),
-            version: try row.integer(first + 1), template: try row.optionalInteger(first + 2).map(TemplateID.init))
+    /// Takes a row with the record, if the send still means it.
+    private static func take(_ row: any SQLColumns, into due: inout SlicePage.DueTargets) throws {
+        let target = try pending(row)
+        guard let registeredAt = try row.optionalInteger(Column.registeredAt) else { return due.appendGone(target) }
+        let numbers = TargetPage.Numbers(
+            key: target.key, registeredAt: Timestamp(milliseconds: registeredAt), version: try row.integer(Column.version),
+            template: try row.optionalInteger(Column.template).map(TemplateID.init))
+        try due.append(target, numbers, of: Platform(rawValue: try row.text(Column.platform))) {
+            try row.appendTexts(from: Column.texts, to: &$0)
+        }
     }
 
-    /// Where the columns of a row are.
+    /// Where the columns of the target are in a row, behind those of the pending row.
     private enum Column {
-        /// The first of the target, behind those of the pending row.
-        static var target: Int { 7 }
+        static var registeredAt: Int { 7 }
+        static var version: Int { 8 }
+        static var template: Int { 9 }
+        static var platform: Int { 10 }
+        /// Four texts: device token, record, environment and topic.
+        static var texts: Int { 11 }
     }
 
     /// What is read of a pending row, which is called `p` in its statement.

@@ -71,7 +71,7 @@ extension SQLDeviceStore {
         var cursor = after
         while cursor < last, keys.count < limit {
             let piece = try walk.next(after: cursor, last: last, limit: limit - keys.count, scanLimit: 10_000)
-            keys += piece.candidates.filter { !$0.isSkipped }.map(\.member.key)
+            keys += piece.targets.filter { !$0.isSkipped }.map(\.key)
             cursor = piece.through
         }
         return keys
