@@ -58,7 +58,7 @@ extension PostgreSQLTests {
             return (line.matches(of: /(?:hit|read)=(\d+)/).compactMap { Int($0.1) }.reduce(0, +), rows.max() ?? 0)
         }
 
-        /// The least that `!tenth1`, for example, may look at, and the most that one page may cost.
+        /// Every form of a cover, with a rest and without.
         private static let audiences: [String?] = [
             nil, "tenth1", "tenth1 || tenth2", "tenth0 || tenth1 || tenth2 || tenth3 || all", "all && tenth1", "!tenth1",
             "(tenth1 || tenth2) && !tenth3", "tenth1 && !all",
