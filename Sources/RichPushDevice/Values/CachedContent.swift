@@ -6,7 +6,7 @@
 
 /// A content that is on the device.
 public struct CachedContent: Hashable, Sendable, Codable {
-    /// It may vanish at any time when room is needed; hand a copy to whoever moves files.
+    /// It may vanish at any time when room is needed; hand a copy to code that moves files.
     public var file: URL
     public var mediaType: String
     public var byteCount: Int64

@@ -33,13 +33,13 @@ struct FeedbackRequestTests {
         let answer = try await bench.call(.get, "/demo/feedbackcontainer?api-version=2020-06")
         #expect(answer.status == .ok)
         let link = String(buffer: answer.body)
-        let listed = try await bench.call(.get, JobBench.target(link, nil, "&restype=container&comp=list"), as: .nobody)
+        let listed = try await bench.call(.get, JobBench.target(link, nil, "&restype=container&comp=list"), as: .anonymous)
         var found: [PnsFeedback] = []
         for blob in try ContainerListing.read(Array(listed.body.readableBytesView)).blobs {
-            let file = try await bench.call(.get, JobBench.target(link, blob.name), as: .nobody)
+            let file = try await bench.call(.get, JobBench.target(link, blob.name), as: .anonymous)
             found += try PnsFeedback.read(Array(file.body.readableBytesView))
         }
-        let refused = try await bench.call(.put, JobBench.target(link, "mine"), "x", as: .nobody)
+        let refused = try await bench.call(.put, JobBench.target(link, "mine"), "x", as: .anonymous)
         #expect(refused.status == .unauthorized)
         return found
     }

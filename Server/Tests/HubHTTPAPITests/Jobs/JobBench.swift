@@ -99,7 +99,7 @@ final class JobBench: Sendable {
     }
 
     /// Calls with the full key, with a key of one right, or without one.
-    enum Caller { case full, listen, send, manage, nobody }
+    enum Caller { case full, listen, send, manage, anonymous }
 
     func call(
         _ method: HTTPRequest.Method, _ uri: String, _ body: String = "", as caller: Caller = .full, headers: HTTPFields = [:]
@@ -110,7 +110,7 @@ final class JobBench: Sendable {
         case .listen: headers[.authorization] = token(AccessRule.listenName, listenKey)
         case .send: headers[.authorization] = token("send", sendKey)
         case .manage: headers[.authorization] = token("manage", manageKey)
-        case .nobody: break
+        case .anonymous: break
         }
         return try await application.test(.router) { [headers] client in
             try await client.executeRequest(
@@ -166,7 +166,7 @@ final class JobBench: Sendable {
     /// A file of a job, without a key but with the job's own link.
     func file(_ job: HubJobDocument, _ property: String) async throws -> String {
         let name = try #require(job.outputProperties.first { $0.key == property }?.value)
-        let answer = try await call(.get, Self.target(job.outputContainer, name), as: .nobody)
+        let answer = try await call(.get, Self.target(job.outputContainer, name), as: .anonymous)
         #expect(answer.status == .ok)
         return String(buffer: answer.body)
     }

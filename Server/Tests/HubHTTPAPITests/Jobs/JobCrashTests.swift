@@ -48,7 +48,7 @@ struct JobCrashTests {
         print("seed \(generator.seed)")
         let bench = try await JobBench(place)
         let container = try await bench.makeContainer()
-        _ = try await bench.call(.put, JobBench.target(container, "in.txt"), Self.file(), as: .nobody)
+        _ = try await bench.call(.put, JobBench.target(container, "in.txt"), Self.file(), as: .anonymous)
         let job = try await bench.submit(
             .importCreateRegistrations, output: container, file: JobBench.link(container, file: "in.txt"))
         let deaths = try await Self.run(bench, &generator)
@@ -72,7 +72,7 @@ struct JobCrashTests {
         print("seed \(generator.seed)")
         let bench = try await JobBench()
         let container = try await bench.makeContainer()
-        _ = try await bench.call(.put, JobBench.target(container, "in.txt"), Self.file(), as: .nobody)
+        _ = try await bench.call(.put, JobBench.target(container, "in.txt"), Self.file(), as: .anonymous)
         let job = try await bench.submit(
             .importCreateRegistrations, output: container, file: JobBench.link(container, file: "in.txt"))
         var deaths = 0
@@ -109,7 +109,7 @@ struct JobCrashTests {
         print("seed \(generator.seed)")
         let bench = try await JobBench(place)
         let container = try await bench.makeContainer()
-        _ = try await bench.call(.put, JobBench.target(container, "in.txt"), Self.file(), as: .nobody)
+        _ = try await bench.call(.put, JobBench.target(container, "in.txt"), Self.file(), as: .anonymous)
         _ = try await bench.submit(
             .importCreateRegistrations, output: container, file: JobBench.link(container, file: "in.txt"))
         #expect(await bench.jobs.runNext())
@@ -127,7 +127,7 @@ struct JobCrashTests {
     func stalled(place: JobFilePlace, isEarly: Bool) async throws {
         let bench = try await JobBench(place)
         let container = try await bench.makeContainer()
-        _ = try await bench.call(.put, JobBench.target(container, "in.txt"), Self.file(), as: .nobody)
+        _ = try await bench.call(.put, JobBench.target(container, "in.txt"), Self.file(), as: .anonymous)
         _ = try await bench.submit(
             .importCreateRegistrations, output: container, file: JobBench.link(container, file: "in.txt"))
         #expect(await bench.jobs.runNext())
@@ -155,7 +155,7 @@ struct JobCrashTests {
             let handle = String(repeating: "0", count: 62) + String(10 + index)
             return RegistrationLines.line(RegistrationDescription(.apple, handle: handle, tags: [tag]))
         }.joined()
-        _ = try await bench.call(.put, JobBench.target(container, "in.txt"), file, as: .nobody)
+        _ = try await bench.call(.put, JobBench.target(container, "in.txt"), file, as: .anonymous)
         _ = try await bench.submit(
             .importCreateRegistrations, output: container, file: JobBench.link(container, file: "in.txt"))
         #expect(await bench.jobs.runNext())

@@ -40,7 +40,7 @@ struct JobRequestTests {
                 expected.insert(String(line.dropLast()))
             }
             let put = try await bench.call(
-                .put, JobBench.target(container, "in/\(file).txt"), text, as: .nobody,
+                .put, JobBench.target(container, "in/\(file).txt"), text, as: .anonymous,
                 headers: [.init("x-ms-blob-type")!: "BlockBlob"])
             #expect(put.status == .created)
         }
@@ -75,7 +75,7 @@ struct JobRequestTests {
         _ lines: [String], _ type: HubJobDocument.JobType = .importCreateRegistrations, _ bench: JobBench
     ) async throws -> (output: String, failed: String) {
         let container = try await bench.makeContainer()
-        _ = try await bench.call(.put, JobBench.target(container, "in.txt"), lines.joined(), as: .nobody)
+        _ = try await bench.call(.put, JobBench.target(container, "in.txt"), lines.joined(), as: .anonymous)
         let job = try await bench.submit(type, output: container, file: JobBench.link(container, file: "in.txt"))
         #expect(await bench.jobs.runNext())
         let done = try await bench.job(job.id)
@@ -150,7 +150,7 @@ struct JobRequestTests {
             Self.line(3).replacing("<Tags>", with: "<Tags>$InstallationId:{},"), "<!-- only a remark -->\n",
             Self.line(4).replacing("DeviceToken>", with: "Devicetoken>"), String(repeating: "x", count: 300_000) + "\n",
         ]
-        _ = try await bench.call(.put, JobBench.target(container, "in.txt"), lines.joined(), as: .nobody)
+        _ = try await bench.call(.put, JobBench.target(container, "in.txt"), lines.joined(), as: .anonymous)
         let job = try await bench.submit(
             .importCreateRegistrations, output: container, file: JobBench.link(container, file: "in.txt"))
         #expect(await bench.jobs.runNext())
@@ -168,7 +168,7 @@ struct JobRequestTests {
         // Mended, the file of failures is an import of its own.
         _ = try await bench.call(
             .put, JobBench.target(container, "again.txt"), failed.replacing("<DeviceToken>XYZ", with: "<DeviceToken>"),
-            as: .nobody)
+            as: .anonymous)
         let again = try await bench.submit(
             .importCreateRegistrations, output: container, file: JobBench.link(container, file: "again.txt"))
         #expect(await bench.jobs.runNext())
@@ -180,7 +180,7 @@ struct JobRequestTests {
         let bench = try await JobBench()
         let container = try await bench.makeContainer()
         func run(_ type: HubJobDocument.JobType, _ text: String) async throws -> (output: String, failed: String) {
-            _ = try await bench.call(.put, JobBench.target(container, "in.txt"), text, as: .nobody)
+            _ = try await bench.call(.put, JobBench.target(container, "in.txt"), text, as: .anonymous)
             let job = try await bench.submit(type, output: container, file: JobBench.link(container, file: "in.txt"))
             #expect(await bench.jobs.runNext())
             let done = try await bench.job(job.id)

@@ -61,7 +61,7 @@ struct JobStoreFaultTests {
             let handle = number.isMultiple(of: 10) ? "no handle" : String(repeating: "0", count: 60) + "\(5000 + number)"
             return RegistrationLines.line(RegistrationDescription(.apple, handle: handle, tags: ["n:\(number)"]))
         }
-        _ = try await bench.call(.put, JobBench.target(container, "in.txt"), lines.joined(), as: .nobody)
+        _ = try await bench.call(.put, JobBench.target(container, "in.txt"), lines.joined(), as: .anonymous)
         let job = try await bench.submit(
             .importCreateRegistrations, output: container, file: JobBench.link(container, file: "in.txt"))
         let files = LeavingContainerStore(
@@ -99,7 +99,7 @@ struct JobStoreFaultTests {
             RegistrationLines.line(
                 RegistrationDescription(.apple, handle: String(repeating: "0", count: 60) + "\(5000 + number)", tags: []))
         }
-        _ = try await bench.call(.put, JobBench.target(container, "in.txt"), lines.joined(), as: .nobody)
+        _ = try await bench.call(.put, JobBench.target(container, "in.txt"), lines.joined(), as: .anonymous)
         let job = try await bench.submit(
             .importCreateRegistrations, output: container, file: JobBench.link(container, file: "in.txt"))
         // It is about to fail the job, and stalls when it has read how far the job is: another does it meanwhile.
@@ -120,7 +120,7 @@ struct JobStoreFaultTests {
             RegistrationLines.line(
                 RegistrationDescription(.apple, handle: String(repeating: "0", count: 60) + "\(5000 + number)", tags: []))
         }
-        _ = try await bench.call(.put, JobBench.target(container, "in.txt"), lines.joined(), as: .nobody)
+        _ = try await bench.call(.put, JobBench.target(container, "in.txt"), lines.joined(), as: .anonymous)
         return try await bench.submit(
             .importCreateRegistrations, output: container, file: JobBench.link(container, file: "in.txt"))
     }

@@ -56,7 +56,7 @@ struct SendErrorTests {
 
     /// The sample's steps: the file without a header, cut at line ends, each line parsed, its elements read by name.
     private func parsed(_ bench: JobBench, _ url: String) async throws -> [[String: String]] {
-        let answer = try await bench.call(.get, JobBench.target(url), as: .nobody)
+        let answer = try await bench.call(.get, JobBench.target(url), as: .anonymous)
         #expect(answer.status == .ok)
         let lines = String(buffer: answer.body).split { $0 == "\r" || $0 == "\n" || $0 == "\r\n" }
         return try lines.map { line in
@@ -159,15 +159,15 @@ struct SendErrorTests {
         let url = try #require(try await errorsURL(bench, one))
         #expect(url.contains("/$containers.demo/send-errors/\(one).xml?sig="), "\(url)")
         let target = JobBench.target(url)
-        #expect(try await bench.call(.get, target.replacing(one, with: two), as: .nobody).status == .unauthorized)
+        #expect(try await bench.call(.get, target.replacing(one, with: two), as: .anonymous).status == .unauthorized)
         #expect(
-            try await bench.call(.get, target.replacing("send-errors", with: "feedback"), as: .nobody).status == .unauthorized)
+            try await bench.call(.get, target.replacing("send-errors", with: "feedback"), as: .anonymous).status == .unauthorized)
         #expect(try await bench.call(.get, "/$containers.demo/send-errors/\(one).xml", as: .full).status == .unauthorized)
-        #expect(try await bench.call(.put, target, "x", as: .nobody).status == .methodNotAllowed)
+        #expect(try await bench.call(.put, target, "x", as: .anonymous).status == .methodNotAllowed)
         bench.clock.advance(by: .seconds(5 * 86_400 - 1))
-        #expect(try await bench.call(.get, target, as: .nobody).status == .ok)
+        #expect(try await bench.call(.get, target, as: .anonymous).status == .ok)
         bench.clock.advance(by: .seconds(1))
-        #expect(try await bench.call(.get, target, as: .nobody).status == .unauthorized)
+        #expect(try await bench.call(.get, target, as: .anonymous).status == .unauthorized)
     }
 }
 
