@@ -1,11 +1,11 @@
-/// What is wrong with an app's set-up, most serious first, in words for its developer: nearly every picture that does not show is
-/// a mistake in the set-up (Reference/IOSClient.md#11).
+/// What is wrong with an app's set-up, most serious first, in sentences for its developer: nearly every picture that does not show is
+/// caused by a mistake in the set-up (Reference/IOSClient.md#11).
 public struct Diagnosis: Hashable, Sendable {
-    /// One thing to look at.
+    /// One problem or remark.
     public struct Finding: Hashable, Sendable, Identifiable {
         /// How bad it is.
         public enum Severity: String, Sendable, Comparable {
-            /// Worth knowing; the system or the user wanted it so.
+            /// Worth knowing; the system or the user chose it.
             case note
             /// Some pushes will not look as they should.
             case warning
@@ -17,7 +17,7 @@ public struct Diagnosis: Hashable, Sendable {
             private var rank: Int { self == .error ? 0 : self == .warning ? 1 : 2 }
         }
 
-        /// A stable word, for example `app-group-missing`.
+        /// A stable code, for example `app-group-missing`.
         public let id: String
         public let severity: Severity
         /// What is wrong and what to do about it.
@@ -27,7 +27,7 @@ public struct Diagnosis: Hashable, Sendable {
     public let facts: SetupFacts
     public let findings: [Finding]
 
-    /// Judges facts.
+    /// Evaluates facts.
     public init(_ facts: SetupFacts) {
         self.facts = facts
         findings = (Self.signing(facts) + Self.parts(facts) + Self.surroundings(facts)).sorted { $0.severity < $1.severity }
@@ -63,11 +63,12 @@ public struct Diagnosis: Hashable, Sendable {
                     sentence: "The provisioning profile has no aps-environment. Add the capability Push Notifications."))
         }
         if let environment = facts.environment, let server = facts.serverEnvironments, !server.contains(environment) {
-            let words = server.isEmpty ? "has no credential for APNs" : "sends to \(server.joined(separator: ", ")) only"
+            let credentials = server.isEmpty ? "has no credential for APNs" : "sends to \(server.joined(separator: ", ")) only"
             findings.append(
                 .init(
                     id: "environment-mismatch", severity: .error,
-                    sentence: "The app is signed for \(environment), and the server \(words): APNs refuses this device's token."))
+                    sentence:
+                        "The app is signed for \(environment), and the server \(credentials): APNs refuses this device's token."))
         }
         return findings
     }
@@ -93,8 +94,8 @@ public struct Diagnosis: Hashable, Sendable {
             !facts.hasCategory, "category-missing", .error,
             "The category richPush is not registered. Something called setNotificationCategories without the ones before.")
         note(
-            !facts.hearsOffers, "offers-unheard", .error,
-            "Nobody asks OK / More: use richPush(_:show:), call attach(show:offer:), or turn offersInForeground off.")
+            !facts.handlesOffers, "offers-unheard", .error,
+            "No screen asks OK / More: use richPush(_:show:), call attach(show:offer:), or turn offersInForeground off.")
         return findings
     }
 
@@ -106,7 +107,7 @@ public struct Diagnosis: Hashable, Sendable {
         note(
             !facts.hasToken, "token-missing", .warning,
             "The system gave no device token since the launch: no network, or the push entitlement is missing.")
-        note(!facts.isSignedIn, "not-signed-in", .note, "Nobody is signed in, so no push is for this device.")
+        note(!facts.isSignedIn, "not-signed-in", .note, "No user is signed in, so no push is for this device.")
         note(
             facts.permission == "denied", "permission-denied", .warning,
             "The user does not want notifications of this app. They change it in Settings.")
@@ -118,8 +119,46 @@ public struct Diagnosis: Hashable, Sendable {
             "Background App Refresh is off for this app, so silent pushes do not wake it.")
         note(facts.isInLowPowerMode, "low-power-mode", .note, "In Low Power Mode the system holds silent pushes back.")
         if let failure = facts.backendFailure {
-            note(true, "backend-failed", .warning, "The backend did not answer as it should just now: \(failure).")
+            note(true, "backend-failed", .warning, "The backend did not answer as expected: \(failure).")
         }
         return findings
     }
+}
+
+/// What an app's set-up looks like from inside, gathered by `RichPushClient.diagnose()`.
+public struct SetupFacts: Hashable, Sendable {
+    /// Whether the App Group's folder can be reached: `nil` when the configuration names no group.
+    public var hasAppGroup: Bool?
+    /// Whether a secret can be written where app and extension share it, and read again.
+    public var hasSharedKeychain = true
+    /// Whether the app carries a notification service extension.
+    public var hasServiceExtension = true
+    /// Whether the Info.plist has `remote-notification` under `UIBackgroundModes`.
+    public var hasRemoteNotificationMode = true
+    /// Whether the Info.plist lists the identifier of the background refresh; `nil` when the configuration has none.
+    public var listsRefreshTask: Bool?
+    /// `sandbox` or `production`, as the app is signed; `nil` when its profile does not allow pushes.
+    public var environment: String?
+    /// The environments of the two that the server has a credential for, as last reported; `nil` when it has reported none.
+    public var serverEnvironments: [String]?
+    /// Whether the system has given a device token since the launch.
+    public var hasToken = true
+    /// Whether another delegate has taken the notification centre over since the launch.
+    public var hasDelegate = true
+    /// Whether the category of rich push is registered.
+    public var hasCategory = true
+    /// Whether the user turned background refresh off for this app.
+    public var hasBackgroundRefresh = true
+    public var isInLowPowerMode = false
+    /// What the user answered.
+    public var permission = "granted"
+    /// Whether a screen asks OK / More in the foreground, if the configuration wants that.
+    public var handlesOffers = true
+    /// Whether a user is signed in.
+    public var isSignedIn = true
+    /// Why the backend could not be asked just now, as in `RichPushError.code`; `nil` when it could.
+    public var backendFailure: String?
+
+    /// Creates the facts of an app in which everything is right.
+    public init() {}
 }

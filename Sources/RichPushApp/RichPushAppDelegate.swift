@@ -19,12 +19,12 @@
         /// The system makes it.
         public nonisolated override required init() { super.init() }
 
-        /// What the app decided; the same value as in its service extension. Subclasses override it.
+        /// The app's configuration; the same value as in its service extension. Subclasses override it.
         open class var configuration: RichPushConfiguration {
             preconditionFailure("\(self) overrides the class variable `configuration`")
         }
 
-        /// Makes the client, once. For apps that keep or fetch elsewhere.
+        /// Makes the client, once. An app with its own ports overrides it.
         open func makeClient() -> RichPushClient { RichPushClient(configuration: Self.configuration) }
 
         open func application(

@@ -1,4 +1,5 @@
 #if canImport(UIKit) && canImport(UserNotifications)
+    import BackgroundTasks
     import Foundation
     import RichPushDevice
     import RichPushModel
@@ -67,9 +68,9 @@
             Task { @MainActor in self.answer(call) }
         }
 
-        func answer(_ call: PresentationCall) async { call.done(Self.options(await engine.willPresent(call.notice))) }
+        func answer(_ call: PresentationCall) async { call.done(Self.options(await engine.willPresent(call.notification))) }
 
-        /// The content may take long; the system only wants to know that the tap has arrived.
+        /// The content may take long, and the system only waits for the tap to be handled.
         func answer(_ call: ResponseCall) {
             defer { call.done() }
             guard let response = call.response else { return }
@@ -94,5 +95,151 @@
             if options.contains(.sound) { converted.insert(.sound) }
             return converted
         }
+    }
+
+    /// Passes what the engine wants shown to the app's screens. Until the app has screens, as when a tap starts it, the newest items
+    /// wait here.
+    @MainActor
+    final class AppRouter: ContentRouting {
+        /// More than a user taps before an app has started.
+        private static let limit = 16
+
+        private(set) var contents: [OpenedContent] = []
+        private var offers: [ContentOffer] = []
+        private var onShow: (@MainActor (OpenedContent) -> Void)?
+        private var onOffer: (@MainActor (ContentOffer) -> Void)?
+        private var onForget: (@MainActor () -> Void)?
+
+        /// Whether a screen asks OK / More.
+        var handlesOffers: Bool { onOffer != nil }
+
+        func attach(
+            show: @escaping @MainActor (OpenedContent) -> Void, offer: (@MainActor (ContentOffer) -> Void)?,
+            forget: (@MainActor () -> Void)? = nil
+        ) {
+            onShow = show
+            onOffer = offer
+            onForget = forget
+            let (contents, offers) = (contents, offers)
+            self.contents = []
+            for content in contents { show(content) }
+            guard let offer else { return }
+            self.offers = []
+            for waiting in offers { offer(waiting) }
+        }
+
+        /// Drops what waits and what a screen asks: it was for a user who has signed out.
+        func forget() {
+            contents = []
+            offers = []
+            onForget?()
+        }
+
+        func show(_ content: OpenedContent) async {
+            if let onShow { return onShow(content) }
+            contents.removeAll { $0.richID == content.richID }
+            contents.append(content)
+            if contents.count > Self.limit { contents.removeFirst() }
+        }
+
+        func offer(_ offer: ContentOffer) async {
+            if let onOffer { return onOffer(offer) }
+            offers.removeAll { $0.richID == offer.richID }
+            offers.append(offer)
+            if offers.count > Self.limit { offers.removeFirst() }
+        }
+    }
+
+    /// Now and then, when the system sees fit, the app sends waiting receipts and reads its inbox without being opened.
+    enum BackgroundRefresh {
+        /// What the app may take of the about thirty seconds that the system gives it (Reference/IOSClient.md#3).
+        private static let budget: Duration = .seconds(25)
+
+        /// To be called before the launch has ended. `false` when the Info.plist does not list the identifier.
+        @discardableResult
+        static func register(_ identifier: String, engine: RichPushEngine) -> Bool {
+            BGTaskScheduler.shared.register(forTaskWithIdentifier: identifier, using: nil) { task in run(task, engine) }
+        }
+
+        /// Reports completion to the system exactly once, also when the system ends the task early.
+        private static func run(_ task: BGTask, _ engine: RichPushEngine) {
+            let done = OneShot<Bool> { task.setTaskCompleted(success: $0) }
+            let work = Task { done(await engine.handleBackgroundRefresh(budget: budget)) }
+            task.expirationHandler = {
+                work.cancel()
+                done(false)
+            }
+        }
+    }
+
+    /// Asks the system for the next refresh; it refuses what the Info.plist does not list, and `diagnose()` says so.
+    struct SystemBackgroundScheduling: BackgroundScheduling {
+        let identifier: String
+
+        func scheduleRefresh(after pause: Duration) async {
+            let request = BGAppRefreshTaskRequest(identifier: identifier)
+            request.earliestBeginDate = Date(timeIntervalSinceNow: pause.inSeconds)
+            try? BGTaskScheduler.shared.submit(request)
+        }
+    }
+
+    /// Keeps the app running for a short piece of work when it goes to the background.
+    @MainActor
+    final class BackgroundAssertion {
+        private var identifier = UIBackgroundTaskIdentifier.invalid
+
+        /// Asks the system; it ends the assertion itself when the time is up.
+        init(_ name: String) {
+            identifier = UIApplication.shared.beginBackgroundTask(withName: name) { [weak self] in self?.end() }
+        }
+
+        /// To be called once the work is done; more calls do no harm.
+        func end() {
+            guard identifier != .invalid else { return }
+            UIApplication.shared.endBackgroundTask(identifier)
+            identifier = .invalid
+        }
+    }
+
+    extension DevicePorts {
+        /// For an app that can write to no folder: every call fails, no user is signed in, and `diagnose()` reports it.
+        static func unavailable(_ configuration: RichPushConfiguration, log: any EventLog) -> DevicePorts {
+            DevicePorts(
+                transport: URLSessionTransport(), secrets: secrets(configuration, isForApp: true), store: NoStore(),
+                cache: NoCache(), clock: SystemClock(), identifiers: SystemIdentifierSource(), log: log)
+        }
+    }
+
+    private struct NoStore: SharedStore {
+        func session() throws(StorageError) -> Session? { throw .failed }
+        func begin(_ session: Session) throws(StorageError) { throw .failed }
+        func update(_ session: Session) throws(StorageError) { throw .failed }
+        func wipe() throws(StorageError) { throw .failed }
+        func record(_ key: RecordKey) throws(StorageError) -> Data? { throw .failed }
+        func setRecord(_ data: Data, for key: RecordKey) throws(StorageError) { throw .failed }
+        func removeRecord(_ key: RecordKey) throws(StorageError) { throw .failed }
+        func records(
+            _ collection: RecordKey.Collection, of session: SessionID, limit: Int
+        ) throws(StorageError) -> [Data] { throw .failed }
+        func claim(_ key: RecordKey, until expiry: Timestamp, now: Timestamp) throws(StorageError) -> HeldClaim? { throw .failed }
+        func release(_ claim: HeldClaim) throws(StorageError) { throw .failed }
+    }
+
+    private struct NoCache: ContentCache {
+        func begin(_ session: SessionID) throws(StorageError) { throw .failed }
+        func wipe() throws(StorageError) { throw .failed }
+        func newDownload(for session: SessionID, now: Timestamp) throws(StorageError) -> URL { throw .failed }
+        func adopt(
+            _ file: URL, as key: ContentKey, descriptor: ContentDescriptor, now: Timestamp
+        ) throws(StorageError) -> CachedContent { throw .failed }
+        func content(_ key: ContentKey, now: Timestamp) throws(StorageError) -> CachedContent? { throw .failed }
+        func contains(_ key: ContentKey) -> Bool { false }
+        func remove(_ key: ContentKey) throws(StorageError) { throw .failed }
+        func handedOut(
+            _ content: CachedContent, named name: String?, of session: SessionID
+        ) throws(StorageError) -> CachedContent { throw .failed }
+        func copyForSystem(
+            _ content: CachedContent, of session: SessionID, now: Timestamp
+        ) throws(StorageError) -> URL { throw .failed }
     }
 #endif

@@ -6,14 +6,14 @@
     import UserNotifications
     import UserNotificationsUI
 
-    /// The view of a content extension: the picture of a rich notification as wide as the notification, with its words. A
-    /// subclass without a body is all that an app writes.
+    /// The view of a content extension: the picture of a rich notification as wide as the notification, with its text. An app only
+    /// writes a subclass without a body.
     ///
-    /// The system calls it again for each notification of the same thread, so every call shows anew.
+    /// The system calls it again for each notification of the same thread, so every call replaces what is shown.
     open class RichPushContentViewController: UIViewController, UNNotificationContentExtension {
         private let stack = UIStackView()
         private let picture = UIImageView()
-        private let words = UILabel()
+        private let label = UILabel()
         private var ratio: NSLayoutConstraint?
         /// The picture that is being decoded.
         private(set) var decoding: Task<Void, Never>?
@@ -27,15 +27,15 @@
             picture.isAccessibilityElement = true
             picture.accessibilityTraits = .image
             picture.accessibilityIdentifier = "richpush.picture"
-            words.numberOfLines = 0
-            words.font = UIFont.preferredFont(forTextStyle: .body)
-            words.adjustsFontForContentSizeCategory = true
-            words.accessibilityIdentifier = "richpush.words"
+            label.numberOfLines = 0
+            label.font = UIFont.preferredFont(forTextStyle: .body)
+            label.adjustsFontForContentSizeCategory = true
+            label.accessibilityIdentifier = "richpush.words"
             stack.axis = .vertical
             stack.spacing = 8
             stack.translatesAutoresizingMaskIntoConstraints = false
             stack.addArrangedSubview(picture)
-            stack.addArrangedSubview(words)
+            stack.addArrangedSubview(label)
             view.addSubview(stack)
             NSLayoutConstraint.activate([
                 stack.leadingAnchor.constraint(equalTo: view.layoutMarginsGuide.leadingAnchor),
@@ -47,7 +47,7 @@
 
         open func didReceive(_ notification: UNNotification) {
             let content = notification.request.content
-            words.text = content.body
+            label.text = content.body
             show(content.attachments.first?.url)
             let altText = content.userInfo[PushEnvelope.altTextKey] as? String
             picture.accessibilityLabel = altText ?? content.body

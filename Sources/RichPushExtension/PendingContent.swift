@@ -6,7 +6,7 @@
 
     /// A push that the system waits for. Enriched content, expiry and original race; the first is shown and the others dropped.
     ///
-    /// `@unchecked` is safe: the system's content is immutable, and the handler is called once by whoever takes it first.
+    /// `@unchecked` is safe: the system's content is immutable, and the handler is called once, by the first path that takes it.
     final class PendingContent: @unchecked Sendable {
         private let original: UNNotificationContent
         private let handler: OneShot<UNNotificationContent>
@@ -18,14 +18,14 @@
         }
 
         /// Hands over edited content; the original where it cannot be edited.
-        func deliver(_ content: NoticeContent) {
+        func deliver(_ content: NotificationContent) {
             defer { delivered.signal() }
             guard let edited = original.mutableCopy() as? UNMutableNotificationContent else { return handler(original) }
             try? content.write(to: edited)
             handler(edited)
         }
 
-        /// Waits for whoever is handing over; at `end` the original goes.
+        /// Waits for a delivery in progress; at `end` the original is delivered.
         func waitOrDeliverOriginal(until end: DispatchTime) {
             if delivered.wait(timeout: end) == .timedOut { handler(original) }
         }

@@ -5,7 +5,7 @@
     import RichPushPlatform
     import UserNotifications
 
-    /// The service extension of an app with rich push: a subclass with a configuration is all that an app writes.
+    /// The service extension of an app with rich push: an app only writes a subclass with a configuration.
     ///
     ///     final class NotificationService: RichPushNotificationService, @unchecked Sendable {
     ///         override class var configuration: RichPushConfiguration { .shop }
@@ -28,7 +28,7 @@
             preconditionFailure("\(self) overrides the class variable `configuration`")
         }
 
-        /// What the app that carries the extension speaks.
+        /// The language of the app that contains the extension.
         class var language: String { AppLanguage.current() }
 
         /// How long the expiry call waits for the best content so far.
@@ -51,15 +51,15 @@
             let content = PendingContent(original: request.content, handler: contentHandler)
             lock.withLock { pending.append(content) }
             let enrichment = EnrichmentRequest(
-                identifier: request.identifier, envelope: envelope, original: NoticeContent(request.content))
+                identifier: request.identifier, envelope: envelope, original: NotificationContent(request.content))
             Task {
                 content.deliver(await engine.enrich(enrichment, budget: Self.budget))
                 self.forget(content)
             }
         }
 
-        /// Called on a thread of the system shortly before the end. What is there so far is handed over now: after this returns
-        /// the process may be stopped at any moment.
+        /// Called on a thread of the system shortly before the end. The best content so far is delivered now: after this returns the
+        /// process may be stopped at any moment.
         open override func serviceExtensionTimeWillExpire() {
             let (engine, contents) = lock.withLock { (self.engine, self.pending) }
             guard let engine, !contents.isEmpty else { return }
@@ -83,7 +83,7 @@
         private func forget(_ content: PendingContent) { lock.withLock { pending.removeAll { $0 === content } } }
     }
 
-    /// An extension has nobody who listens; what matters is in its receipts.
+    /// An extension has no log reader; what matters is in its receipts.
     private struct SilentLog: EventLog {
         func record(_ event: DeviceEvent) {}
     }

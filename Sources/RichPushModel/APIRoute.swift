@@ -15,7 +15,7 @@ public enum APIRoute {
     public static let sends = prefix + "/sends"
     /// `POST`: a short-lived link to the content for players that cannot send a header.
     public static func ticket(_ id: RichID) -> String { "\(notifications)/\(id)/ticket" }
-    /// `POST`: a `Reply`, which goes to whoever sent the notification.
+    /// `POST`: a `Reply`, which goes to the sender of the notification.
     public static func replies(_ id: RichID) -> String { "\(notifications)/\(id)/replies" }
     /// `POST`: a `ReceiptBatch`.
     public static let receipts = prefix + "/receipts"
@@ -29,4 +29,63 @@ public enum APIRoute {
     public static let sealing = prefix + "/sealing"
     /// `GET`: the signed-in user.
     public static let me = prefix + "/me"
+}
+
+/// The body of every error answer of `/api` (RFC 9457, `application/problem+json`).
+public struct Problem: Error, Hashable, Sendable, Codable {
+    /// A link to the page that explains the code.
+    public var type: String
+    /// The same sentence for every error of this code.
+    public var title: String
+    /// The HTTP status.
+    public var status: Int
+    /// What was wrong this time, and where. Never a secret, a token or content.
+    public var detail: String?
+    /// The stable code for programs, for example `bad-audience`.
+    public var code: String
+
+    /// Creates a problem.
+    public init(type: String, title: String, status: Int, detail: String?, code: String) {
+        self.type = type
+        self.title = title
+        self.status = status
+        self.detail = detail
+        self.code = code
+    }
+}
+
+/// The answer to `GET /api/v1/sealing?users=alice,bob`: the keys to seal for, and the number to seal under.
+///
+/// A sender that seals for these keys trusts the server to name the right ones. A sender that does not trust it takes the keys from
+/// elsewhere and only the number from here.
+public struct SealingDirectory: Hashable, Sendable, Codable {
+    /// The public key of one installation.
+    public struct Key: Hashable, Sendable, Codable {
+        public var installation: InstallationID
+        /// The user whose installation it is.
+        public var user: String
+        /// Base64 of 32 bytes (X25519).
+        public var key: String
+        /// When the installation was bound as it is now; its key is at least as old.
+        public var since: Timestamp
+
+        /// Creates an entry.
+        public init(installation: InstallationID, user: String, key: String, since: Timestamp) {
+            self.installation = installation
+            self.user = user
+            self.key = key
+            self.since = since
+        }
+    }
+
+    /// The number for the next sealed send. It is not reserved: a send that comes too late gets 409.
+    public var number: RichID
+    /// Installations that are signed in and open sealed content, by user and installation.
+    public var keys: [Key]
+
+    /// Creates an answer.
+    public init(number: RichID, keys: [Key]) {
+        self.number = number
+        self.keys = keys
+    }
 }

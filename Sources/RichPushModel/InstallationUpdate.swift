@@ -22,7 +22,7 @@ public struct InstallationUpdate: Hashable, Sendable, Codable {
     public var timeZone: String?
     /// What the user answered to notifications: `granted`, `provisional`, `denied` or `notDetermined`.
     public var permission: String?
-    /// What the app can do, for example `service-extension`: at most 16 words of 1 to 32 of `a-z 0-9 -`.
+    /// What the app can do, for example `service-extension`: at most 16 names of 1 to 32 of `a-z 0-9 -`.
     public var capabilities: [String]?
 
     /// Creates an update.
@@ -65,5 +65,116 @@ public struct InstallationAnswer: Hashable, Sendable, Codable {
         self.credentialExpiresAt = credentialExpiresAt
         self.user = user
         self.environments = environments
+    }
+}
+
+/// The stable random name of one app on one device: 1 to 128 of `A-Z a-z 0-9 _ -`.
+public struct InstallationID: Hashable, Sendable, Codable, CustomStringConvertible {
+    /// The id as it was given; it compares with regard to case.
+    public let text: String
+
+    /// Creates an id; `nil` when the text breaks the rule above.
+    public init?(_ text: String) {
+        guard (1...128).contains(text.utf8.count), text.utf8.allSatisfy(Self.isAllowed) else { return nil }
+        self.text = text
+    }
+
+    public var description: String { text }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
+            true
+        default: false
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let id = InstallationID(try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "an installation id has 1 to 128 of A-Z a-z 0-9 _ -")
+        }
+        self = id
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(text)
+    }
+}
+
+/// The push services a device can belong to, by the names of the hub protocol. Open for more.
+public struct Platform: RawRepresentable, Hashable, Sendable, Codable {
+    public let rawValue: String
+
+    /// Creates a platform name.
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// Apple's push service, the one this version sends through.
+    public static let apns = Platform(rawValue: "apns")
+}
+
+/// The answer to `GET /api/v1/installations`: a user's devices as the server knows them.
+public struct DeviceList: Hashable, Sendable, Codable {
+    /// The devices that are signed in, newest first.
+    public var devices: [DeviceEntry]
+    /// Devices that another user took over by registering the same device token, newest first, at most 20; absent when there are none.
+    /// They include a phone that changed owners and a phone whose token an attacker knew and registered.
+    public var takenOver: [TakenDevice]?
+
+    /// Creates a list.
+    public init(devices: [DeviceEntry], takenOver: [TakenDevice]? = nil) {
+        self.devices = devices
+        self.takenOver = takenOver
+    }
+}
+
+/// A device that was this user's until another user registered its device token.
+public struct TakenDevice: Hashable, Sendable, Codable {
+    /// The id that the device had for this user.
+    public var id: String
+    /// When it was taken over.
+    public var takenAt: Timestamp
+
+    /// Creates an entry.
+    public init(id: String, takenAt: Timestamp) {
+        self.id = id
+        self.takenAt = takenAt
+    }
+}
+
+/// One app on one device, as it last reported itself. What it did not report is absent.
+public struct DeviceEntry: Hashable, Sendable, Codable {
+    /// The id of the installation, or of the registration of a phone of the rich push tutorial.
+    public var id: String
+    /// `installation` or `registration`.
+    public var kind: String
+    public var user: String
+    public var platform: String
+    /// The first six characters of the device token, enough to distinguish two devices.
+    public var handle: String?
+    public var environment: String?
+    public var topic: String?
+    public var tags: [String]
+    /// Since when the device is this user's with these tags and this token.
+    public var since: Timestamp
+    /// As in `InstallationUpdate`.
+    public var locale: String?
+    public var appVersion: String?
+    public var systemVersion: String?
+    public var timeZone: String?
+    public var permission: String?
+    public var capabilities: [String]?
+
+    /// Creates an entry; what is not named here is absent until it is set.
+    public init(id: String, kind: String, user: String, platform: String, tags: [String], since: Timestamp) {
+        self.id = id
+        self.kind = kind
+        self.user = user
+        self.platform = platform
+        self.tags = tags
+        self.since = since
     }
 }

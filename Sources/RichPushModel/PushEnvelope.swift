@@ -16,9 +16,9 @@ public struct PushEnvelope: Hashable, Sendable, Codable {
     /// The notification to fetch.
     public var id: RichID
     public var kind: ContentKind
-    /// The sender's words when the preview is open, else empty.
+    /// The sender's text when the preview is open, else empty.
     public var message: String
-    /// For whom it is, when it is for one user; absent from pushes to several, from the rich push tutorial's own and from older
+    /// The mark of the one user it is for; absent from pushes to several users, from the rich push tutorial's own and from older
     /// servers.
     public var subject: SubjectMark?
     /// Whether the system shows this push itself. If it does, the app must not show it again.
@@ -81,5 +81,101 @@ public struct PushEnvelope: Hashable, Sendable, Codable {
                 hasAlert = (try? container.nestedContainer(keyedBy: CodingKeys.self, forKey: .alert)) != nil
             }
         }
+    }
+}
+
+/// The number that travels in a push and names a rich notification: a decimal number of 31 bits.
+///
+/// The phones of the rich push tutorial read an `int`, hence the size. It is sequential and not secret: access to the content is
+/// checked, knowing the number gives nothing.
+public struct RichID: Hashable, Comparable, Sendable, CustomStringConvertible {
+    /// 1 … 2,147,483,647.
+    public let number: Int32
+
+    /// Creates an id; `nil` below 1.
+    public init?(number: Int32) {
+        guard number >= 1 else { return nil }
+        self.number = number
+    }
+
+    /// Reads the canonical decimal form: ASCII digits without sign, blank or leading zero.
+    public init?(_ text: some StringProtocol) {
+        let digits = text.utf8
+        guard (1...10).contains(digits.count), digits.first != UInt8(ascii: "0"),
+            digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+            let number = Int32(text)
+        else { return nil }
+        self.number = number
+    }
+
+    public var description: String { String(number) }
+
+    public static func < (left: RichID, right: RichID) -> Bool { left.number < right.number }
+}
+
+extension RichID: Codable {
+    /// Reads a JSON string or a JSON number; the rich push tutorial's pushes carry a string, its phones read a number.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        let read =
+            (try? container.decode(String.self)).flatMap { RichID($0) }
+            ?? (try? container.decode(Int32.self)).flatMap { RichID(number: $0) }
+        guard let read else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "not a rich notification id")
+        }
+        self = read
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}
+
+/// Marks the user that a push is for, so that a phone which several users share does not show it to the wrong one: the first 8 bytes of
+/// SHA-256 over a fixed prefix, the rich id and the user's name.
+///
+/// The rich id makes the mark differ in every push, so the push service cannot link two pushes to one user. The mark is not secret,
+/// since a name can be guessed and checked. It grants nothing: the server checks access to the content.
+public struct SubjectMark: Hashable, Sendable {
+    /// The key of a push that carries it.
+    public static let key = "richFor"
+    private static let length = 8
+
+    /// 16 lower-case hexadecimal digits.
+    public let text: String
+
+    /// Reads the mark of a push; `nil` when the text is no mark.
+    public init?(_ text: String) {
+        let isDigit = { (byte: UInt8) in (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte) }
+        guard text.utf8.count == 2 * Self.length, text.utf8.allSatisfy(isDigit) else { return nil }
+        self.text = text
+    }
+
+    /// Makes the mark from a digest, which is SHA-256 of `message(of:for:)`; `nil` when it is shorter than 8 bytes.
+    public init?(digest: some Sequence<UInt8>) {
+        let digits = Array("0123456789abcdef".utf8)
+        let bytes = digest.prefix(Self.length)
+        self.init(String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self))
+    }
+
+    /// What is hashed. Names count without regard to case, as users do.
+    public static func message(of id: RichID, for user: String) -> [UInt8] {
+        Array("clarion subject 1\n\(id)\n\(user.lowercased())".utf8)
+    }
+}
+
+extension SubjectMark: Codable {
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let mark = SubjectMark(try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "not a subject mark")
+        }
+        self = mark
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(text)
     }
 }

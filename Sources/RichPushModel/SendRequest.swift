@@ -4,9 +4,9 @@ public struct SendRequest: Hashable, Sendable, Codable {
     public var audience: String?
     public var title: String?
     public var subtitle: String?
-    /// What the notification says: 1 to 2,000 characters. Empty for kind `sealed`, whose words are inside.
+    /// The text of the notification: 1 to 2,000 characters. Empty for kind `sealed`, whose text is inside the seal.
     public var message: String
-    /// What the phone shows in place of a picture or sound for those who cannot perceive it.
+    /// What the phone shows in place of a picture or sound to users who cannot perceive it.
     public var altText: String?
     /// Default: found from the content; `text` when there is none.
     public var kind: ContentKind?
@@ -31,11 +31,11 @@ public struct SendRequest: Hashable, Sendable, Codable {
     public var badge: Int?
     /// Groups notifications on the phone.
     public var thread: String?
-    /// At most so many pushes of this send leave in a second, 1 to 100,000, so that an audience that fetches at once does not
-    /// overrun what it fetches from. Absent means as fast as possible.
+    /// The most pushes of this send in a second, 1 to 100,000, so that an audience that fetches at once does not overload the server it
+    /// fetches from. Absent means as fast as possible.
     public var pushesPerSecond: Int?
-    /// For kind `sealed` only, and there required: the number that it is sealed under, from `GET /api/v1/sealing`. When another
-    /// send was faster the answer is 409, and the sender asks for a number and seals the envelope again.
+    /// For kind `sealed` only, and required there: the number that it is sealed under, from `GET /api/v1/sealing`. When another send
+    /// takes the number first, the answer is 409; the sender asks for a new number and seals the envelope again.
     public var id: RichID?
 
     /// Creates a request; everything but the message has a default.
@@ -51,9 +51,9 @@ public struct SendRequest: Hashable, Sendable, Codable {
 /// The answer to a send, with status 201 for a request with a body.
 public struct SendAnswer: Hashable, Sendable, Codable {
     public var id: RichID
-    /// The hub's own id of the send, by which its telemetry is asked for.
+    /// The hub's own id of the send, for telemetry requests.
     public var trackingID: String
-    /// Who may read the content, in words, because an audience over self-chosen tags admits whoever holds the tag in time.
+    /// A sentence that says who may read the content: an audience over self-chosen tags admits every user who takes the tag in time.
     public var readableBy: String
     /// True when content came with the request and its stored bytes differ from those that were sent, because metadata was removed.
     public var metadataRemoved: Bool?
@@ -83,5 +83,127 @@ public struct ContentAnswer: Hashable, Sendable, Codable {
         self.id = id
         self.content = content
         self.metadataRemoved = metadataRemoved
+    }
+}
+
+/// How a rich notification reaches the phone.
+public enum DeliveryStyle: String, Sendable, Codable, CaseIterable {
+    /// A background push; the app fetches and shows a local notification. iOS throttles these.
+    case silent
+    /// A visible push with `mutable-content`, enriched by the service extension. The default for new callers.
+    case alert
+    /// A visible push that also wakes the app.
+    case both
+}
+
+/// What Apple may read of a rich notification.
+public enum PreviewPolicy: String, Sendable, Codable, CaseIterable {
+    /// Title and message travel in the push.
+    case open
+    /// Only the configured neutral text travels; title and message come with the content.
+    case neutral
+}
+
+/// Where a send stands. `Documentation/Retries.md` lists all values.
+public struct SendStatus: Hashable, Sendable, Codable {
+    /// What a send waits for while its last try could not be made.
+    public struct Waiting: Hashable, Sendable, Codable {
+        /// `operator`: an operator has to correct the credential or the configuration. `push-service`: APNs, or the connection to it,
+        /// has to recover.
+        public var cause: String
+        /// The reason from APNs or from the server's client, for example `InvalidProviderToken`.
+        public var reason: String
+
+        /// Creates a wait.
+        public init(cause: String, reason: String) {
+            self.cause = cause
+            self.reason = reason
+        }
+
+        private enum CodingKeys: String, CodingKey {
+            case cause = "for"
+            case reason
+        }
+    }
+
+    /// A device that ended without its push.
+    public struct Failure: Hashable, Sendable, Codable {
+        /// The id of its registration; absent when the device was removed.
+        public var device: String?
+        /// One of the keys of `outcomes`.
+        public var outcome: String
+        /// The reason from APNs or from the server's client, if there was one.
+        public var reason: String?
+
+        /// Creates a failure.
+        public init(device: String?, outcome: String, reason: String?) {
+            self.device = device
+            self.outcome = outcome
+            self.reason = reason
+        }
+    }
+
+    /// `scheduled`, `accepted`, `dispatching`, `completed`, `cancelled`, `expired` or `failed`.
+    public var state: String
+    /// How many devices the send is for. Absent while a send to more than 10,000 devices is under way, and where the hub does not say.
+    public var targets: Int?
+    /// How many targets ended with each outcome, for example `accepted: 3`. Each target counts once.
+    public var outcomes: [String: Int]
+    /// How many targets ended with an outcome for each reason that was given: first the outcome, then the reason.
+    public var reasons: [String: [String: Int]]?
+    /// What the send waits for now.
+    public var waiting: Waiting?
+    /// Sentences for the sender about likely mistakes.
+    public var warnings: [String]?
+    /// Devices that ended without their push, at most 100; only an administrator sees them.
+    public var failures: [Failure]?
+    /// How many installations sent each kind of receipt.
+    public var receipts: [String: Int]
+
+    /// Creates a status.
+    public init(state: String, outcomes: [String: Int], receipts: [String: Int]) {
+        self.state = state
+        self.outcomes = outcomes
+        self.receipts = receipts
+    }
+}
+
+/// A send in a list, without the text and the content of the notification.
+public struct SendListEntry: Hashable, Sendable, Codable {
+    /// The most characters of an audience in a list.
+    public static let audienceLimit = 200
+
+    /// The number that the push carried.
+    public var id: RichID
+    /// When it was due.
+    public var dueAt: Timestamp
+    /// The name of the user who sent it.
+    public var sender: String
+    /// The tag expression; one that is longer than 200 characters is cut, and ends with `…`.
+    public var audience: String
+    /// Where it stands. `failures` are not in it. Absent for a send that was handed to a hub elsewhere, and while the hub does not answer.
+    public var status: SendStatus?
+
+    /// Creates an entry.
+    public init(id: RichID, dueAt: Timestamp, sender: String, audience: String, status: SendStatus?) {
+        self.id = id
+        self.dueAt = dueAt
+        self.sender = sender
+        self.audience =
+            audience.count <= Self.audienceLimit ? audience : String(audience.prefix(Self.audienceLimit - 1)) + "…"
+        self.status = status
+    }
+}
+
+/// A page of sends, newest first.
+public struct SendList: Hashable, Sendable, Codable {
+    public var sends: [SendListEntry]
+    /// Pass it as `before` to read on towards older ones; absent on the last page.
+    public var next: String?
+
+    /// Creates a page.
+    public init(sends: [SendListEntry], next: String? = nil) {
+        self.sends = sends
+        self.next = next
     }
 }

@@ -2,8 +2,8 @@
     import Foundation
     import ImageIO
 
-    /// A picture on the disk that somebody sent, and so perhaps a small file with enormous dimensions. It is decoded to the size that
-    /// is shown and never as a whole, and only after its header has said how large it would become.
+    /// A received picture on disk; a small file may have enormous dimensions. It is decoded to the displayed size, never as a whole,
+    /// and only after its header has said how large it would become.
     ///
     /// Decoding takes processor time: call it away from the main actor.
     package struct PictureFile: Sendable {

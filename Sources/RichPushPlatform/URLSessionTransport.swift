@@ -87,4 +87,153 @@
             TimeInterval(components.seconds) + TimeInterval(components.attoseconds) / 1e18
         }
     }
+
+    /// The delegate of the session: finds the exchange of each callback and ends it once.
+    ///
+    /// `@unchecked` is safe: the one mutable value is only touched inside the lock.
+    final class TransportExchanges: NSObject, @unchecked Sendable {
+        typealias Completion = @Sendable (Result<TransportResponse, TransportError>) -> Void
+
+        private let lock = NSLock()
+        private var running: [Int: (exchange: TransportExchange, completion: Completion)] = [:]
+
+        /// Starts a task that was not started yet.
+        func start(_ task: URLSessionTask, _ exchange: TransportExchange, completion: @escaping Completion) {
+            lock.withLock { running[task.taskIdentifier] = (exchange, completion) }
+            task.resume()
+        }
+
+        /// Runs `work` on the exchange of a task; `nil` when there is none any more.
+        private func with<Value>(_ task: URLSessionTask, _ work: (inout TransportExchange) -> Value) -> Value? {
+            lock.withLock {
+                // Taken out and put back, so that a long body is not copied.
+                guard var entry = running.removeValue(forKey: task.taskIdentifier) else { return nil }
+                defer { running[task.taskIdentifier] = entry }
+                return work(&entry.exchange)
+            }
+        }
+    }
+
+    extension TransportExchanges: URLSessionDataDelegate, URLSessionDownloadDelegate {
+        /// The engine decides about redirects: it knows who may see the authorization header.
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+            newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+        ) {
+            completionHandler(nil)
+        }
+
+        func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+            if with(dataTask, { $0.receive(data) }) == false { dataTask.cancel() }
+        }
+
+        func urlSession(
+            _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
+            totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
+        ) {
+            let largest = max(totalBytesWritten, totalBytesExpectedToWrite)
+            let status = (downloadTask.response as? HTTPURLResponse)?.statusCode
+            if with(downloadTask, { $0.reached(largest, status: status) }) == false { downloadTask.cancel() }
+        }
+
+        func urlSession(
+            _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
+        ) {
+            let status = (downloadTask.response as? HTTPURLResponse)?.statusCode ?? 0
+            _ = with(downloadTask) { $0.finished(at: location, status: status) }
+        }
+
+        func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+            guard let entry = lock.withLock({ running.removeValue(forKey: task.taskIdentifier) }) else { return }
+            var exchange = entry.exchange
+            let response = task.response as? HTTPURLResponse
+            exchange.status = response?.statusCode ?? 0
+            entry.completion(exchange.outcome(error, headers: response?.allHeaderFields ?? [:]))
+        }
+    }
+
+    /// One request under way: what came so far, and how it ends. A value, so that it needs no thread of its own.
+    struct TransportExchange {
+        /// The most bytes that are read of an answer other than the requested content.
+        static let refusalLimit: Int64 = 64 << 10
+
+        let maximumBytes: Int64
+        /// Where the body of a 200 goes; `nil` keeps it in memory.
+        let file: URL?
+        var status = 0
+        var body = Data()
+        /// What the exchange itself decided, before the system reports the end that it caused.
+        var failure: TransportError?
+        /// Whether the rest of a download was not read. What that means is known when the status is.
+        private var isCut = false
+
+        init(maximumBytes: Int64, file: URL?) {
+            self.maximumBytes = maximumBytes
+            self.file = file
+        }
+
+        /// Takes a piece of the answer; `false` when it is too much, and the exchange is to be cancelled.
+        mutating func receive(_ piece: Data) -> Bool {
+            body.append(piece)
+            guard Int64(body.count) > maximumBytes else { return true }
+            failure = .tooLarge
+            return false
+        }
+
+        /// Notes that a download has reached `count` bytes, in an answer of this status; `false` as above. The caller's limit is for
+        /// the content. A refusal has its own limit, and the rest of it is cut off, since its status is enough.
+        mutating func reached(_ count: Int64, status: Int?) -> Bool {
+            let limit =
+                switch status {
+                case 200: maximumBytes
+                case nil: max(maximumBytes, Self.refusalLimit)
+                default: Self.refusalLimit
+                }
+            guard count > limit else { return true }
+            isCut = true
+            return false
+        }
+
+        /// Takes a finished download, which vanishes when this returns.
+        mutating func finished(at location: URL, status: Int) {
+            guard failure == nil, !isCut, let file else { return }
+            guard status == 200 else {
+                body = Self.beginning(of: location)
+                return
+            }
+            do {
+                let size = try FileManager.default.attributesOfItem(atPath: location.path)[.size] as? Int64 ?? 0
+                guard size <= maximumBytes else { return failure = .tooLarge }
+                try FileManager.default.moveItem(at: location, to: file)
+            } catch {
+                failure = .fileNotWritable
+            }
+        }
+
+        /// How it ends.
+        func outcome(_ error: (any Error)?, headers: [AnyHashable: Any]) -> Result<TransportResponse, TransportError> {
+            if let failure { return .failure(failure) }
+            if isCut, status == 200 || status == 0 { return .failure(.tooLarge) }
+            if let error, !isCut { return .failure(Self.failure(error)) }
+            guard status > 0 else { return .failure(.unreachable) }
+            var named: [String: String] = [:]
+            for (name, value) in headers { named["\(name)".lowercased()] = "\(value)" }
+            return .success(TransportResponse(status: status, headers: named, body: body))
+        }
+
+        private static func beginning(of file: URL) -> Data {
+            guard let handle = try? FileHandle(forReadingFrom: file) else { return Data() }
+            defer { try? handle.close() }
+            return (try? handle.read(upToCount: Int(refusalLimit))) ?? Data()
+        }
+
+        private static func failure(_ error: any Error) -> TransportError {
+            switch (error as? URLError)?.code {
+            case .timedOut: .timedOut
+            case .cancelled: .cancelled
+            case .cannotCreateFile, .cannotWriteToFile, .cannotMoveFile, .cannotOpenFile: .fileNotWritable
+            default: .unreachable
+            }
+        }
+    }
 #endif

@@ -1,26 +1,26 @@
 import RichPushModel
 
-#if canImport(CryptoKit)
-    import CryptoKit
-#else
-    import Crypto
-#endif
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else
     import Foundation
 #endif
+#if canImport(CryptoKit)
+    import CryptoKit
+#else
+    import Crypto
+#endif
 
 /// An envelope as it came from the server, in a file.
 public struct SealedEnvelope: Sendable {
-    /// The most bytes of one that a device takes: the longest head and the largest thumb.
+    /// The most bytes of an envelope that a device accepts: the longest head and the largest thumb.
     public static let limit = Int64(EnvelopeHead.limit + Sealer.thumbLimit + 4_096)
 
     private let file: URL
     private let head: EnvelopeHead
     private let thumbOffset: Int
 
-    /// Reads what is not secret of it. Throws `broken` for anything that is no envelope, and `file`.
+    /// Reads the public part. Throws `broken` for anything that is no envelope, and `file`.
     public init(_ file: URL) throws(SealingError) {
         guard let input = SealedFile(reading: file, from: 0) else { throw .file }
         let mark = try input.read(EnvelopeHead.mark.count)
@@ -42,10 +42,10 @@ public struct SealedEnvelope: Sendable {
         let seal = try sealKey(for: id, installation, key)
         guard let box = try? ChaChaPoly.SealedBox(combined: head.words),
             let json = try? ChaChaPoly.open(
-                box, using: SealingDerivation.key(for: .words, of: seal), authenticating: SealingDerivation.wordsData(id)),
-            let words = try? JSONDecoder().decode(SealedWords.self, from: json)
+                box, using: SealingDerivation.key(for: .text, of: seal), authenticating: SealingDerivation.textData(id)),
+            let text = try? JSONDecoder().decode(SealedText.self, from: json)
         else { throw .broken }
-        return OpenedSeal(words: words, key: seal, envelope: file, thumbOffset: thumbOffset)
+        return OpenedSeal(text: text, key: seal, envelope: file, thumbOffset: thumbOffset)
     }
 
     private func sealKey(
@@ -68,22 +68,22 @@ public struct SealedEnvelope: Sendable {
 
 /// An envelope that this device could open.
 public struct OpenedSeal: Sendable {
-    public let words: SealedWords
+    public let text: SealedText
     let key: SymmetricKey
     let envelope: URL
     let thumbOffset: Int
 
-    /// How many bytes the sealed content has, if the sender told the truth about what is inside; absent when there is none. To be
-    /// held against what lies on the server before that is fetched.
+    /// The size of the sealed content, as the sender declared it inside the seal; absent when there is no content. To be compared with
+    /// the stored size before the content is fetched.
     public var storedByteCount: Int64? {
         // Far more than any content; the bound keeps the sum from overflowing.
-        guard let count = words.content?.byteCount, (0...(1 << 50)).contains(count) else { return nil }
+        guard let count = text.content?.byteCount, (0...(1 << 50)).contains(count) else { return nil }
         return Int64(SealedStream.contentMark.count) + SealedStream.sealedCount(of: count)
     }
 
-    /// Writes the small picture. What lies at `target` is complete and genuine only when this does not throw.
+    /// Writes the small picture. `target` is complete and genuine only when this does not throw.
     public func writeThumb(to target: URL) throws(SealingError) {
-        guard words.thumb != nil else { throw .broken }
+        guard text.thumb != nil else { throw .broken }
         try SealedStream.open(envelope, from: thumbOffset, with: SealingDerivation.key(for: .thumb, of: key), to: target)
     }
 
@@ -93,5 +93,48 @@ public struct OpenedSeal: Sendable {
         guard let input = SealedFile(reading: source, from: 0) else { throw .file }
         guard try input.read(mark.count) == mark else { throw .broken }
         try SealedStream.open(source, from: mark.count, with: SealingDerivation.key(for: .content, of: key), to: target)
+    }
+}
+
+/// The public part of an envelope: it names no recipient and holds no plain text. On the wire: a mark, the length of this JSON in four
+/// bytes, the JSON, and the sealed thumb to the end.
+struct EnvelopeHead: Codable {
+    /// The sender's public key, made for this envelope.
+    var ephemeral: Data
+    /// The seal's key for each recipient, by hint.
+    var wraps: [String: Data]
+    /// Nonce, sealed text, tag.
+    var words: Data
+
+    /// Format, version, and that it is an envelope.
+    static let mark = Data("CLRNSEAL\u{1}E".utf8)
+    /// The most bytes of the JSON: the longest text and a hundred recipients.
+    static let limit = 128 << 10
+
+    static func length(_ count: Int) -> Data { Data((0..<4).map { UInt8(truncatingIfNeeded: count >> (24 - 8 * $0)) }) }
+}
+
+/// The text of a sealed notification, which only its recipients can read. The sender declares all of it: the server checks nothing.
+public struct SealedText: Hashable, Sendable, Codable {
+    /// The actual kind; the server knows only `sealed`.
+    public var kind: ContentKind
+    public var title: String?
+    public var subtitle: String?
+    public var message: String
+    public var altText: String?
+    /// For kind `url`.
+    public var link: String?
+    /// For kind `coupon`.
+    public var coupon: Coupon?
+    /// The content before it was sealed; the sealer fills it in.
+    public internal(set) var content: ContentDescriptor?
+    /// The small picture before it was sealed; the sealer fills it in.
+    public internal(set) var thumb: ContentDescriptor?
+
+    /// Creates a text.
+    public init(kind: ContentKind = .text, title: String? = nil, message: String) {
+        self.kind = kind
+        self.title = title
+        self.message = message
     }
 }

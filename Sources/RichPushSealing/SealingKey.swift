@@ -47,7 +47,7 @@ public struct SealingPublicKey: Hashable, Sendable {
     /// As `init` reads it.
     public var text: String { bytes.base64EncodedString() }
 
-    /// What two people compare to know that the server told the right key: 8 groups of 4 hexadecimal digits.
+    /// What two users compare to check that the server named the right key: 8 groups of 4 hexadecimal digits.
     public var fingerprint: String {
         let digits = SealingDerivation.hexadecimal(SHA256.hash(data: bytes).prefix(16))
         return stride(from: 0, to: 32, by: 4).map { String(digits.dropFirst($0).prefix(4)) }.joined(separator: " ")

@@ -2,9 +2,10 @@
     import RichPushApp
     import RichPushDevice
     import RichPushModel
+    import RichPushPlatform
     import SwiftUI
 
-    /// The notifications of the signed-in user, newest first. Pulling it down asks the server.
+    /// The notifications of the signed-in user, newest first. Pulling it down refreshes it from the server.
     public struct RichPushInboxView: View {
         @StateObject private var model: InboxModel
         private let open: @MainActor (InboxEntry) -> Void
@@ -29,7 +30,7 @@
                         .accessibilityIdentifier("richpush.failure")
                 }
                 if model.inbox.entries.isEmpty, model.failure == nil {
-                    Text(verbatim: model.isLoading ? Words.loading.text : Words.inboxEmpty.text)
+                    Text(verbatim: model.isLoading ? LocalizedText.loading.text : LocalizedText.inboxEmpty.text)
                         .foregroundStyle(.secondary)
                 }
                 ForEach(model.inbox.entries, id: \.id) { entry in
@@ -40,13 +41,13 @@
                     }
                     .swipeActions {
                         if !entry.read {
-                            Button(Words.markRead.text) { Task { await model.markRead(entry) } }
+                            Button(LocalizedText.markRead.text) { Task { await model.markRead(entry) } }
                         }
                     }
                     .accessibilityIdentifier("richpush.entry.\(entry.id)")
                 }
             }
-            .navigationTitle(Text(verbatim: Words.inbox.text))
+            .navigationTitle(Text(verbatim: LocalizedText.inbox.text))
             .refreshable { await model.refresh() }
             .task { await model.load() }
         }
@@ -87,7 +88,76 @@
         }
 
         private var label: String {
-            [entry.read ? nil : Words.unread.text, entry.title, entry.message].compactMap { $0 }.joined(separator: ", ")
+            [entry.read ? nil : LocalizedText.unread.text, entry.title, entry.message].compactMap { $0 }.joined(separator: ", ")
+        }
+    }
+
+    /// The model of an inbox: first what the device knows, then what the server returns.
+    @MainActor
+    public final class InboxModel: ObservableObject {
+        @Published public private(set) var inbox = Inbox()
+        /// Why the inbox may be out of date.
+        @Published public private(set) var failure: RichPushError?
+        @Published public private(set) var isLoading = false
+        private let client: RichPushClient
+        /// Refreshes under way: the view's own, and those that a user starts by pulling the list down.
+        private var questions = 0 { didSet { isLoading = questions > 0 } }
+
+        /// Creates the model; nothing happens until `load`.
+        public init(client: RichPushClient) { self.client = client }
+
+        /// Reads the inbox, and reads it again with every push, until the task ends: for a view's `task`. The server is asked too when
+        /// the system showed a notification, because this device may know nothing else about it.
+        public func load() async {
+            inbox = (try? await client.inbox()) ?? Inbox()
+            let events = client.events
+            await refresh()
+            // However many arrive at once: one refresh is under way and one waits, which includes all that arrived before it.
+            let (arrivals, arrived) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+            async let asking: Void = refresh(after: arrivals)
+            for await event in events {
+                let kinds: [DeviceEvent.Kind] = [.fetched, .presented, .arrived, .offered, .opened, .signedIn, .signedOut]
+                guard kinds.contains(event.kind) else { continue }
+                inbox = (try? await client.inbox()) ?? Inbox()
+                if event.kind == .arrived { arrived.yield() }
+            }
+            arrived.finish()
+            await asking
+        }
+
+        private func refresh(after arrivals: AsyncStream<Void>) async {
+            for await _ in arrivals { await refresh() }
+        }
+
+        /// Reads the inbox from the server.
+        public func refresh() async {
+            questions += 1
+            defer { questions -= 1 }
+            do throws(RichPushError) {
+                inbox = try await client.refresh()
+                failure = nil
+            } catch {
+                failure = error
+            }
+        }
+
+        /// Marks an entry as read without opening it.
+        public func markRead(_ entry: InboxEntry) async {
+            try? await client.markRead(entry.id)
+            inbox = (try? await client.inbox()) ?? inbox
+        }
+
+        /// The picture of a row, at most `side` pixels wide and high, and only from the device. `nil` for a side that is not above 0;
+        /// an infinite side gives a picture as large as a screen shows.
+        public func thumbnail(of entry: InboxEntry, side: CGFloat) async -> UIImage? {
+            // NaN is not above 0 either.
+            guard side > 0, let content = await client.downloadedContent(of: entry.id), content.mediaType.hasPrefix("image/")
+            else {
+                return nil
+            }
+            var limits = PictureFile.Limits.screen
+            if let side = Int(exactly: side.rounded(.up)) { limits.side = side }
+            return await PictureFile(content.file).image(within: limits)
         }
     }
 #endif

@@ -1,17 +1,18 @@
 #if canImport(SwiftUI) && canImport(UIKit)
     import RichPushApp
     import RichPushDevice
+    import RichPushModel
     import SwiftUI
 
     extension View {
-        /// Connects an app's screens with rich push: what a tap, the button More or a cold start opens comes to `show`, and in
-        /// the foreground the app asks OK / More.
+        /// Connects an app's screens with rich push: what a tap, the button More or a cold start opens goes to `show`, and in the
+        /// foreground the app asks OK / More.
         ///
         /// - Parameters:
         ///   - client: the app's client.
         ///   - show: called again for the same id as a content goes from loading to its end.
-        ///   - forget: called when another user may come, at every sign-in and sign-out: what was shown is not for them, and has to
-        ///     leave the screen. What is asked in the foreground leaves by itself.
+        ///   - forget: called when another user may come, at every sign-in and sign-out: what was shown is not for them and must
+        ///     leave the screen. The question in the foreground disappears without it.
         public func richPush(
             _ client: RichPushClient, show: @escaping @MainActor (OpenedContent) -> Void,
             forget: @escaping @MainActor () -> Void = {}
@@ -32,13 +33,13 @@
                 .onAppear { client.attach(show: show, offer: { offers.append($0) }, forget: { clear() }) }
                 .alert(title, isPresented: isAsking, presenting: offers.first) { offer in
                     Button(client.configuration.moreTitle) { answer(offer, more: true) }
-                    Button(Words.okay.text, role: .cancel) { answer(offer, more: false) }
+                    Button(LocalizedText.okay.text, role: .cancel) { answer(offer, more: false) }
                 } message: { offer in
                     Text(verbatim: offer.message)
                 }
         }
 
-        private var title: Text { Text(verbatim: offers.first?.title ?? Words.newNotification.text) }
+        private var title: Text { Text(verbatim: offers.first?.title ?? LocalizedText.newNotification.text) }
 
         private var isAsking: Binding<Bool> {
             // The system sets it to false when a button was pressed, which takes the question away itself.
@@ -53,6 +54,33 @@
         private func answer(_ offer: ContentOffer, more: Bool) {
             offers.removeAll { $0 == offer }
             Task { await client.answer(offer, more: more) }
+        }
+    }
+
+    /// Opens a notification by its number and shows it, and tries again when the user wants to.
+    public struct RichPushContentScreen: View {
+        private let client: RichPushClient
+        private let id: RichID
+        @State private var content: OpenedContent
+
+        /// - Parameters:
+        ///   - id: the number of the notification.
+        ///   - client: the app's client.
+        ///   - content: what is known already, as from `richPush(_:show:)`; it is not fetched again if it is ready.
+        public init(_ id: RichID, client: RichPushClient, content: OpenedContent? = nil) {
+            self.client = client
+            self.id = id
+            _content = State(initialValue: content ?? OpenedContent(richID: id, state: .loading))
+        }
+
+        public var body: some View {
+            RichPushContentView(content) { Task { await load() } }
+                .task(id: id) { if content.state == .loading { await load() } }
+        }
+
+        private func load() async {
+            content.state = .loading
+            content = await client.open(id)
         }
     }
 #endif

@@ -24,8 +24,8 @@ struct BackgroundPushTests {
         #expect(fetch.headers["authorization"] == "Bearer credential-1")
     }
 
-    @Test("is answered when nobody is signed in, and nothing is fetched")
-    func nobodySignedIn() async throws {
+    @Test("is answered when no user is signed in, and nothing is fetched")
+    func signedOut() async throws {
         let engine = try await device.launch()
         #expect(await engine.handleBackgroundPush(Samples.silent(7), budget: .seconds(30)) == .noData)
         #expect(device.backend.requests.isEmpty)
@@ -49,7 +49,7 @@ struct BackgroundPushTests {
         #expect(result == ([404, 410].contains(status) ? .noData : .failed))
     }
 
-    @Test("that cannot be fetched shows its own words and is honest about it")
+    @Test("that cannot be fetched shows its own text and is honest about it")
     func offline() async throws {
         let engine = try await device.signedIn()
         device.backend.setOffline(true)
@@ -97,8 +97,8 @@ struct BackgroundPushTests {
         #expect(await device.notifications.presented.count == 1)
     }
 
-    @Test("that is repeated later, even in a new process, is neither fetched nor shown again")
-    func repeated() async throws {
+    @Test("that arrives again later, even in a new process, is neither fetched nor shown again")
+    func duplicate() async throws {
         device.backend.store(7)
         _ = await (try await device.signedIn()).handleBackgroundPush(Samples.silent(7), budget: .seconds(30))
         let engine = try await device.launch()
@@ -164,7 +164,7 @@ struct BackgroundPushTests {
         #expect(await device.notifications.presented.map(\.content.attachment) == [nil])
     }
 
-    @Test("leaves the fetch to another process that has taken it, and still shows its words")
+    @Test("leaves the fetch to another process that has taken it, and still shows its text")
     func claimed() async throws {
         let engine = try await device.signedIn()
         let session = try #require(await engine.session)

@@ -55,7 +55,7 @@ struct BackgroundRefreshTests {
         await gate.open()
     }
 
-    @Test("tells the server of a sign-out that it has not heard of, and waits for that")
+    @Test("revokes a sign-out that the server has not got, and waits for that")
     func revocation() async throws {
         let engine = try await launch()
         try await engine.signIn(user: "alice", password: "secret")

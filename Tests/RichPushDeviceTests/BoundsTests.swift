@@ -15,7 +15,7 @@ struct BoundsTests {
         try device.ports().store.records(collection, of: session, limit: 10_000).count
     }
 
-    @Test("of notifications is bounded, even if nobody ever opens the app")
+    @Test("of notifications is bounded, even if the app is never opened")
     func withoutRefresh() async throws {
         var configuration = try TestDevice.configuration()
         configuration.limits.inboxCount = 3
@@ -50,15 +50,15 @@ struct BoundsTests {
         let records = NotificationRecords(store: try device.ports().store, limits: DeviceLimits())
         for number: Int32 in [1, 2] {
             try records.keep(Samples.entry(number, kind: .sealed, bytes: nil), of: session)
-            try records.keep(SealedWords(message: "Only for you"), of: id(number), of: session)
+            try records.keep(SealedText(message: "Only for you"), of: id(number), of: session)
         }
         let list = Inbox(entries: [Samples.entry(2, kind: .sealed, bytes: nil), Samples.entry(9, bytes: nil)], unread: 2)
         _ = try records.synchronise(list, isComplete: false, known: [id(1), id(2)], of: session)
-        #expect(try records.words(id(1), of: session) == nil)
-        #expect(try records.words(id(2), of: session)?.message == "Only for you")
+        #expect(try records.text(id(1), of: session) == nil)
+        #expect(try records.text(id(2), of: session)?.message == "Only for you")
     }
 
-    @Test("ends with a recall, of the newest notification too: its words, its content, its mark and its notice")
+    @Test("ends with a recall, of the newest notification too: its text, its content, its mark and its notification")
     func recalledNewest() async throws {
         let engine = try await device.signedIn()
         let session = try #require(await engine.session)
@@ -151,7 +151,7 @@ struct BoundsTests {
         let gate = Gate()
         device.backend.state.with { $0.gates["notifications/7$"] = gate }
         let serviceExtension = try device.launchExtension()
-        let original = NoticeContent(body: "You have a new message", category: PushEnvelope.category)
+        let original = NotificationContent(body: "You have a new message", category: PushEnvelope.category)
         let request = EnrichmentRequest(identifier: "x", envelope: Samples.visible(7), original: original)
         let work = Task { await serviceExtension.enrich(request, budget: .seconds(30)) }
         #expect(await eventually { device.backend.count("GET", "/notifications/7") == 1 })

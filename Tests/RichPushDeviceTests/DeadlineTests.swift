@@ -105,7 +105,7 @@ struct DeadlineTests {
         await stuck.open()
     }
 
-    @Test("that passes while a new credential is fetched, or no network, asks nobody to sign in again")
+    @Test("that passes while a new credential is fetched, or a missing network, does not ask the user to sign in again")
     func offlineRenewal() async throws {
         let engine = try await device.signedIn()
         device.backend.store(7)

@@ -11,8 +11,8 @@ struct EnrichmentCostTests {
 
     init() throws { device = try TestDevice() }
 
-    private func enriched() async throws -> NoticeContent {
-        let original = NoticeContent(body: "You have a new message", category: "richPush")
+    private func enriched() async throws -> NotificationContent {
+        let original = NotificationContent(body: "You have a new message", category: "richPush")
         let request = EnrichmentRequest(identifier: "r", envelope: Samples.visible(7), original: original)
         return await (try device.launchExtension()).enrich(request, budget: .seconds(25))
     }
@@ -22,7 +22,7 @@ struct EnrichmentCostTests {
     }
 
     @Test(
-        "goes over any network when it is small, and when it is large only where that costs nobody",
+        "goes over any network when it is small, and when it is large only where that costs the user nothing",
         arguments: [
             (400_000, AllowedNetwork.any), (600_000, .unconstrained), (3_000_000, .inexpensive), (10_000_000, .inexpensive),
         ])
@@ -39,7 +39,8 @@ struct EnrichmentCostTests {
         await device.environment.set(savesPower: true)
         device.backend.store(7, bytes: Samples.png(3, count: 600_000), thumb: hasThumb ? Samples.png(4) : nil)
         let content = try await enriched()
-        #expect(content.body == "Words" && (content.attachment != nil) == hasThumb)
+        #expect(content.body == "Words")
+        #expect((content.attachment != nil) == hasThumb)
         #expect(downloads.count == (hasThumb ? 1 : 0))
     }
 
@@ -51,7 +52,8 @@ struct EnrichmentCostTests {
         let stored = ScriptedBackend.Stored(entry: entry, bytes: Self.film, thumb: Samples.png(4))
         device.backend.state.with { $0.stored[id(7)] = stored }
         let content = try await enriched()
-        #expect(content.body == "Words" && content.attachment?.mediaType == (hasThumb ? "image/png" : nil))
+        #expect(content.body == "Words")
+        #expect(content.attachment?.mediaType == (hasThumb ? "image/png" : nil))
         #expect(downloads.map(\.url.query) == (hasThumb ? ["variant=thumb"] : []))
     }
 
@@ -61,12 +63,14 @@ struct EnrichmentCostTests {
         device.backend.store(7, bytes: Samples.png(3, count: 600_000))
         device.backend.script { $0.network == .any ? nil : .failure(.unreachable) }
         let content = try await enriched()
-        #expect(content.body == "Words" && content.attachment == nil)
-        #expect(device.receipts(.delivered) == [id(7)] && device.receipts(.failed).isEmpty)
+        #expect(content.body == "Words")
+        #expect(content.attachment == nil)
+        #expect(device.receipts(.delivered) == [id(7)])
+        #expect(device.receipts(.failed).isEmpty)
     }
 
     @Test("is a large picture for ten seconds and no longer")
-    func patience() async throws {
+    func timeout() async throws {
         _ = try await device.signedIn()
         device.backend.store(7, bytes: Samples.png(3, count: 600_000))
         let gate = Gate()
@@ -75,7 +79,8 @@ struct EnrichmentCostTests {
         #expect(await eventually { downloads.count == 1 && device.clock.sleeperCount > 1 })
         device.clock.advance(by: .seconds(10))
         let shown = try await content
-        #expect(shown.body == "Words" && shown.attachment == nil)
+        #expect(shown.body == "Words")
+        #expect(shown.attachment == nil)
         await gate.open()
     }
 }

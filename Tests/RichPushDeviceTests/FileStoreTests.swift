@@ -85,7 +85,7 @@ struct FileStoreTests {
         #expect(try store.claim(key, until: now, now: now - .seconds(1)) != nil)
         let folder = store.folder(.claims, session)
         let old = try JSONDecoder().decode(FileSharedStore.Claim.self, from: Data(contentsOf: store.file(key)))
-        let turn = folder.appendingPathComponent("turn-" + Hexadecimal.digest(old.token))
+        let turn = folder.appendingPathComponent("turn-" + DigestText.digest(old.token))
         try JSONEncoder().encode(FileSharedStore.Claim(token: "ended", expiry: now + .seconds(10))).write(to: turn)
         #expect(try store.claim(key, until: now + .seconds(30), now: now + .seconds(9)) == nil)
         let later = now + .seconds(10)

@@ -22,8 +22,8 @@ struct FirstUnlockTests {
     /// Lets the store refuse as the system does while files are protected.
     private func lock(_ locked: Bool) { device.storeIsLocked.with { $0 = locked } }
 
-    private func more(_ number: Int32) -> NoticeResponse {
-        NoticeResponse(identifier: "rich-\(number)", richID: id(number), action: .button(PushEnvelope.moreAction))
+    private func more(_ number: Int32) -> NotificationResponse {
+        NotificationResponse(identifier: "rich-\(number)", richID: id(number), action: .button(PushEnvelope.moreAction))
     }
 
     @Test("a tapped More shows why nothing is there, and opens the picture once after the unlock")
@@ -63,7 +63,7 @@ struct FirstUnlockTests {
         #expect(await device.router.shown.last?.state == .ready)
     }
 
-    @Test("taps are kept up to a bound, and dropped when it turns out that nobody is signed in")
+    @Test("taps are kept up to a bound, and dropped when it turns out that no user is signed in")
     func bounded() async throws {
         lock(true)
         let engine = try await device.launch()
@@ -80,7 +80,7 @@ struct FirstUnlockTests {
     func otherUser() async throws {
         device.storeIsLocked.with { $0 = true }
         let engine = try await device.launch()
-        await engine.didRespond(NoticeResponse(identifier: "x", richID: id(7), action: .open))
+        await engine.didRespond(NotificationResponse(identifier: "x", richID: id(7), action: .open))
         device.storeIsLocked.with { $0 = false }
         try await engine.signIn(user: "bob", password: "hidden")
         _ = try await engine.refresh()

@@ -35,7 +35,7 @@ struct InboxTests {
         #expect(!device.files.contains { (try? Data(contentsOf: URL(fileURLWithPath: $0))) == Samples.png(1) })
     }
 
-    @Test("loses nothing that arrived between two looks, whose answers would come in the other order")
+    @Test("loses nothing that arrived between two refreshes, whose answers would come in the other order")
     func overlapping() async throws {
         let engine = try await device.signedIn()
         device.backend.store(1)
@@ -75,7 +75,7 @@ struct InboxTests {
         #expect(await engine.isDownloaded(id(2)))
     }
 
-    @Test("can be looked at again after a sign-out ended a look under way")
+    @Test("can be refreshed again after a sign-out ended a refresh under way")
     func endedLook() async throws {
         let engine = try await device.signedIn()
         let stuck = Gate()
@@ -136,7 +136,7 @@ struct InboxTests {
         device.backend.store(7)
         _ = try await engine.refresh()
         device.backend.script { _ in .success(answer) }
-        await engine.didRespond(NoticeResponse(identifier: "rich-7", richID: id(7), action: .reply("Yes")))
+        await engine.didRespond(NotificationResponse(identifier: "rich-7", richID: id(7), action: .reply("Yes")))
         #expect(await device.notifications.presented.isEmpty)
         guard case .missing = await engine.open(id(7)).state else {
             Issue.record("it can be opened again")
@@ -156,7 +156,7 @@ struct InboxTests {
         #expect(await engine.open(id(7)).state == .ready)
     }
 
-    @Test("believes that something is gone for good in the server's own words only", arguments: ["unknown-route", "not-found"])
+    @Test("treats something as permanently gone only when the server itself says so", arguments: ["unknown-route", "not-found"])
     func gone(code: String) async throws {
         let engine = try await device.signedIn()
         device.backend.store(7)
@@ -201,7 +201,7 @@ struct InboxTests {
         #expect(try store.records(.outbox, of: session.id, limit: 100).isEmpty)
     }
 
-    @Test("keeps what a person wrote, however much machines have noted since")
+    @Test("keeps replies, however many receipts were noted since")
     func repliesStay() throws {
         var limits = DeviceLimits()
         limits.outboxCount = 3
@@ -215,7 +215,8 @@ struct InboxTests {
             try outbox.add(Receipt(richID: id(number), kind: .delivered, at: at), of: session)
         }
         let items = try outbox.items(of: session, now: device.clock.now)
-        #expect(items.count == 3 && items.first?.reply?.reply.text == "See you")
+        #expect(items.count == 3)
+        #expect(items.first?.reply?.reply.text == "See you")
         #expect(try store.records(.outbox, of: session.id, limit: 100).count == 3)
     }
 

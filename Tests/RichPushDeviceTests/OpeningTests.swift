@@ -10,8 +10,8 @@ struct OpeningTests {
 
     init() throws { device = try TestDevice() }
 
-    private func respond(_ number: Int32, _ action: NoticeResponse.Action) -> NoticeResponse {
-        NoticeResponse(identifier: "rich-\(number)", richID: id(number), action: action)
+    private func respond(_ number: Int32, _ action: NotificationResponse.Action) -> NotificationResponse {
+        NotificationResponse(identifier: "rich-\(number)", richID: id(number), action: action)
     }
 
     @Test("in a new process opens the right picture, offline, from what the background push fetched")
@@ -77,7 +77,7 @@ struct OpeningTests {
         #expect(await device.router.shown.map(\.state) == [.failed(.credentialRejected)])
     }
 
-    @Test("of which this user never heard does not claim that it was there; it may be another user's")
+    @Test("that this user never had does not claim that it existed; it may be another user's")
     func unknown() async throws {
         let engine = try await device.signedIn()
         #expect(await engine.open(id(7)).state == .failed(.notFound))
@@ -112,8 +112,8 @@ struct OpeningTests {
         #expect(device.backend.state.with { $0.reads } == [id(7)])
     }
 
-    @Test("removes its notifications, whoever showed them")
-    func removesNotice() async throws {
+    @Test("removes its notifications, shown by the app or by the system")
+    func removesNotifications() async throws {
         let engine = try await device.signedIn()
         device.backend.store(7)
         _ = await engine.handleBackgroundPush(Samples.silent(7), budget: .seconds(30))
@@ -152,11 +152,11 @@ struct OpeningTests {
     @Test("is offered while the user looks at the app: to the list, and OK / More")
     func willPresent() async throws {
         let engine = try await device.signedIn()
-        let notice = ForegroundNotice(
-            identifier: "x", richID: id(7), content: NoticeContent(title: "T", subtitle: "S", body: "B"))
+        let notice = ForegroundNotification(
+            identifier: "x", richID: id(7), content: NotificationContent(title: "T", subtitle: "S", body: "B"))
         #expect(await engine.willPresent(notice) == [.list])
         #expect(await device.router.offers == [ContentOffer(richID: id(7), title: "T", subtitle: "S", message: "B")])
-        let other = ForegroundNotice(identifier: "y", richID: nil, content: NoticeContent(body: "B"))
+        let other = ForegroundNotification(identifier: "y", richID: nil, content: NotificationContent(body: "B"))
         #expect(await engine.willPresent(other) == [.banner, .list, .sound])
         try await engine.signOut()
         #expect(await engine.willPresent(notice) == [])
@@ -167,12 +167,12 @@ struct OpeningTests {
         let engine = try await device.signedIn()
         device.backend.state.with { ($0.credentials, $0.passwords) = ([], [:]) }
         await #expect(throws: RichPushError.credentialRejected) { try await engine.refresh() }
-        let notice = ForegroundNotice(identifier: "x", richID: id(7), content: NoticeContent(body: "B"))
+        let notice = ForegroundNotification(identifier: "x", richID: id(7), content: NotificationContent(body: "B"))
         #expect(await engine.willPresent(notice) == [.list])
         #expect(await device.router.offers.isEmpty)
     }
 
-    @Test("says all that the sender said: title, subtitle, words and the name of the file")
+    @Test("says all that the sender said: title, subtitle, text and the name of the file")
     func words() async throws {
         let engine = try await device.signedIn()
         device.backend.store(7)

@@ -23,7 +23,7 @@ struct ReadStateTests {
         try await engine.inbox().entries.filter(\.read).map(\.id)
     }
 
-    @Test("shows as read after the server was told, before the list is fetched again, over a restart too")
+    @Test("shows as read after the server has accepted it, before the list is fetched again, over a restart too")
     func untilRefresh() async throws {
         let first = try await engine()
         try await first.markRead(id(2))
@@ -39,8 +39,8 @@ struct ReadStateTests {
         #expect(try await read(second) == [id(2)])
     }
 
-    @Test("shows as read after it was opened, also when the service extension told the server")
-    func told() async throws {
+    @Test("shows as read after it was opened, also when the service extension sent it to the server")
+    func sentByExtension() async throws {
         let engine = try await engine()
         device.backend.setOffline(true)
         _ = await engine.open(id(1))
@@ -70,11 +70,11 @@ struct ReadStateTests {
         #expect(try await read(engine) == [id(2)])
     }
 
-    @Test("yields to the server's list that was asked for after the server was told")
+    @Test("yields to the server's list that was requested after the server had accepted it")
     func serverWins() async throws {
         let engine = try await engine()
         try await engine.markRead(id(2))
-        // Somebody marked it as unread elsewhere.
+        // Another device marked it as unread.
         device.backend.state.with { state in
             state.stored[id(2)]?.entry.read = false
             state.unread = 2

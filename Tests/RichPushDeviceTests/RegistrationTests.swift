@@ -30,7 +30,7 @@ struct RegistrationTests {
         #expect(await eventually { puts == 3 })
     }
 
-    @Test("tells the server when the language changes")
+    @Test("updates the server when the language changes")
     func locale() async throws {
         let engine = try await device.signedIn()
         await device.environment.set(locale: "sv-SE")
@@ -40,17 +40,19 @@ struct RegistrationTests {
         #expect(try JSONDecoder().decode(InstallationUpdate.self, from: body).locale == "sv-SE")
     }
 
-    private var told: InstallationUpdate? {
+    private var registered: InstallationUpdate? {
         device.backend.requests.last { $0.method == "PUT" }?.body
             .flatMap { try? JSONDecoder().decode(InstallationUpdate.self, from: $0) }
     }
 
-    @Test("tells what whoever looks after devices wants to know: versions, time zone, capabilities, permission")
+    @Test("reports what operators want to know: versions, time zone, capabilities, permission")
     func facts() async throws {
         _ = try await device.signedIn()
-        let update = try #require(told)
-        #expect(update.appVersion == "2.1 (417)" && update.systemVersion == "iOS 18.2")
-        #expect(update.timeZone == "Europe/Stockholm" && update.permission == "granted")
+        let update = try #require(registered)
+        #expect(update.appVersion == "2.1 (417)")
+        #expect(update.systemVersion == "iOS 18.2")
+        #expect(update.timeZone == "Europe/Stockholm")
+        #expect(update.permission == "granted")
         #expect(update.capabilities == ["sealed-content", "service-extension"])
     }
 
@@ -59,7 +61,7 @@ struct RegistrationTests {
         let version = "feature/\u{202E}" + String(repeating: "x", count: 200)
         await device.environment.set(appVersion: version)
         _ = try await device.signedIn()
-        #expect(told?.appVersion == "feature/" + String(repeating: "x", count: 56))
+        #expect(registered?.appVersion == "feature/" + String(repeating: "x", count: 56))
     }
 
     @Test("names what the app is configured for among its capabilities")
@@ -69,21 +71,21 @@ struct RegistrationTests {
         (configuration.offersReply, configuration.opensSealedContent) = (true, false)
         let engine = try await device.launch(configuration)
         try await engine.signIn(user: "alice", password: "secret")
-        #expect(told?.capabilities == ["background-refresh", "replies", "service-extension"])
+        #expect(registered?.capabilities == ["background-refresh", "replies", "service-extension"])
     }
 
-    @Test("tells a refused permission when it is asked for, and one that was taken away when the app comes back")
+    @Test("reports a refused permission when it is requested, and a withdrawn one when the app comes back")
     func permission() async throws {
         let engine = try await device.signedIn()
         await device.notifications.deny()
         _ = await engine.requestPermission()
         #expect(await eventually { puts == 2 })
-        #expect(told?.permission == "denied")
+        #expect(registered?.permission == "denied")
         #expect(await eventually { await engine.registration == nil })
         await device.notifications.allow()
         _ = try await engine.refresh()
         #expect(await eventually { puts == 3 })
-        #expect(told?.permission == "granted")
+        #expect(registered?.permission == "granted")
     }
 
     @Test("keeps what the server says of its credentials, over a launch too")
@@ -124,18 +126,19 @@ struct RegistrationTests {
         #expect(refusals == [["reason": "forbidden", "kept": "1"]])
         #expect(await engine.currentTags.map(\.text) == ["news"])
         await engine.didRegister(token: "0123")
-        #expect(await eventually { told?.handle == "0123" })
-        #expect(told?.tags.map(\.text) == ["news"])
+        #expect(await eventually { registered?.handle == "0123" })
+        #expect(registered?.tags.map(\.text) == ["news"])
     }
 
-    @Test("tells a new token without the tags that the server has protected since, and renews a credential without them")
+    @Test("sends a new token without the tags that the server has protected since, and renews a credential without them")
     func protectedSince() async throws {
         let engine = try await device.signedIn()
         try await engine.setTags(["vip:gold", "news"])
         protect("vip:")
         await engine.didRegister(token: "0123")
         #expect(await eventually { await engine.registration == nil && device.log.kinds.contains(.tagsRefused) })
-        #expect(told?.handle == "0123" && told?.tags == [])
+        #expect(registered?.handle == "0123")
+        #expect(registered?.tags == [])
         #expect(await engine.currentTags.isEmpty)
         let count = puts
         _ = try await engine.refresh()

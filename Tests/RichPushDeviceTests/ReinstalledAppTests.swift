@@ -22,7 +22,7 @@ struct ReinstalledAppTests {
         device.backend.requests.filter { $0.method == "PUT" && $0.url.path.hasPrefix("/api/v1/installations/") }
     }
 
-    /// The server has the first name for alice, and lets nobody else have it.
+    /// The server has bound the first id to alice and refuses it to other users.
     private func keepFirstName() throws {
         let held = try #require(registrations.first).url.path
         device.backend.script { request in
@@ -31,19 +31,20 @@ struct ReinstalledAppTests {
         }
     }
 
-    @Test("nobody is signed in, nothing is left of the user, and the server hears of it")
+    @Test("no user is signed in, nothing is left of the user, and the server gets a sign-out")
     func revoked() async throws {
         try await reinstall()
         let engine = try await device.launch()
         #expect(await engine.session == nil)
         #expect(await eventually { device.secrets.with { $0[.revocation] } == nil })
         let last = try #require(device.backend.requests.last { $0.method == "DELETE" })
-        #expect(last.headers["authorization"] == "Bearer credential-1" && last.url.path == registrations.first?.url.path)
+        #expect(last.headers["authorization"] == "Bearer credential-1")
+        #expect(last.url.path == registrations.first?.url.path)
         #expect(device.backend.state.with { $0.credentials.isEmpty })
         #expect(device.secrets.with { Set($0.keys) } == [.installationID, .servedUser])
     }
 
-    @Test("the same user signs in under the same name, also when the server has not heard of it")
+    @Test("the same user signs in under the same id, also when the server has not got the sign-out")
     func sameUser() async throws {
         try await reinstall()
         device.backend.setOffline(true)
@@ -55,19 +56,20 @@ struct ReinstalledAppTests {
         #expect(device.secrets.with { $0[.revocation] } == nil)
     }
 
-    @Test("somebody else signs in under a new name, where the server still has the old one for the user before")
+    @Test("another user signs in under a new id, where the server still has the old one for the previous user")
     func anotherUser() async throws {
         try await reinstall()
         try keepFirstName()
         let engine = try await device.launch()
         let session = try await engine.signIn(user: "bob", password: "hidden")
-        #expect(session.user == "bob" && session.isShared)
+        #expect(session.user == "bob")
+        #expect(session.isShared)
         let paths = registrations.map(\.url.path)
         #expect(paths.count == 3 && paths[0] == paths[1] && paths[2] == APIRoute.installation(session.installation))
         #expect(paths[2] != paths[0])
         #expect(device.secrets.with { $0[.installationID] } == session.installation.text)
         #expect(device.secrets.with { $0[.unconfirmedSignIn] } == nil)
-        // The server still has to hear of alice, and does, beside bob's session and over his sign-out.
+        // Alice's revocation is still due, and is sent during bob's session and after his sign-out.
         try await engine.signOut()
         #expect(await engine.revocations().map(\.credential) == ["credential-1", "credential-2"])
         try await engine.signIn(user: "bob", password: "hidden")
@@ -76,15 +78,15 @@ struct ReinstalledAppTests {
         device.backend.script { $0.method == "DELETE" ? .success(TransportResponse(status: 204)) : nil }
         _ = try await device.launch()
         #expect(await eventually { device.secrets.with { $0[.revocation] } == nil })
-        let told = try #require(device.backend.requests.last { $0.method == "DELETE" })
-        #expect(told.url.path == paths[0] && told.headers["authorization"] == "Bearer credential-1")
+        let revocation = try #require(device.backend.requests.last { $0.method == "DELETE" })
+        #expect(revocation.url.path == paths[0] && revocation.headers["authorization"] == "Bearer credential-1")
         #expect(await (try await device.launch()).session?.user == "bob")
     }
 
     @Test(
-        "whoever signed in unheard before stays to be undone beside the session under the new name, which knows that it is shared"
+        "an earlier unconfirmed sign-in is still to be undone beside the session under the new id, which knows that it is shared"
     )
-    func unheard() async throws {
+    func unconfirmed() async throws {
         let first = try await device.launch()
         device.backend.script { $0.method == "PUT" ? .failure(.timedOut) : .failure(.unreachable) }
         await #expect(throws: RichPushError.timedOut) { try await first.signIn(user: "alice", password: "secret") }

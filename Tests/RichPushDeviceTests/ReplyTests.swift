@@ -11,8 +11,8 @@ struct ReplyTests {
 
     init() throws { device = try TestDevice() }
 
-    private func response(_ text: String, to number: Int32 = 7) -> NoticeResponse {
-        NoticeResponse(identifier: "rich-\(number)", richID: id(number), action: .reply(text))
+    private func response(_ text: String, to number: Int32 = 7) -> NotificationResponse {
+        NotificationResponse(identifier: "rich-\(number)", richID: id(number), action: .reply(text))
     }
 
     private var sent: [Reply] {
@@ -25,7 +25,7 @@ struct ReplyTests {
         let app = try await device.signedIn()
         device.backend.store(7)
         _ = try await app.refresh()
-        // A control character, which some pasteboards bring along, is nothing that anybody wrote.
+        // Some pasteboards insert a control character, which the user did not write.
         await app.didRespond(response("  On my\u{0} way \n"))
         _ = try await app.refresh()
         #expect(sent.map(\.text) == ["On my way"])
@@ -35,7 +35,7 @@ struct ReplyTests {
         #expect(await device.notifications.presented.isEmpty)
     }
 
-    @Test("that cannot be sent waits on the device, outlives the process, and is the same when it is repeated")
+    @Test("that cannot be sent waits on the device, outlives the process, and has the same id when it is sent again")
     func waiting() async throws {
         let app = try await device.signedIn()
         device.backend.store(7)
@@ -48,13 +48,14 @@ struct ReplyTests {
         let again = try await device.launch()
         _ = try await again.refresh()
         let delivered = sent.dropFirst(failed.count)
-        #expect(delivered.map(\.text) == ["Yes", "Yes"] && Set(delivered.map(\.id)).count == 2)
+        #expect(delivered.map(\.text) == ["Yes", "Yes"])
+        #expect(Set(delivered.map(\.id)).count == 2)
         #expect(Set(failed.map(\.id)).isSubset(of: Set(delivered.map(\.id))))
         _ = try await again.refresh()
         #expect(sent.count == failed.count + 2)
     }
 
-    @Test("that the server refuses is not repeated, and its user is told", arguments: [400, 404])
+    @Test("that the server refuses is not sent again, and its user is informed", arguments: [400, 404])
     func refused(status: Int) async throws {
         let app = try await device.signedIn()
         device.backend.store(7)
@@ -65,7 +66,7 @@ struct ReplyTests {
         #expect(sent.count == 1)
     }
 
-    @Test("that waited for a week is given up, and its user is told")
+    @Test("that waited for a week is given up, and its user is informed")
     func tooOld() async throws {
         let app = try await device.signedIn()
         device.backend.store(7)
@@ -79,10 +80,10 @@ struct ReplyTests {
         #expect(await device.notifications.presented.map(\.identifier) == ["reply-7"])
     }
 
-    @Test("to an encrypted notification is not sent in clear: its user is told")
+    @Test("to an encrypted notification is not sent in clear: its user is informed")
     func sealed() async throws {
         let app = try await device.signedIn()
-        try device.backend.storeSealed(7, SealedWords(message: "Secret"))
+        try device.backend.storeSealed(7, SealedText(message: "Secret"))
         _ = try await app.refresh()
         await app.didRespond(response("Secret answer"))
         #expect(sent.isEmpty)
@@ -104,7 +105,7 @@ struct ReplyTests {
         #expect(await device.notifications.presented.map(\.identifier) == ["reply-7"])
     }
 
-    @Test("in a session that the server has ended does not vanish: its user is told, and no screen opens")
+    @Test("in a session that the server has ended does not vanish: its user is informed, and no screen opens")
     func rejected() async throws {
         let app = try await device.signedIn()
         device.backend.state.with { state in

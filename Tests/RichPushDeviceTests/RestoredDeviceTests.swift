@@ -37,7 +37,7 @@ struct RestoredDeviceTests {
         #expect(await second.session?.user == "alice")
     }
 
-    @Test("a server that fails over receipts still hears what was read, and gets the receipts when it can")
+    @Test("a server that fails over receipts still gets the read marks, and the receipts when it can")
     func receiptsFail() async throws {
         let engine = try await device.signedIn()
         device.backend.store(1)

@@ -9,11 +9,11 @@ import Testing
 struct SealedTests {
     let device: TestDevice
     let picture = Samples.png(3, count: 200_000)
-    private let original = NoticeContent(body: "You have a new message", category: "richPush")
+    private let original = NotificationContent(body: "You have a new message", category: "richPush")
 
     init() throws { device = try TestDevice() }
 
-    private var words: SealedWords { SealedWords(kind: .image, title: "Åsa", message: "Only for you") }
+    private var words: SealedText { SealedText(kind: .image, title: "Åsa", message: "Only for you") }
 
     private func storePicture(_ number: Int32 = 7, change: (inout Data) -> Void = { _ in }) throws {
         try device.backend.storeSealed(
@@ -21,18 +21,20 @@ struct SealedTests {
             thumb: SealingPart(bytes: Samples.png(4), format: .png), change: change)
     }
 
-    private func enrich(_ number: Int32 = 7) async throws -> NoticeContent {
+    private func enrich(_ number: Int32 = 7) async throws -> NotificationContent {
         let envelope = PushEnvelope(id: id(number), kind: .sealed, hasAlert: true, wakesApp: false)
         let request = EnrichmentRequest(identifier: "r", envelope: envelope, original: original)
         return await (try device.launchExtension()).enrich(request, budget: .seconds(30))
     }
 
-    @Test("shows its words and its small picture, fetched and opened by the extension")
+    @Test("shows its text and its small picture, fetched and opened by the extension")
     func enriched() async throws {
         let app = try await device.signedIn()
         try storePicture()
         let shown = try await enrich()
-        #expect(shown.title == "Åsa" && shown.body == "Only for you" && shown.badge == 1)
+        #expect(shown.title == "Åsa")
+        #expect(shown.body == "Only for you")
+        #expect(shown.badge == 1)
         #expect(try Data(contentsOf: #require(shown.attachment).file) == Samples.png(4))
         #expect(try await app.inbox().entries.map(\.message) == ["Only for you"])
         #expect(await app.downloadedContent(of: id(7)).flatMap { try? Data(contentsOf: $0.file) } == Samples.png(4))
@@ -45,7 +47,10 @@ struct SealedTests {
         for offline in [false, true] {
             device.backend.setOffline(offline)
             let opened = await app.open(id(7))
-            #expect(opened.state == .ready && opened.isSealed && opened.kind == .image && opened.message == "Only for you")
+            #expect(opened.state == .ready)
+            #expect(opened.isSealed)
+            #expect(opened.kind == .image)
+            #expect(opened.message == "Only for you")
             #expect(try Data(contentsOf: #require(opened.content).file) == picture)
         }
         #expect(await app.isDownloaded(id(7)))
@@ -61,22 +66,24 @@ struct SealedTests {
         #expect(await device.notifications.attached == [picture])
     }
 
-    @Test("carries links, coupons and plain words without a content of their own")
+    @Test("carries links, coupons and plain text without a content of their own")
     func small() async throws {
         let app = try await device.signedIn()
-        var link = SealedWords(kind: .link, message: "Look")
+        var link = SealedText(kind: .link, message: "Look")
         link.link = "https://example.org/x"
-        var coupon = SealedWords(kind: .coupon, message: "Yours")
+        var coupon = SealedText(kind: .coupon, message: "Yours")
         coupon.coupon = Coupon(code: "C-1", headline: "Half price")
         var wrong = link
         wrong.link = "javascript:alert(1)"
-        for (number, words) in zip(Int32(1)..., [link, coupon, SealedWords(message: "Words"), wrong]) {
+        for (number, words) in zip(Int32(1)..., [link, coupon, SealedText(message: "Words"), wrong]) {
             try device.backend.storeSealed(number, words)
         }
         #expect(await app.open(id(1)).link?.absoluteString == "https://example.org/x")
         #expect(await app.open(id(2)).coupon?.code == "C-1")
         let plain = await app.open(id(3))
-        #expect(plain.state == .ready && plain.message == "Words" && plain.isSealed)
+        #expect(plain.state == .ready)
+        #expect(plain.message == "Words")
+        #expect(plain.isSealed)
         #expect(await app.open(id(4)).state == .failed(.badAnswer))
     }
 
@@ -95,7 +102,9 @@ struct SealedTests {
         #expect(try await enrich() == original)
         #expect(await app.open(id(7)).state == .failed(.notSealedForThisDevice))
         let entry = try #require(try await app.refresh().entries.first)
-        #expect(entry.message == "You have a new message" && entry.title == nil && entry.altText == nil)
+        #expect(entry.message == "You have a new message")
+        #expect(entry.title == nil)
+        #expect(entry.altText == nil)
         #expect(await app.downloadedContent(of: id(7)) == nil)
         let silent = Samples.silent(7, kind: .sealed, message: "Forged in the push")
         #expect(await app.handleBackgroundPush(silent, budget: .seconds(30)) == .failed)
@@ -124,12 +133,13 @@ struct SealedTests {
         #expect(state == .failed(expected) || state == .failed(.sealBroken))
     }
 
-    @Test("whose small picture was changed shows its words all the same")
+    @Test("whose small picture was changed shows its text all the same")
     func tamperedThumb() async throws {
         _ = try await device.signedIn()
         try storePicture { $0[$0.count - 100] ^= 1 }
         let shown = try await enrich()
-        #expect(shown.body == "Only for you" && shown.attachment == nil)
+        #expect(shown.body == "Only for you")
+        #expect(shown.attachment == nil)
     }
 
     @Test("put under another number shows the neutral text")
@@ -186,7 +196,7 @@ struct SealedTests {
         #expect(await app.open(id(7)).state == .failed(.badMediaType))
     }
 
-    @Test("of a key that was lost stays shut, and the server hears of the new key")
+    @Test("of a key that was lost stays closed, and the server gets the new key")
     func lostKey() async throws {
         let app = try await device.signedIn()
         let before = try #require(device.backend.sealingKey)
@@ -201,7 +211,7 @@ struct SealedTests {
         #expect(await app.open(id(8)).state == .ready)
     }
 
-    @Test("leaves no key, no words and no content after the sign-out, and the next user has a key of their own")
+    @Test("leaves no key, no text and no content after the sign-out, and the next user has a key of their own")
     func signOut() async throws {
         let app = try await device.signedIn()
         let before = try #require(device.backend.sealingKey)
@@ -215,10 +225,11 @@ struct SealedTests {
             #expect(data.range(of: Data("Only for you".utf8)) == nil && data.range(of: picture.suffix(100)) == nil, "\(file)")
         }
         try await app.signIn(user: "bob", password: "hidden")
-        #expect(device.backend.sealingKey != before && device.backend.sealingKey != nil)
+        #expect(device.backend.sealingKey != before)
+        #expect(device.backend.sealingKey != nil)
     }
 
-    @Test("in an app that opens none is told no key and shows the neutral text")
+    @Test("in an app that opens none registers no key and shows the neutral text")
     func turnedOff() async throws {
         var configuration = try TestDevice.configuration()
         configuration.opensSealedContent = false

@@ -5,7 +5,7 @@ import Testing
 @testable import RichPushDevice
 
 /// Alice's pushes, with her words in them, that arrive when bob is signed in. The server has nothing of hers for him.
-@Suite("A phone that two people use")
+@Suite("A phone that two users share")
 struct SharedPhoneTests {
     enum Answer: CaseIterable {
         case notFound
@@ -32,8 +32,9 @@ struct SharedPhoneTests {
         return engine
     }
 
-    private func alert(_ title: String = "Clinic") -> NoticeContent {
-        NoticeContent(title: title, subtitle: Self.secret, body: Self.secret, thread: "clinic", category: "richPush", badge: 3)
+    private func alert(_ title: String = "Clinic") -> NotificationContent {
+        NotificationContent(
+            title: title, subtitle: Self.secret, body: Self.secret, thread: "clinic", category: "richPush", badge: 3)
     }
 
     @Test("says nothing of a silent push for the other, in front or not", arguments: Answer.allCases, [true, false])
@@ -48,12 +49,12 @@ struct SharedPhoneTests {
         #expect(await device.router.offers.isEmpty)
     }
 
-    @Test("replaces the words of an alert for the other, title and all", arguments: Answer.allCases)
+    @Test("replaces the text of an alert for the other, title and all", arguments: Answer.allCases)
     func alert(answer: Answer) async throws {
         _ = try await bobs(answer)
         let request = EnrichmentRequest(identifier: "r", envelope: Samples.visible(7), original: alert())
         let content = await (try device.launchExtension()).enrich(request, budget: .seconds(30))
-        #expect(content == NoticeContent(body: Self.neutral, category: "richPush", isNeutral: true))
+        #expect(content == NotificationContent(body: Self.neutral, category: "richPush", isNeutral: true))
     }
 
     @Test("replaces them too when the system ends the extension early")
@@ -66,21 +67,21 @@ struct SharedPhoneTests {
         async let content = serviceExtension.enrich(request, budget: .seconds(30))
         #expect(await eventually { device.backend.count("GET", "/details") == 1 })
         await serviceExtension.expire()
-        #expect(await content == NoticeContent(body: Self.neutral, category: "richPush", isNeutral: true))
+        #expect(await content == NotificationContent(body: Self.neutral, category: "richPush", isNeutral: true))
         await gate.open()
     }
 
-    @Test("does not ask about an alert for the other, and lists it only with neutral words")
+    @Test("does not ask about an alert for the other, and lists it only with neutral text")
     func foreground() async throws {
         let engine = try await bobs(.unreachable)
-        let own = ForegroundNotice(identifier: "r", richID: id(7), content: alert())
+        let own = ForegroundNotification(identifier: "r", richID: id(7), content: alert())
         #expect(await engine.willPresent(own) == [])
-        let neutral = ForegroundNotice(identifier: "r", richID: id(7), content: NoticeContent(body: Self.neutral))
+        let neutral = ForegroundNotification(identifier: "r", richID: id(7), content: NotificationContent(body: Self.neutral))
         #expect(await engine.willPresent(neutral) == [.list])
         #expect(await device.router.offers.isEmpty)
     }
 
-    @Test("lists what the extension made neutral whatever language it did that in, and not the same words without its mark")
+    @Test("lists what the extension made neutral whatever language it did that in, and not the same text without its mark")
     func marked() async throws {
         let engine = try await bobs(.unreachable)
         var german = try TestDevice.configuration()
@@ -89,9 +90,9 @@ struct SharedPhoneTests {
         let request = EnrichmentRequest(identifier: "r", envelope: Samples.visible(7), original: alert())
         var content = await serviceExtension.enrich(request, budget: .seconds(30))
         #expect(content.body == german.neutralText)
-        #expect(await engine.willPresent(ForegroundNotice(identifier: "r", richID: id(7), content: content)) == [.list])
+        #expect(await engine.willPresent(ForegroundNotification(identifier: "r", richID: id(7), content: content)) == [.list])
         content.isNeutral = false
-        #expect(await engine.willPresent(ForegroundNotice(identifier: "r", richID: id(7), content: content)) == [])
+        #expect(await engine.willPresent(ForegroundNotification(identifier: "r", richID: id(7), content: content)) == [])
     }
 
     @Test("shows what the server says is for the one who is signed in")
@@ -101,12 +102,12 @@ struct SharedPhoneTests {
         let request = EnrichmentRequest(identifier: "r", envelope: Samples.visible(7), original: alert())
         let content = await (try device.launchExtension()).enrich(request, budget: .seconds(30))
         #expect(content.body == "Words")
-        #expect(await engine.willPresent(ForegroundNotice(identifier: "r", richID: id(7), content: content)) == [.list])
+        #expect(await engine.willPresent(ForegroundNotification(identifier: "r", richID: id(7), content: content)) == [.list])
         #expect(await device.router.offers.map(\.message) == ["Words"])
     }
 
-    @Test("shows neutral words when nobody is signed in, and when the server knows no such notification")
-    func nobody() async throws {
+    @Test("shows neutral text when no user is signed in, and when the server knows no such notification")
+    func signedOut() async throws {
         let request = EnrichmentRequest(identifier: "r", envelope: Samples.visible(7), original: alert())
         #expect(await (try device.launchExtension()).enrich(request, budget: .seconds(30)).body == Self.neutral)
         _ = try await device.signedIn()

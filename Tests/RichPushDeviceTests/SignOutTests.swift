@@ -10,8 +10,8 @@ struct SignOutTests {
 
     init() throws { device = try TestDevice() }
 
-    private func answer(_ text: String, to number: Int32 = 7) -> NoticeResponse {
-        NoticeResponse(identifier: "rich-\(number)", richID: id(number), action: .reply(text))
+    private func answer(_ text: String, to number: Int32 = 7) -> NotificationResponse {
+        NotificationResponse(identifier: "rich-\(number)", richID: id(number), action: .reply(text))
     }
 
     /// An app in which alice answered as often as there are texts, without a network.
@@ -40,22 +40,26 @@ struct SignOutTests {
         let app = try await answered("Yes", "No")
         let before = sent.count
         let result = try await app.signOut()
-        #expect(result.isComplete && result == SignOutResult() && losses.isEmpty)
+        #expect(result.isComplete)
+        #expect(result == SignOutResult())
+        #expect(losses.isEmpty)
         #expect(try Set(texts(since: before)) == ["Yes", "No"])
         #expect(device.receipts(.action) == [id(7)])
         #expect(device.backend.state.with { $0.reads } == [id(7)])
         #expect(device.backend.requests.last?.method == "DELETE")
         #expect(device.backend.requests.suffix(5).allSatisfy { $0.headers["authorization"] == "Bearer credential-1" })
-        #expect(device.backend.state.with { $0.credentials.isEmpty } && device.files.isEmpty)
+        #expect(device.backend.state.with { $0.credentials.isEmpty })
+        #expect(device.files.isEmpty)
     }
 
-    @Test("and cannot be sent is counted for whoever signs out, and nothing of it stays")
+    @Test("and cannot be sent is counted for the user who signs out, and nothing of it stays")
     func offline() async throws {
         let app = try await answered("Yes", "No")
         device.backend.setOffline(true)
         let result = try await app.signOut()
         // The receipt of the button, and the mark that it was read.
-        #expect(result == SignOutResult(lostReplies: 2, lostNotes: 2) && !result.isComplete)
+        #expect(result == SignOutResult(lostReplies: 2, lostNotes: 2))
+        #expect(!result.isComplete)
         #expect(losses.map(\.detail) == [["replies": "2", "notes": "2"]])
         #expect(device.files.isEmpty)
         #expect(device.secrets.with { Set($0.keys) } == [.installationID, .servedUser, .revocation])
@@ -128,7 +132,7 @@ struct SignOutTests {
         #expect(sent.count == before)
     }
 
-    @Test("is told by an event when another user signs in over the one who answered")
+    @Test("is reported by an event when another user signs in over the one who replied")
     func anotherUser() async throws {
         let app = try await answered("Yes")
         device.backend.script { $0.url.path.hasSuffix("/replies") ? .failure(.unreachable) : nil }
@@ -143,7 +147,7 @@ struct SignOutTests {
         device.storeIsLocked.with { $0 = true }
         let app = try await device.launch()
         await app.didRespond(answer("Yes"))
-        // Nobody can be signed out of what cannot be read, and nobody is told so.
+        // A session that cannot be read cannot be signed out, and the call does not claim that it was.
         await #expect(throws: RichPushError.storage(.locked)) { try await app.signOut() }
         device.storeIsLocked.with { $0 = false }
         #expect(try await app.signOut() == SignOutResult(lostReplies: 1))

@@ -29,7 +29,7 @@ struct SubjectMarkTests {
         EnrichmentRequest(identifier: "r", envelope: push(mark, hasAlert: true), original: Self.alert)
     }
 
-    private static let alert = NoticeContent(
+    private static let alert = NotificationContent(
         title: "Clinic", subtitle: secret, body: secret, thread: "clinic", category: "richPush", badge: 3)
 
     private var calls: Int { device.backend.state.with { $0.requests.filter { $0.url.path.contains("/notifications/") }.count } }
@@ -50,41 +50,42 @@ struct SubjectMarkTests {
     func alert() async throws {
         let engine = try await device.signedIn()
         let content = await (try device.launchExtension()).enrich(request(Self.bobs), budget: .seconds(30))
-        #expect(content == NoticeContent(body: Self.neutral, category: "richPush", isNeutral: true))
+        #expect(content == NotificationContent(body: Self.neutral, category: "richPush", isNeutral: true))
         #expect(calls == 0)
         #expect(device.receipts(.delivered).isEmpty)
         #expect(await engine.session?.isShared == false)
     }
 
-    @Test("is not asked about in the foreground when it is for another, and listed only with neutral words")
+    @Test("is not asked about in the foreground when it is for another, and listed only with neutral text")
     func foreground() async throws {
         let engine = try await device.signedIn()
-        let open = ForegroundNotice(identifier: "r", richID: id(7), subject: Self.bobs, content: Self.alert)
+        let open = ForegroundNotification(identifier: "r", richID: id(7), subject: Self.bobs, content: Self.alert)
         #expect(await engine.willPresent(open) == [])
-        let neutral = NoticeContent(body: Self.neutral)
+        let neutral = NotificationContent(body: Self.neutral)
         #expect(
             await engine.willPresent(
-                ForegroundNotice(identifier: "r", richID: id(7), subject: Self.bobs, content: neutral)) == [.list])
+                ForegroundNotification(identifier: "r", richID: id(7), subject: Self.bobs, content: neutral)) == [.list])
         #expect(await device.router.offers.isEmpty)
     }
 
-    @Test("has its own words on a shared phone without a network when it is this user's")
+    @Test("has its own text on a shared phone without a network when it is this user's")
     func proven() async throws {
         let engine = try await device.signedIn()
         try await engine.signIn(user: "bob", password: "hidden")
         #expect(await engine.session?.isShared == true)
         device.backend.setOffline(true)
         let content = await (try device.launchExtension()).enrich(request(Self.bobs), budget: .seconds(30))
-        #expect(content.body == Self.secret && content.title == "Clinic")
+        #expect(content.body == Self.secret)
+        #expect(content.title == "Clinic")
         #expect(await engine.handleBackgroundPush(push(Self.bobs), budget: .seconds(30)) == .failed)
         #expect(await device.notifications.presented.map(\.content.body) == [Self.secret])
-        let notice = ForegroundNotice(identifier: "r", richID: id(7), subject: Self.bobs, content: Self.alert)
+        let notice = ForegroundNotification(identifier: "r", richID: id(7), subject: Self.bobs, content: Self.alert)
         #expect(await engine.willPresent(notice) == [.list])
         #expect(await device.router.offers.map(\.message) == [Self.secret])
     }
 
-    @Test("without a mark keeps its words to itself on a shared phone, as before")
-    func unsaid() async throws {
+    @Test("without a mark keeps its text to itself on a shared phone, as before")
+    func unmarked() async throws {
         let engine = try await device.signedIn()
         try await engine.signIn(user: "bob", password: "hidden")
         device.backend.setOffline(true)
@@ -97,6 +98,6 @@ struct SubjectMarkTests {
             id: SessionID("s")!, user: "ALICE", installation: InstallationID("i")!, signedInAt: device.clock.now, isShared: true)
         #expect(session.owner(of: id(7), marked: Self.alices) == .thisUser)
         #expect(session.owner(of: id(8), marked: Self.alices) == .another)
-        #expect(session.owner(of: id(7), marked: nil) == .unsaid)
+        #expect(session.owner(of: id(7), marked: nil) == .unmarked)
     }
 }

@@ -39,7 +39,7 @@ struct ThumbTests {
         #expect(await engine.open(id(7)).state == .ready)
     }
 
-    @Test("that cannot be fetched leaves the notification with its words")
+    @Test("that cannot be fetched leaves the notification with its text")
     func missing() async throws {
         let engine = try await device.signedIn()
         storeDocument()
@@ -54,7 +54,7 @@ struct ThumbTests {
         let engine = try await device.signedIn()
         device.backend.store(7, bytes: Samples.png(7, count: 9_000), thumb: Samples.png(8))
         let request = EnrichmentRequest(
-            identifier: "r", envelope: Samples.visible(7), original: NoticeContent(body: "You have a new message"))
+            identifier: "r", envelope: Samples.visible(7), original: NotificationContent(body: "You have a new message"))
         _ = await (try device.launchExtension()).enrich(request, budget: .seconds(30))
         let listed = try #require(await engine.downloadedContent(of: id(7)))
         #expect(try Data(contentsOf: listed.file) == Samples.png(8))

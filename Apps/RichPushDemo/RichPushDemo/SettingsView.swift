@@ -9,7 +9,7 @@ struct SettingsView: View {
     let user: String
     let signedOut: @MainActor (SignOutResult) -> Void
     @State private var tags = ""
-    @State private var permission: NoticePermission?
+    @State private var permission: NotificationPermission?
     @State private var fingerprint: String?
     @State private var findings: [Diagnosis.Finding]?
     @State private var failure: String?
@@ -28,7 +28,7 @@ struct SettingsView: View {
                     Button("Save tags") { Task { await saveTags() } }.accessibilityIdentifier("save-tags")
                 }
                 Section("Notifications") {
-                    permissionWords
+                    permissionText
                     Button("Open the system's settings") { openSettings() }
                 }
                 if let fingerprint {
@@ -45,12 +45,12 @@ struct SettingsView: View {
         }
     }
 
-    @ViewBuilder private var permissionWords: some View {
+    @ViewBuilder private var permissionText: some View {
         switch permission {
         case .granted: Text("Notifications are allowed")
         case .provisional: Text("Notifications come quietly")
         case .denied: Text("Notifications are off")
-        case .notDetermined: Text("Nobody has been asked yet")
+        case .notDetermined: Text("Permission has not been requested yet")
         case nil: EmptyView()
         }
     }

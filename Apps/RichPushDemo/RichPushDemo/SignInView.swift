@@ -26,7 +26,7 @@ struct SignInView: View {
                 if let failure { Label(failure, systemImage: "exclamationmark.triangle").accessibilityIdentifier("failure") }
                 if let lost, lost.lostReplies > 0 {
                     Label(
-                        "Answers that did not reach anybody: \(lost.lostReplies.description)",
+                        "Lost replies: \(lost.lostReplies.description)",
                         systemImage: "exclamationmark.bubble"
                     )
                     .accessibilityIdentifier("lost-replies")

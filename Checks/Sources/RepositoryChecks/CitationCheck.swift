@@ -36,7 +36,7 @@ public struct CitationCheck: Sendable {
         }
     }
 
-    /// A number without a page: whoever reads it cannot find it.
+    /// A number without a page, which a reader cannot find.
     private static func outdated(in words: String, beginningBefore length: Int) -> [String] {
         guard words.contains("eference") || words.contains("ecurity case") || words.contains("esign ") else { return [] }
         let forms = /(?:APNs|Azure|[Hh]ub|[Cc]lient) [Rr]eference(?:'s)?,? (?:section |sections |point |table )?[0-9]/

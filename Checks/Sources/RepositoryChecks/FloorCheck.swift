@@ -1,4 +1,5 @@
-/// Proves from the manifests and the import lines that every target uses only what stands below it, and says so in its manifest.
+/// Proves from the manifests and the import lines that every target uses only what stands below it, and says so in its manifest; and
+/// that no target of the product uses one of the lab.
 public struct FloorCheck: Sendable {
     private let plan: FloorPlan
     private let modulesPage: String
@@ -11,10 +12,14 @@ public struct FloorCheck: Sendable {
 
     /// What is wrong with the targets of a package; `files` gives the Swift files of a target.
     public func findings(in package: PackageManifest, files: (PackageManifest.Target) -> [SourceFile]) -> [Finding] {
-        package.targets.filter { $0.type != "test" && $0.type != "plugin" }.flatMap { target in
-            missing(target) + target.dependencies.compactMap { judge(target, uses: $0) }
-                + undeclaredImports(of: target, in: files(target))
+        let targets = package.sourceTargets
+        let ofTargets = targets.flatMap { target in
+            var findings = missing(target) + crowd(target)
+            findings += target.dependencies.compactMap { judge(target, uses: $0) }
+            findings += undeclaredImports(of: target, in: files(target))
+            return findings
         }
+        return ofTargets + WingCheck(targets: targets).findings
     }
 
     /// Names of the plan that are no target of any of the packages: a rule about them holds nothing up.
@@ -44,6 +49,13 @@ public struct FloorCheck: Sendable {
         }
         if other < floor || plan.neighbours[target.name]?.contains(name) == true { return nil }
         return Finding(target.name, "on floor \(floor) uses \(name) on floor \(other)")
+    }
+
+    /// A target that uses very many others is several.
+    private func crowd(_ target: PackageManifest.Target) -> [Finding] {
+        let count = plan.useCount(of: target)
+        guard count > FloorPlan.useLimit else { return [] }
+        return [Finding(target.name, "uses \(count) targets of the project, more than \(FloorPlan.useLimit)")]
     }
 
     private func undeclaredImports(of target: PackageManifest.Target, in files: [SourceFile]) -> [Finding] {

@@ -11,6 +11,10 @@ public struct FloorPlan: Sendable {
     /// Uses between folders of one module that `FolderCheck` lets pass although they close a circle. One that no circle needs is a
     /// finding, so the list stays as small as it can be.
     var folderCircles: Set<FolderUse> = []
+    /// How many targets of the project one target may use.
+    static let useLimit = 18
+    /// Targets on this floor are only there for tests.
+    static let testSupportFloor = 6
 
     /// Every target that the plan names. What `allowedProducts` lists are products of other packages.
     var names: Set<String> {
@@ -19,44 +23,51 @@ public struct FloorPlan: Sendable {
         }
     }
 
+    /// How many targets of the project a target uses.
+    func useCount(of target: PackageManifest.Target) -> Int {
+        Set(target.dependencies.map(\.name)).count { floors[$0] != nil }
+    }
+
     /// The plan of this product. Test targets are not in it: they may use everything.
     public static let clarion = FloorPlan(
         floors: [
-            "RichPushModel": 0, "ServiceErrors": 0,
-            "APNsProtocol": 1, "HubProtocol": 1, "NotificationTemplates": 1, "RichPushSealing": 1, "SharedAccess": 1,
-            "TagExpressions": 1,
+            "RichPushModel": 0, "ServiceErrors": 0, "WireText": 0,
+            "APNsProtocol": 1, "AuditTrail": 1, "HubProtocol": 1, "LocalCertificates": 1, "LongWork": 1,
+            "NotificationTemplates": 1,
+            "RichPushSealing": 1, "SharedAccess": 1, "TagExpressions": 1, "TrustedIssuers": 1,
             "APNsEmulation": 2, "APNsHTTP2": 2, "AppBackend": 2, "PushHub": 2, "RichPushDevice": 2,
             "APNsDelivery": 3, "BackendHTTPAPI": 3, "ContentStorage": 3, "DeviceSimulation": 3, "HTTPService": 3,
             "HubHTTPAPI": 3, "PostgresDatabase": 3, "RemoteHub": 3, "SQLStorage": 3, "SQLiteDatabase": 3,
             "ServerObservability": 3, "RichPushApp": 3, "RichPushContentExtension": 3,
             "RichPushExtension": 3, "RichPushPlatform": 3, "RichPushUI": 3,
-            "ClarionServer": 4, "SimulatedPhonePage": 4,
-            "clarion": 5,
+            "CommandLineSupport": 4, "LabServices": 4, "ServerComposition": 4, "ServerDelivery": 4, "ServerOperations": 4,
+            "ServerSettings": 4, "ServerStorage": 4, "SimulatedPhonePage": 4,
+            "clarion": 5, "clarion-lab": 5,
             "ClarionTesting": 6, "EngineTesting": 6, "StorageConformance": 6,
         ],
         neighbours: [
-            "AppBackend": ["PushHub"], "BackendHTTPAPI": ["HTTPService"], "ClarionServer": ["SimulatedPhonePage"],
+            "AppBackend": ["PushHub"], "BackendHTTPAPI": ["HTTPService"], "CommandLineSupport": ["ServerSettings"],
             "EngineTesting": ["ClarionTesting"],
             "HubHTTPAPI": ["HTTPService"], "PostgresDatabase": ["SQLStorage"],
+            "LabServices": ["ServerComposition", "ServerSettings", "ServerStorage", "SimulatedPhonePage"],
             "RichPushApp": ["RichPushPlatform"], "RichPushContentExtension": ["RichPushPlatform"],
             "RichPushExtension": ["RichPushPlatform"], "RichPushUI": ["RichPushApp", "RichPushPlatform"],
-            "SQLiteDatabase": ["SQLStorage"], "StorageConformance": ["ClarionTesting"],
+            "ServerComposition": ["ServerDelivery", "ServerSettings", "ServerStorage"], "ServerDelivery": ["ServerSettings"],
+            "ServerOperations": ["ServerDelivery", "ServerSettings", "ServerStorage"],
+            "ServerStorage": ["ServerDelivery", "ServerSettings"],
+            "SQLiteDatabase": ["SQLStorage"], "StorageConformance": ["ClarionTesting"], "WireText": ["RichPushModel"],
         ],
         allowedProducts: [
-            "RichPushModel": [], "ServiceErrors": [], "TagExpressions": [], "NotificationTemplates": [],
-            "APNsProtocol": ["Crypto"], "SharedAccess": ["Crypto", "CryptoExtras"], "RichPushDevice": ["Crypto"],
-            "RichPushSealing": ["Crypto"],
+            "RichPushModel": [], "ServiceErrors": [], "TagExpressions": [], "NotificationTemplates": [], "WireText": [],
+            "APNsProtocol": ["Crypto"], "AuditTrail": ["Crypto"], "LocalCertificates": ["Crypto", "NIOCore", "X509"],
+            "LongWork": [],
+            "SharedAccess": ["Crypto", "CryptoExtras"], "TrustedIssuers": ["Crypto", "JWTKit", "Logging"],
+            "RichPushDevice": ["Crypto"], "RichPushSealing": ["Crypto"],
             "AppBackend": ["Crypto", "Logging"], "PushHub": ["Crypto", "Logging"],
         ],
         forbidden: [
             "APNsEmulation": ["APNsHTTP2"], "APNsHTTP2": ["APNsEmulation", "PushHub"],
             "PushHub": ["APNsProtocol"], "AppBackend": ["APNsProtocol"],
             "RichPushExtension": ["RichPushApp", "RichPushUI"], "RichPushContentExtension": ["RichPushApp", "RichPushUI"],
-        ],
-        folderCircles: [
-            // A node runs the doctor's checks at its start and opens its listeners itself; both are to leave this module.
-            FolderUse("ClarionServer", "Node", uses: "Doctor"), FolderUse("ClarionServer", "Node", uses: "FrontDoor"),
-            // The list of commands lies beside what every command needs.
-            FolderUse("clarion", ".", uses: "Phone"),
         ])
 }

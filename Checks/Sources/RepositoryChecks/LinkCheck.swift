@@ -76,7 +76,7 @@ public struct LinkCheck: Sendable {
     }
 
     /// A path from the root of the repository for one that stands in a page.
-    private static func resolved(_ target: String, from page: String) -> String {
+    static func resolved(_ target: String, from page: String) -> String {
         var parts = page.split(separator: "/").dropLast().map(String.init)
         for part in target.split(separator: "/") {
             switch part {

@@ -2,8 +2,10 @@
 struct LiteralStripper {
     /// What was taken out so far, a line for each comment and each piece of a string.
     private(set) var prose = ""
-    private var isInComment = false
-    private var isInText = false
+    /// Whether the next line begins in a comment.
+    private(set) var isInComment = false
+    /// Whether the next line begins in a string of several lines.
+    private(set) var isInText = false
 
     /// The line without what is no code.
     mutating func strip(_ line: Substring) -> String {

@@ -3,12 +3,24 @@ public struct PackageManifest: Decodable, Sendable {
     public let name: String
     public let targets: [Target]
 
+    /// Where the package lies in the repository: empty, or a folder with a slash.
+    public var root: String { name == "clarion-server" ? "Server/" : "" }
+    /// The targets that are neither tests nor plugins.
+    var sourceTargets: [Target] { targets.filter { $0.type != "test" && $0.type != "plugin" } }
+
     /// A target of the package.
     public struct Target: Decodable, Sendable {
         public let name: String
         /// `regular`, `executable`, `test`, `system` and so on.
         public let type: String
         public let dependencies: [Dependency]
+        /// Where its sources lie in the package, if not in the customary folder.
+        public let path: String?
+
+        /// Where its sources lie in the package.
+        public var folder: String { path ?? (type == "test" ? "Tests/" : "Sources/") + name }
+        /// Whether it stands in for a service or a device of others. Everything else is the product.
+        public var isLab: Bool { folder.hasPrefix("Lab/") }
     }
 
     /// What a target names in its dependencies: another target, or a product of a package.

@@ -1,4 +1,4 @@
-/// Keeps pages readable for somebody in a hurry: counts table cells and sentences that are too long.
+/// Keeps pages quick to read: counts table cells and sentences that are too long.
 public struct PageCheck: Sendable {
     /// Characters of a table cell, without the addresses of its links.
     public static let cellLimit = 200

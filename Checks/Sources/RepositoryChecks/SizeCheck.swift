@@ -1,4 +1,4 @@
-/// Holds files and functions to the budget: nobody should be afraid to open one.
+/// Holds files and functions to their size limits.
 public struct SizeCheck: Sendable {
     /// Lines of a file.
     public static let fileLimit = 500
@@ -11,7 +11,7 @@ public struct SizeCheck: Sendable {
     /// What is over budget.
     public func findings(in files: [SourceFile]) -> [Finding] {
         files.flatMap { file in
-            let count = file.lines.count - 1
+            let count = file.lineCount
             let long = FunctionScanner(file.text).functions.filter { $0.lineCount > Self.functionLimit }
             return (count > Self.fileLimit ? [Finding(file.path, "has \(count) lines, more than \(Self.fileLimit)")] : [])
                 + long.map { function in
@@ -24,9 +24,16 @@ public struct SizeCheck: Sendable {
 
     /// One line about the whole: how many files, and how long they are.
     public func summary(of files: [SourceFile]) -> String {
-        let counts = files.map { $0.lines.count - 1 }.sorted()
-        guard let largest = counts.last else { return "no files" }
+        guard let lengths = fileLengths(of: files) else { return "no files" }
         return
-            "\(counts.count) files, lines: median \(counts[counts.count / 2]), 90 % below \(counts[counts.count * 9 / 10]), largest \(largest)"
+            "\(lengths.count) files, lines: median \(lengths.median), 90 % below \(lengths.percentile90), largest \(lengths.maximum)"
+    }
+
+    /// The lines of each file.
+    func fileLengths(of files: [SourceFile]) -> Distribution? { Distribution(files.map(\.lineCount)) }
+
+    /// The lines of each function.
+    func functionLengths(of files: [SourceFile]) -> Distribution? {
+        Distribution(files.flatMap { FunctionScanner($0.text).functions.map(\.lineCount) })
     }
 }

@@ -13,6 +13,9 @@ public struct SourceFile: Sendable {
     /// The lines without their ends.
     public var lines: [Substring] { text.split(separator: "\n", omittingEmptySubsequences: false) }
 
+    /// How many lines end in the file.
+    public var lineCount: Int { lines.count - 1 }
+
     /// The modules that the file imports, with the line of each.
     public var imports: [(module: String, line: Int)] {
         lines.enumerated().compactMap { index, line in

@@ -38,7 +38,7 @@ public struct VocabularyCheck: Sendable {
             guard file.path != Self.glossary, !PageCheck.isExempt(file.path) else { return "" }
             return PageText(file.text).blocks.map(\.text).joined(separator: " ")
         }
-        let isSource = file.path.hasPrefix("Sources/") || file.path.hasPrefix("Server/Sources/")
+        let isSource = ["Sources/", "Server/Sources/", "Server/Lab/"].contains { file.path.hasPrefix($0) }
         guard isSource, file.path.hasSuffix(".swift") else { return "" }
         var stripper = LiteralStripper()
         for line in file.lines { _ = stripper.strip(line) }

@@ -49,6 +49,57 @@ struct FloorCheckTests {
         #expect(found == ["APNsDelivery.swift:2: APNsDelivery imports NIOCore, which its manifest does not name"])
     }
 
+    private func twoWings(_ productUses: String) -> String {
+        """
+        {"name":"p","targets":[
+            {"name":"clarion","type":"executable","dependencies":[{"byName":["AppBackend",null]}]},
+            {"name":"AppBackend","type":"regular","dependencies":[{"byName":["\(productUses)",null]}]},
+            {"name":"PushHub","type":"regular","dependencies":[]},
+            {"name":"APNsEmulation","type":"regular","path":"Lab/APNsEmulation","dependencies":[]},
+            {"name":"DeviceSimulation","type":"regular","path":"Lab/DeviceSimulation",
+             "dependencies":[{"byName":["APNsEmulation",null]},{"byName":["PushHub",null]}]},
+            {"name":"EndToEndTests","type":"test","dependencies":[{"byName":["APNsEmulation",null]}]}]}
+        """
+    }
+
+    private let allPages = "`clarion` `PushHub` `AppBackend` `APNsEmulation` `DeviceSimulation`"
+
+    @Test("the lab may use the product and itself, and a test may use both")
+    func labUsesProduct() throws {
+        #expect(try findings(twoWings("PushHub"), page: allPages).isEmpty)
+    }
+
+    @Test("a target of the product that uses one of the lab is found, and so is the program that would compile it")
+    func productUsesLab() throws {
+        let found = try findings(twoWings("APNsEmulation"), page: allPages)
+        #expect(found.contains("AppBackend: is of the product and uses APNsEmulation, which is of the lab"))
+        #expect(
+            found.contains("clarion: is a program of the product, and its build compiles APNsEmulation, which is of the lab"))
+    }
+
+    @Test("what comes into the program by way of the lab is found too")
+    func labBehindLab() throws {
+        let found = try findings(twoWings("DeviceSimulation"), page: allPages)
+        #expect(
+            found.contains("clarion: is a program of the product, and its build compiles APNsEmulation, which is of the lab"))
+    }
+
+    @Test("a target that uses more than 18 others of the project is found")
+    func crowd() throws {
+        let names = [
+            "RichPushModel", "ServiceErrors", "APNsProtocol", "HubProtocol", "LocalCertificates", "NotificationTemplates",
+            "RichPushSealing", "SharedAccess", "TagExpressions", "APNsEmulation", "APNsHTTP2", "AppBackend", "PushHub",
+            "RichPushDevice", "APNsDelivery", "BackendHTTPAPI", "ContentStorage", "DeviceSimulation", "HTTPService",
+        ]
+        let dependencies = names.map { #"{"byName":["\#($0)",null]}"# }
+        let page = "`clarion`"
+        #expect(
+            try findings(package("clarion", dependencies.joined(separator: ",")), page: page) == [
+                "clarion: uses 19 targets of the project, more than 18"
+            ])
+        #expect(try findings(package("clarion", dependencies.dropLast().joined(separator: ",")), page: page).isEmpty)
+    }
+
     @Test("a name of the plan that is no target of any package is found")
     func noTarget() throws {
         let package = try JSONDecoder().decode(PackageManifest.self, from: Data(package("PushHub", "").utf8))

@@ -43,6 +43,7 @@ struct VocabularyCheckTests {
     func sources() {
         let text = "let parked = \"parked\" // a parked one, `parked`\n/* parked */ func parked() {}\n"
         #expect(count("parked", text, path: "Server/Sources/A/A.swift") == 3)
+        #expect(count("parked", text, path: "Server/Lab/A/A.swift") == 3)
     }
 
     @Test("names in backticks and code do not count in pages")

@@ -1,4 +1,11 @@
 import RichPushModel
+import RichPushSealing
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 extension RichPushEngine {
     /// The system gave a device token: hexadecimal text of any length, never used as an identity (Reference/IOSClient.md#7).
@@ -12,7 +19,7 @@ extension RichPushEngine {
         device.log.record(DeviceEvent(.registrationFailed, nil, ["reason": reason]))
     }
 
-    /// Tells the server of this installation if it should hear something new. Calls that come meanwhile are part of it.
+    /// Registers this installation at the server if something has changed. Calls that come meanwhile are part of it.
     func startRegistration() {
         guard registration == nil, activeSession != nil, token != nil else { return }
         registration = Task { await registerUntilAcknowledged() }
@@ -25,7 +32,7 @@ extension RichPushEngine {
             guard let session = activeSession, isDue(update, in: session) else { break }
             do throws(RichPushError) {
                 let deadline = Deadline(device.clock, after: configuration.limits.callDeadline)
-                let (taken, answer) = try await tell(update, in: session) { update throws(RichPushError) in
+                let (taken, answer) = try await register(update, in: session) { update throws(RichPushError) in
                     try await self.authorized(in: session, within: deadline) { authorization throws(RichPushError) in
                         try await self.put(update, installation: session.installation, as: authorization, within: deadline)
                     }
@@ -43,7 +50,7 @@ extension RichPushEngine {
         if !Task.isCancelled { registration = nil }
     }
 
-    /// All that the server should know of this installation now.
+    /// The current state of this installation for the server.
     func installationUpdate() async -> InstallationUpdate {
         let facts = await app.environment.installationFacts()
         let permission = await app.notifications.permission()
@@ -54,14 +61,14 @@ extension RichPushEngine {
             capabilities: capabilities(facts))
     }
 
-    /// A text as a server takes it: what a build says of itself must never keep anybody from signing in.
+    /// A text that the server accepts: a build's own description must never prevent a sign-in.
     private static func fact(_ text: String?) -> String? {
         let plain = (text ?? "").unicodeScalars.filter { ![.control, .format].contains($0.properties.generalCategory) }
         let short = String(String.UnicodeScalarView(plain.prefix(64)))
         return short.isEmpty ? nil : short
     }
 
-    /// In one order, so that the same capabilities are no news.
+    /// In a fixed order, so that the same capabilities are no change.
     private func capabilities(_ facts: InstallationFacts) -> [String] {
         let configured = [
             ("background-refresh", configuration.refreshTask != nil && app.scheduling != nil),
@@ -70,12 +77,12 @@ extension RichPushEngine {
         return Set(facts.capabilities + configured.filter(\.1).map(\.0)).sorted()
     }
 
-    /// For which of Apple's environments the server has a credential, as it said last; `nil` when it has not said.
+    /// The environments of APNs that the server has a credential for, as last reported; `nil` when it has reported none.
     public var serverEnvironments: [String]? {
         session.flatMap { acknowledged(in: $0)?.environments }
     }
 
-    /// What the server took last of this session's installation.
+    /// What the server last accepted for this session's installation.
     func acknowledged(in session: Session) -> RegistrationState? {
         (try? records.read(RegistrationState.self, registrationKey(of: session))) ?? nil
     }
@@ -104,11 +111,196 @@ extension RichPushEngine {
             tags: update.tags)
         try records.write(state, registrationKey(of: session))
     }
+
+    // MARK: The tags that the user chose, by which an audience may name this installation
+
+    /// As many as the server accepts for one installation, besides the tag of its user.
+    private static var tagLimit: Int { 59 }
+
+    private func tagsKey(of session: Session) -> RecordKey { RecordKey(.state, "tags", of: session.id) }
+
+    /// The tags of this installation; none when no user is signed in.
+    public var currentTags: [Tag] {
+        guard let session else { return [] }
+        return (try? records.read([Tag].self, tagsKey(of: session))) ?? []
+    }
+
+    /// Replaces the tags. They are stored here first; a server that cannot be reached now gets them as soon as it can.
+    ///
+    /// Throws `badTag`, and `refused` when the server refuses them (`username:` and other protected ones): then the tags are unchanged.
+    /// A server that could not be reached at first may refuse them later: then they become those that it last accepted, else none, and
+    /// the event `tagsRefused` reports it.
+    public func setTags(_ tags: [String]) async throws(RichPushError) {
+        let checked = tags.compactMap { Tag($0) }
+        guard checked.count == tags.count, checked.count <= Self.tagLimit else { throw .badTag }
+        guard let session = activeSession else { throw self.session == nil ? .notSignedIn : .credentialRejected }
+        let before = currentTags
+        try storing { () throws(StorageError) in try records.write(checked, tagsKey(of: session)) }
+        do throws(RichPushError) {
+            try await sendTags(in: session)
+        } catch {
+            if error.isTransient { return startRegistration() }
+            guard isCurrent(session) else { throw .notSignedIn }
+            try storing { () throws(StorageError) in try records.write(before, tagsKey(of: session)) }
+            throw error
+        }
+    }
+
+    private func sendTags(in session: Session) async throws(RichPushError) {
+        let update = await installationUpdate()
+        let deadline = Deadline(device.clock, after: configuration.limits.callDeadline)
+        let answer = try await authorized(in: session, within: deadline) { authorization throws(RichPushError) in
+            try await self.put(update, installation: session.installation, as: authorization, within: deadline)
+        }
+        guard isCurrent(session) else { throw .notSignedIn }
+        try storing { () throws(StorageError) in try acknowledge(update, answer, in: session) }
+    }
+
+    /// Registers this installation at the server. A refusal may be due to tags, because the protected ones can change. So it is retried
+    /// with the tags that were last accepted, and then without any: tags must not keep a new device token from the server. Returns what
+    /// the server accepted.
+    func register(
+        _ update: InstallationUpdate, in session: Session,
+        by put: (InstallationUpdate) async throws(RichPushError) -> InstallationAnswer
+    ) async throws(RichPushError) -> (InstallationUpdate, InstallationAnswer) {
+        do {
+            return (update, try await put(update))
+        } catch .refused(let problem) {
+            for tags in fallbacks(of: update, in: session) {
+                var other = update
+                other.tags = tags
+                guard let answer = try await taken(other, by: put) else { continue }
+                guard isCurrent(session) else { throw .notSignedIn }
+                try giveUp(update.tags, for: tags, because: problem, in: session)
+                return (other, answer)
+            }
+            // The tags were not the reason: they stay.
+            throw .refused(problem)
+        } catch {
+            throw error
+        }
+    }
+
+    private func fallbacks(of update: InstallationUpdate, in session: Session) -> [[Tag]] {
+        guard !update.tags.isEmpty else { return [] }
+        let before = acknowledged(in: session)?.tags ?? []
+        return before.isEmpty || before == update.tags ? [[]] : [before, []]
+    }
+
+    private func taken(
+        _ update: InstallationUpdate, by put: (InstallationUpdate) async throws(RichPushError) -> InstallationAnswer
+    ) async throws(RichPushError) -> InstallationAnswer? {
+        do {
+            return try await put(update)
+        } catch .refused {
+            return nil
+        } catch {
+            throw error
+        }
+    }
+
+    /// Does nothing if the user chose other tags while the server answered.
+    private func giveUp(
+        _ refused: [Tag], for tags: [Tag], because problem: Problem, in session: Session
+    ) throws(RichPushError) {
+        guard currentTags == refused else { return }
+        try storing { () throws(StorageError) in try records.write(tags, tagsKey(of: session)) }
+        device.log.record(DeviceEvent(.tagsRefused, nil, ["reason": problem.code, "kept": "\(tags.count)"]))
+    }
+
+    // MARK: End-to-end encrypted notifications: the key of this installation, and sealed notifications that came without a push
+
+    /// How many sealed notifications one refresh of the inbox opens; the others open when they are tapped.
+    private static var openingLimit: Int { 20 }
+
+    /// The fingerprint of this device's public key, to be compared with what a sender sees: 8 groups of 4 hexadecimal digits. Absent
+    /// when no user is signed in or the app opens nothing sealed.
+    public var sealingFingerprint: String? {
+        guard session != nil, configuration.opensSealedContent,
+            let text = (try? device.secrets.secret(.sealingKey)) ?? nil
+        else { return nil }
+        return try? SealingPrivateKey(secretText: text).publicKey.fingerprint
+    }
+
+    /// The public key, made on first use after each sign-in, and again when it was lost. Content sealed for a lost key does not open
+    /// any more.
+    func sealingKey() -> String? {
+        guard configuration.opensSealedContent, session != nil || isChangingSession, !Task.isCancelled else { return nil }
+        do throws(StorageError) {
+            if let text = try device.secrets.secret(.sealingKey), let key = try? SealingPrivateKey(secretText: text) {
+                return key.publicKey.text
+            }
+            let key = SealingPrivateKey()
+            try device.secrets.setSecret(key.secretText, for: .sealingKey)
+            return key.publicKey.text
+        } catch {
+            device.log.record(DeviceEvent(.storageFailed, nil, ["reason": "\(error)"]))
+            return nil
+        }
+    }
+
+    /// Opens what the inbox lists and no push has brought, the newest first. One that does not open keeps its neutral text.
+    func openSealed(_ entries: [InboxEntry], in session: Session, within deadline: Deadline) async {
+        let closed = entries.filter { entry in
+            entry.kind == .sealed && ((try? records.text(entry.id, of: session.id)) ?? nil) == nil
+        }
+        for entry in closed.prefix(Self.openingLimit) {
+            guard isCurrent(session), deadline.remaining > .zero else { return }
+            do throws(RichPushError) {
+                _ = try await authorized(in: session, within: deadline) { authorization throws(RichPushError) in
+                    try await self.fetcher.opened(entry, in: session, as: authorization, within: deadline)
+                }
+            } catch {
+                device.log.record(DeviceEvent(.fetchFailed, entry.id, ["reason": error.code]))
+                if error.isTransient { return }
+            }
+        }
+    }
 }
 
 extension RichPushError {
     /// The pause that a server asked for.
     var pause: Duration? {
         if case .serverBusy(let pause) = self { pause } else { nil }
+    }
+}
+
+/// What the server last acknowledged of this installation.
+struct RegistrationState: Hashable, Sendable, Codable {
+    var digest: String
+    var acknowledgedAt: Timestamp
+    /// As the server answered.
+    var environments: [String]?
+    /// The tags that it accepted; absent in records of an older version.
+    var tags: [Tag]?
+
+    /// A hash of everything that the server should know.
+    static func digest(of update: InstallationUpdate) -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        let data = (try? encoder.encode(update)) ?? Data()
+        return DigestText.digest(String(decoding: data, as: UTF8.self))
+    }
+
+    /// Whether the server must get `digest`: it changed, the last report is a heartbeat old, or the clock was set back.
+    func isDue(_ digest: String, now: Timestamp, heartbeat: Duration) -> Bool {
+        self.digest != digest || now - acknowledgedAt >= heartbeat || now < acknowledgedAt
+    }
+}
+
+/// When to try again: doubling pauses with jitter, up to a number of attempts. A value without a clock.
+struct RetrySchedule: Hashable, Sendable {
+    var first: Duration = .seconds(2)
+    var longest: Duration = .seconds(300)
+    var attempts = 8
+    private(set) var failures = 0
+
+    /// The pause after another failure, or `nil` when the attempts are used up until the next occasion. `fraction` (0 to 1) takes away
+    /// up to half, so that phones that failed together do not retry together; the pause is never below `asked`.
+    mutating func next(fraction: Double, asked: Duration? = nil) -> Duration? {
+        failures += 1
+        guard failures < attempts else { return nil }
+        let doubled = min(longest, first * (1 << min(failures - 1, 16)))
+        return max(doubled * (1 - fraction / 2), asked ?? .zero)
     }
 }

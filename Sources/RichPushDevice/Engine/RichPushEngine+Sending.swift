@@ -10,7 +10,7 @@ extension RichPushEngine {
     /// Sends a push, as the rich push tutorial's button does: without a request it is that call without a body. Needs the
     /// password, since the narrow credential may not send (`RichPushConfiguration.keepsPasswordForSending`).
     ///
-    /// Returns the number of the new notification, if the server told it.
+    /// Returns the number of the new notification, if the server returned it.
     @discardableResult
     public func sendPush(_ request: SendRequest? = nil) async throws(RichPushError) -> RichID? {
         let (session, authorization) = try sender()
@@ -42,12 +42,90 @@ extension RichPushEngine {
         return (session, try passwordAuthorization(in: session))
     }
 
-    /// Everything but unreserved characters (RFC 3986, 2.3) escaped, so that a name of any language fits into a header.
-    private static func escaped(_ text: String) -> String {
-        text.utf8.map { byte in
-            let character = Character(Unicode.Scalar(byte))
-            if byte < 128, character.isLetter || character.isNumber || "-._~".contains(character) { return String(character) }
-            return (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
-        }.joined()
+    /// Sends what waits, without blocking the caller.
+    func startFlush() {
+        needsFlush = true
+        guard flushing == nil, let session = activeSession else { return }
+        let deadline = Deadline(device.clock, after: configuration.limits.receiptDeadline)
+        flushing = Task { await sendOutbox(in: session, within: deadline) }
+    }
+
+    /// Sends what waits, for as long as `deadline` allows; what does not get through stays.
+    func flush(within deadline: Deadline) async {
+        if let flushing { _ = await deadline.run { await flushing.value } }
+        guard let session = activeSession, deadline.remaining > .zero else { return }
+        let running = flushing ?? Task { await sendOutbox(in: session, within: deadline) }
+        flushing = running
+        _ = await deadline.run { await running.value }
+    }
+
+    private func sendOutbox(in session: Session, within deadline: Deadline) async {
+        let delivery = OutboxDelivery(client: client, outbox: outbox, clock: device.clock, log: device.log)
+        repeat {
+            needsFlush = false
+            let refused: [RichID]? = try? await authorized(in: session, within: deadline) { authorization throws(RichPushError) in
+                do throws(RichPushError) {
+                    try await delivery.flush(of: session, as: authorization, within: deadline)
+                } catch {
+                    // A failure that concerns receipts is no reason to hold a reply back.
+                    guard case .serverFailed = error else { throw error }
+                }
+                return try await delivery.sendReplies(of: session, as: authorization, within: deadline)
+            }
+            guard let refused else { break }
+            for id in refused { await notifyFailedReply(to: id, in: session) }
+        } while needsFlush && !Task.isCancelled
+        if !Task.isCancelled { flushing = nil }
+    }
+
+    // MARK: A reply that the user writes in a notification, without opening the app
+
+    /// Notes a reply and sends it, now or as soon as the server can be reached. A reply also marks the notification as read.
+    ///
+    /// A notification informs the user when a reply cannot be delivered. So it does at once for a reply to an end-to-end encrypted
+    /// notification: the reply would not be encrypted, and the server must not read it.
+    func reply(_ text: String, to id: RichID, of kind: ContentKind?, in session: Session) async {
+        let text = text.withoutControls.trimmingBlanks
+        guard !text.isEmpty else { return }
+        let stored = (try? records.stored(id, of: session.id)) ?? nil
+        // When the details could not be fetched, only the push says that it is sealed.
+        guard stored?.kind != .sealed, kind != .sealed else { return await notifyFailedReply(to: id, in: session) }
+        note(.action, action: PushEnvelope.replyAction, of: id, in: session)
+        do throws(StorageError) {
+            try outbox.addReply(
+                Reply(id: device.identifiers.newIdentifier(), text: text), to: id, at: device.clock.now, of: session)
+            try noteRead(id, in: session)
+        } catch {
+            device.log.record(DeviceEvent(.storageFailed, id, ["reason": "\(error)"]))
+            return await notifyFailedReply(to: id, in: session)
+        }
+        await updateBadge(in: session)
+        await flush(within: Deadline(device.clock, after: configuration.limits.callDeadline))
+    }
+
+    /// Informs the user that the reply is not delivered, also in a session that the server has ended.
+    func notifyFailedReply(to id: RichID, in session: Session) async {
+        guard isCurrent(session) else { return }
+        let notification = LocalNotification(
+            identifier: "reply-\(id)", richID: id, kind: .text, content: NotificationContent(body: configuration.replyFailedText))
+        do throws(PresentationError) {
+            try await app.notifications.present(notification)
+        } catch {
+            device.log.record(DeviceEvent(.presentFailed, id, ["reason": "\(error)"]))
+        }
+    }
+}
+
+extension String {
+    /// Without control characters, which some keyboards and pasteboards insert and the server refuses.
+    fileprivate var withoutControls: String {
+        var text = self
+        text.unicodeScalars.removeAll(where: TextRule.isControl)
+        return text
+    }
+
+    /// Without white space at either end.
+    fileprivate var trimmingBlanks: String {
+        String(drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
     }
 }

@@ -1,9 +1,9 @@
 import RichPushModel
 
-/// All that the app does for rich push, without a single system type: an adapter calls in, ports are called out.
+/// Everything the app does for rich push, without a single system type: an adapter calls it, and it calls ports.
 ///
-/// Every function ends within its deadline on every path, and a function that stands for a system callback returns exactly one
-/// answer. Nothing is asked of the user here except through `requestPermission`.
+/// Every function ends within its deadline on every path, and a function that stands for a system callback returns exactly one answer.
+/// Only `requestPermission` asks the user anything.
 public actor RichPushEngine {
     let configuration: RichPushConfiguration
     let device: DevicePorts
@@ -21,13 +21,13 @@ public actor RichPushEngine {
     var isStopped = false
     /// The device token, upper-case hexadecimal.
     var token: String?
-    /// Work under way, so that the same is not done twice at once.
+    /// Work under way, so that concurrent calls share it.
     var fetches: [ContentKey: Task<Result<CachedContent, RichPushError>, Never>] = [:]
     var pushes: [RichID: Task<BackgroundResult, Never>] = [:]
     var registration: Task<Void, Never>?
-    /// Why there is no new credential; nothing when there is one.
+    /// The renewal of the credential under way; its value is the failure, or `nil` when there is a new credential.
     var renewal: Task<RichPushError?, Never>?
-    /// The look at the inbox that is under way, and the one that begins after it for whoever has asked meanwhile.
+    /// The refresh of the inbox under way, and the next one, which calls made meanwhile share.
     var refreshing: Task<Result<Inbox, RichPushError>, Never>?
     var nextRefresh: Task<Result<Inbox, RichPushError>, Never>?
     var flushing: Task<Void, Never>?
@@ -35,7 +35,7 @@ public actor RichPushEngine {
     var needsFlush = false
     var revoking: Task<Void, Never>?
     /// What the user did before anything was readable, oldest first.
-    var waitingResponses: [NoticeResponse] = []
+    var waitingResponses: [NotificationResponse] = []
 
     /// Creates an engine. One app has one; nothing happens until `start`.
     public init(configuration: RichPushConfiguration, device: DevicePorts, app: AppPorts) {
@@ -58,7 +58,7 @@ public actor RichPushEngine {
         load()
         await app.notifications.register([category])
         await app.push.registerForPush()
-        await removeOrphanedNotices()
+        await removeOrphanedNotifications()
         startFlush()
         startRevocation()
         await scheduleRefresh()
@@ -72,28 +72,28 @@ public actor RichPushEngine {
         revoking = nil
     }
 
-    private var category: NoticeCategory {
-        var actions = [NoticeCategory.Action(identifier: PushEnvelope.moreAction, title: configuration.moreTitle)]
+    private var category: NotificationCategory {
+        var actions = [NotificationCategory.Action(identifier: PushEnvelope.moreAction, title: configuration.moreTitle)]
         if configuration.offersReply {
             actions.append(.init(identifier: PushEnvelope.replyAction, title: configuration.replyTitle, takesText: true))
         }
-        return NoticeCategory(
+        return NotificationCategory(
             identifier: PushEnvelope.category, actions: actions, reportsDismissal: true,
             hiddenPreviewText: configuration.neutralText)
     }
 
     /// Asks the user, in a moment when the app can explain why. Registering for a token needs no permission.
-    public func requestPermission(provisional: Bool = false) async -> NoticePermission {
+    public func requestPermission(provisional: Bool = false) async -> NotificationPermission {
         let permission = await app.notifications.requestPermission(provisional: provisional)
-        // The server should know who sees nothing.
+        // The server should know which users see no notifications.
         startRegistration()
         return permission
     }
 
-    /// Reads who is signed in. Before the first unlock nothing is readable: then nobody is, for now, and nothing is deleted.
-    /// What a sign-out left behind when the process ended in the middle of it is removed; so is what a backup brought to another
-    /// device, where the secrets did not come along (Reference/IOSClient.md#5). Secrets without a session are those of an app
-    /// that was removed while somebody was signed in: the server hears of it. Returns why it could not be read.
+    /// Reads the session. Before the first unlock nothing is readable: then there is none for now, and nothing is deleted. The remains
+    /// of a sign-out that a process did not finish are removed, and so is a session restored from a backup to another device, where the
+    /// secrets did not come along (Reference/IOSClient.md#5). Secrets without a session are those of an app that was removed while a
+    /// user was signed in: the server gets a sign-out. Returns why the session could not be read.
     @discardableResult
     func load() -> StorageError? {
         guard !isLoaded else { return nil }
@@ -136,5 +136,158 @@ public actor RichPushEngine {
         refreshing = nil
         nextRefresh = nil
         flushing = nil
+    }
+
+    /// A content from the cache or the server. Concurrent calls for one content share a download, each until its own deadline. A call
+    /// that shared a download which ran out of time starts a new one.
+    func fetch(
+        _ descriptor: ContentDescriptor, of id: RichID, variant: ContentFetcher.Variant, in session: Session,
+        within deadline: Deadline
+    ) async -> Result<CachedContent, RichPushError> {
+        let key = ContentKey(id, sha256: descriptor.sha256, of: session.id)
+        while true {
+            if let cached = fetcher.cached(descriptor, of: id, in: session) { return .success(cached) }
+            let shared = fetches[key]
+            let task = shared ?? startFetch(key, descriptor, variant, in: session, within: deadline)
+            let result = await deadline.run { await task.value } ?? .failure(.timedOut)
+            guard shared != nil, result == .failure(.timedOut), deadline.remaining > .zero, isCurrent(session),
+                !Task.isCancelled
+            else { return result }
+        }
+    }
+
+    private func startFetch(
+        _ key: ContentKey, _ descriptor: ContentDescriptor, _ variant: ContentFetcher.Variant, in session: Session,
+        within deadline: Deadline
+    ) -> Task<Result<CachedContent, RichPushError>, Never> {
+        let task = Task {
+            let result = await download(descriptor, of: key.richID, variant: variant, in: session, within: deadline)
+            if !Task.isCancelled { fetches[key] = nil }
+            return result
+        }
+        fetches[key] = task
+        return task
+    }
+
+    private func download(
+        _ descriptor: ContentDescriptor, of id: RichID, variant: ContentFetcher.Variant, in session: Session,
+        within deadline: Deadline
+    ) async -> Result<CachedContent, RichPushError> {
+        do throws(RichPushError) {
+            let content = try await authorized(in: session, within: deadline) { authorization throws(RichPushError) in
+                try await self.fetcher.download(
+                    descriptor, of: id, variant: variant, in: session, as: authorization,
+                    maximumBytes: self.configuration.limits.maximumContentBytes, within: deadline)
+            }
+            return .success(content)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Makes calls with the narrow credential. When the server refuses it, a kept password gets a new one, once, within `deadline`.
+    /// Without an accepted password the user must sign in again, and until then nothing is fetched.
+    func authorized<Value: Sendable>(
+        in session: Session, within deadline: Deadline, _ work: (Authorization) async throws(RichPushError) -> Value
+    ) async throws(RichPushError) -> Value {
+        let credential = try self.credential()
+        do {
+            return try await work(.installation(credential))
+        } catch .credentialRejected {
+            guard isCurrent(session) else { throw .notSignedIn }
+            if try self.credential() == credential { try await renewCredential(in: session, within: deadline) }
+            return try await work(.installation(try self.credential()))
+        } catch {
+            throw error
+        }
+    }
+
+    private func credential() throws(RichPushError) -> String {
+        guard let credential = try storing({ () throws(StorageError) in try device.secrets.secret(.credential) }) else {
+            throw .notSignedIn
+        }
+        return credential
+    }
+
+    /// The user's name and password, for the calls that the narrow credential may not make.
+    func passwordAuthorization(in session: Session) throws(RichPushError) -> Authorization {
+        guard let password = try storing({ () throws(StorageError) in try device.secrets.secret(.password) }),
+            let name = UserName(session.user)
+        else { throw .passwordNotKept }
+        return .password(name, password)
+    }
+
+    /// Gets a new credential. Concurrent calls share one renewal, because each renewal ends the credential before; none waits beyond
+    /// its own deadline. Only a refusal of the server ends the session, not a server that cannot be reached.
+    private func renewCredential(in session: Session, within deadline: Deadline) async throws(RichPushError) {
+        while true {
+            let shared = renewal
+            let task = shared ?? startRenewal(in: session)
+            let failure: RichPushError? = await deadline.run { await task.value } ?? .timedOut
+            guard let failure else { return }
+            if shared != nil, failure == .timedOut, deadline.remaining > .zero, isCurrent(session), !Task.isCancelled { continue }
+            guard isCurrent(session) else { throw .notSignedIn }
+            if failure.isTransient { throw failure }
+            reject(session)
+            throw .credentialRejected
+        }
+    }
+
+    private func startRenewal(in session: Session) -> Task<RichPushError?, Never> {
+        let task = Task {
+            var failure: RichPushError?
+            do throws(RichPushError) { try await fetchCredential(in: session) } catch { failure = error }
+            if !Task.isCancelled { renewal = nil }
+            return failure
+        }
+        renewal = task
+        return task
+    }
+
+    private func fetchCredential(in session: Session) async throws(RichPushError) {
+        let authorization = try passwordAuthorization(in: session)
+        let update = await installationUpdate()
+        let deadline = Deadline(device.clock, after: configuration.limits.callDeadline)
+        let (_, answer) = try await register(update, in: session) { update throws(RichPushError) in
+            try await self.put(update, installation: session.installation, as: authorization, within: deadline)
+        }
+        guard isCurrent(session) else { throw .notSignedIn }
+        guard let credential = answer.credential, !credential.isEmpty else { throw .badAnswer }
+        try storing { () throws(StorageError) in try device.secrets.setSecret(credential, for: .credential) }
+    }
+
+    private func reject(_ session: Session) {
+        guard isCurrent(session) else { return }
+        self.session?.isRejected = true
+        guard let rejected = self.session else { return }
+        try? device.store.update(rejected)
+    }
+
+    // MARK: The time from a restart of the device to its first unlock, when the session cannot be read.
+    //
+    // A tap on a notification starts the app all the same, and the system delivers it once. It waits in memory for the unlock.
+
+    /// More than a user taps on a locked phone; the oldest go first.
+    private static var waitingLimit: Int { 16 }
+
+    /// The device was unlocked: to be called when protected data becomes available. `refresh` does the same.
+    public func didUnlock() async {
+        load()
+        guard isLoaded else { return }
+        let responses = waitingResponses
+        waitingResponses = []
+        for response in responses { await didRespond(response) }
+        startRegistration()
+        startFlush()
+        startRevocation()
+    }
+
+    func keepForUnlock(_ response: NotificationResponse) async {
+        waitingResponses.append(response)
+        if waitingResponses.count > Self.waitingLimit { waitingResponses.removeFirst() }
+        device.log.record(DeviceEvent(.ignored, response.richID, ["reason": "locked"]))
+        if response.action != .dismiss {
+            await app.router.show(OpenedContent(richID: response.richID, state: .missing(.storage(.locked))))
+        }
     }
 }

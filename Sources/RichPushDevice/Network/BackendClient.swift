@@ -6,7 +6,7 @@ import RichPushModel
     import Foundation
 #endif
 
-/// Calls the app backend: signs requests for its origin only, bounds every wait, and turns answers into values or errors.
+/// Calls the app backend: authorizes requests for its origin only, bounds every wait, and turns answers into values or errors.
 struct BackendClient: Sendable {
     /// The most that a JSON answer may hold.
     static let answerLimit = 1 << 20
@@ -16,7 +16,7 @@ struct BackendClient: Sendable {
     let backend: URL
     let transport: any HTTPTransport
     let clock: any ServiceClock
-    /// Over what its requests may go.
+    /// The networks that its requests may use.
     var network = AllowedNetwork.any
 
     /// Makes a call; the answer has a 2xx status.
@@ -102,5 +102,103 @@ struct BackendClient: Sendable {
         var next = TransportRequest(method: "GET", url: url, headers: request.headers, network: request.network)
         if origin != home { next.headers["authorization"] = nil }
         return next
+    }
+
+    /// The answer of a transport, or the error that stands for its absence.
+    static func response(
+        _ outcome: Result<TransportResponse, TransportError>?
+    ) throws(RichPushError) -> TransportResponse {
+        switch outcome {
+        case .success(let response)?: return response
+        case nil, .failure(.timedOut)?, .failure(.cancelled)?: throw .timedOut
+        case .failure(.unreachable)?: throw .offline
+        case .failure(.tooLarge)?: throw .tooLarge
+        case .failure(.fileNotWritable)?: throw .storage(.failed)
+        }
+    }
+
+    /// Throws unless the status is 2xx.
+    static func check(_ response: TransportResponse, _ authorization: Authorization) throws(RichPushError) {
+        switch response.status {
+        case 200..<300: return
+        case 300..<400: throw .badRedirect
+        case 401: throw authorization.refusal
+        case 404, 410: throw missing(response)
+        case 408, 425, 429, 503: throw .serverBusy(retryAfter: retryAfter(response))
+        case 500...: throw .serverFailed(response.status)
+        default: throw .refused(problem(response))
+        }
+    }
+
+    /// Notifications are deleted when the server no longer has them, so only an answer of the server itself counts: a proxy in front of
+    /// a server that is being replaced answers 404 too.
+    private static func missing(_ response: TransportResponse) -> RichPushError {
+        guard let problem = try? JSONDecoder().decode(Problem.self, from: response.body) else {
+            return .serverFailed(response.status)
+        }
+        return ["not-found", "registration-gone"].contains(problem.code) ? .notFound : .refused(problem)
+    }
+
+    /// Seconds only; capped at an hour.
+    private static func retryAfter(_ response: TransportResponse) -> Duration? {
+        response.headers["retry-after"].flatMap { Int64($0) }.map { .seconds(min(max($0, 0), 3600)) }
+    }
+
+    private static func problem(_ response: TransportResponse) -> Problem {
+        (try? JSONDecoder().decode(Problem.self, from: response.body))
+            ?? Problem(
+                type: "about:blank", title: "The server refused the request", status: response.status, detail: nil,
+                code: "http-\(response.status)")
+    }
+}
+
+/// One request of the API, without the backend's address.
+struct BackendCall: Sendable {
+    var method: String
+    /// From `APIRoute`.
+    var path: String
+    /// Already escaped.
+    var query: String?
+    var body: Data?
+    var mediaType = "application/json"
+    /// In addition to those of every call; names in lower case.
+    var headers: [String: String] = [:]
+
+    static func get(_ path: String, query: String? = nil) -> BackendCall {
+        BackendCall(method: "GET", path: path, query: query)
+    }
+
+    /// A call with a JSON body.
+    static func json(_ method: String, _ path: String, _ value: some Encodable) throws(RichPushError) -> BackendCall {
+        guard let body = try? JSONEncoder().encode(value) else { throw .badAnswer }
+        return BackendCall(method: method, path: path, body: body)
+    }
+}
+
+/// How a request is authorized. It never prints its secret.
+enum Authorization: Sendable, CustomStringConvertible {
+    case password(UserName, String)
+    case installation(String)
+
+    var header: String {
+        switch self {
+        case .password(let user, let password): "Basic " + Data("\(user.text):\(password)".utf8).base64EncodedString()
+        case .installation(let credential): "Bearer " + credential
+        }
+    }
+
+    /// What a 401 means.
+    var refusal: RichPushError {
+        switch self {
+        case .password: .wrongPassword
+        case .installation: .credentialRejected
+        }
+    }
+
+    var description: String {
+        switch self {
+        case .password: "Basic …"
+        case .installation: "Bearer …"
+        }
     }
 }

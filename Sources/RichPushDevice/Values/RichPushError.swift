@@ -1,8 +1,8 @@
 import RichPushModel
 
-/// Why the engine could not do what it was asked.
+/// Why a call of the engine failed.
 public enum RichPushError: Error, Hashable, Sendable, Codable {
-    /// Nobody is signed in.
+    /// No user is signed in.
     case notSignedIn
     /// A user name has 1 to 64 of `A-Z a-z 0-9 _ @ . -`.
     case badUserName
@@ -10,7 +10,7 @@ public enum RichPushError: Error, Hashable, Sendable, Codable {
     case badTag
     /// The server does not know this user with this password.
     case wrongPassword
-    /// The server no longer takes this installation's credential; the user must sign in again.
+    /// The server refuses this installation's credential; the user must sign in again.
     case credentialRejected
     /// The app does not keep the password that this call needs.
     case passwordNotKept
@@ -19,23 +19,23 @@ public enum RichPushError: Error, Hashable, Sendable, Codable {
     /// The server could not be reached.
     case offline
     case timedOut
-    /// The server has no such thing for this user: it never was there, is gone, or is another user's. It does not tell which.
+    /// The server has no such thing for this user: it never existed, is gone, or is another user's. The server does not say which.
     case notFound
-    /// What this user had been told of is gone: its sender called it back, or its time is over.
+    /// The notification is gone: its sender recalled it, or it expired.
     case recalled
     /// The server is busy; it asked for this pause.
     case serverBusy(retryAfter: Duration?)
-    /// The server failed, with this HTTP status; also what is between here and the server, such as a proxy that answers 404.
+    /// The server failed, with this HTTP status; also what is between device and server, such as a proxy that answers 404.
     case serverFailed(Int)
-    /// The server refused, in its words.
+    /// The server refused, with this problem.
     case refused(Problem)
     /// The answer is not what the API promises.
     case badAnswer
-    /// A redirect to somewhere that content is not taken from.
+    /// A redirect to an origin from which no content is fetched.
     case badRedirect
     /// The bytes are not the ones that the server described.
     case contentMismatch
-    /// The bytes are not what their type says, or of a type that this app does not take.
+    /// The bytes do not match their type, or have a type that this app does not accept.
     case badMediaType
     case tooLarge
     /// It is end-to-end encrypted, and not for the key of this device: sealed before this sign-in, or for others.
@@ -46,7 +46,7 @@ public enum RichPushError: Error, Hashable, Sendable, Codable {
     case claimed
     case storage(StorageError)
 
-    /// Whether the same call may succeed later without anybody changing anything.
+    /// Whether the same call may succeed later without any change.
     public var isTransient: Bool {
         switch self {
         case .offline, .timedOut, .serverBusy, .serverFailed, .busy, .claimed, .storage(.locked): true
@@ -54,7 +54,7 @@ public enum RichPushError: Error, Hashable, Sendable, Codable {
         }
     }
 
-    /// A short word for logs and receipts: `a-z` and `-`.
+    /// A short code for logs and receipts: `a-z` and `-`.
     public var code: String {
         switch self {
         case .notSignedIn: "not-signed-in"
@@ -82,4 +82,14 @@ public enum RichPushError: Error, Hashable, Sendable, Codable {
         case .storage: "storage"
         }
     }
+}
+
+/// Why something could not be stored or read on the device.
+public enum StorageError: Error, Hashable, Sendable, Codable {
+    /// The device was not unlocked since it started: nothing is readable, nothing may be deleted (Reference/IOSClient.md#5).
+    case locked
+    /// The session to which this belongs has ended, perhaps in another process. What is written now would outlive the sign-out.
+    case sessionEnded
+    /// The file system or the key chain refused.
+    case failed
 }

@@ -1,5 +1,16 @@
 import RichPushModel
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+#if canImport(CryptoKit)
+    import CryptoKit
+#else
+    import Crypto
+#endif
+
 /// A random name for the time from one sign-in to the next sign-out.
 public struct SessionID: Hashable, Sendable, Codable {
     /// 1 to 64 of `a-z 0-9 -`; it becomes the name of a folder.
@@ -36,10 +47,10 @@ public struct Session: Hashable, Sendable, Codable {
     public var user: String
     public var installation: InstallationID
     public var signedInAt: Timestamp
-    /// The server no longer takes the credential: nothing is fetched until the user signs in again.
+    /// The server refuses the credential: nothing is fetched until the user signs in again.
     public var isRejected: Bool
-    /// Somebody else has been signed in on this installation: a push that comes now may have been sent to them, since APNs keeps
-    /// pushes for a phone that was off. Its own words are then not shown before the server has said that it is this user's.
+    /// Another user has been signed in on this installation: a push that comes now may have been sent to them, since APNs keeps pushes
+    /// for a phone that was off. Its own text is not shown before the server has said that it is this user's.
     public var isShared: Bool
 
     /// Creates a session.
@@ -62,7 +73,60 @@ public struct Session: Hashable, Sendable, Codable {
         installation = try container.decode(InstallationID.self, forKey: .installation)
         signedInAt = try container.decode(Timestamp.self, forKey: .signedInAt)
         isRejected = try container.decode(Bool.self, forKey: .isRejected)
-        // Of a session that says nothing about it the careful answer is taken.
+        // A record without the field counts as shared, which is the safe default.
         isShared = try container.decodeIfPresent(Bool.self, forKey: .isShared) ?? true
     }
+
+    /// Compares the mark of a push with this user's.
+    func owner(of id: RichID, marked subject: SubjectMark?) -> PushOwner {
+        guard let subject else { return .unmarked }
+        let own = SubjectMark(digest: SHA256.hash(data: SubjectMark.message(of: id, for: user)))
+        return subject == own ? .thisUser : .another
+    }
+
+    /// Whether the text of a push may be shown before the server has said whose it is.
+    func mayShowText(of id: RichID, marked subject: SubjectMark?) -> Bool {
+        switch owner(of: id, marked: subject) {
+        case .thisUser: true
+        case .another: false
+        case .unmarked: !isShared
+        }
+    }
+}
+
+/// Whose a push is, according to its mark.
+enum PushOwner: Hashable, Sendable {
+    case thisUser, another
+    /// It carries no mark: it is for several users, or its server makes none.
+    case unmarked
+}
+
+/// What a sign-out could not send to the server. It is lost: nothing of the user stays on the device.
+public struct SignOutResult: Hashable, Sendable, Codable {
+    /// Replies of the user that are lost: not accepted before `DeviceLimits.signOutDeadline`, or refused permanently. Inform the user.
+    public var lostReplies: Int
+    /// Receipts and read marks that the server did not get, so another device may still count these notifications as unread.
+    public var lostNotes: Int
+
+    /// Whether the server has everything.
+    public var isComplete: Bool { lostReplies == 0 && lostNotes == 0 }
+
+    /// Creates a result; by default one that lost nothing.
+    public init(lostReplies: Int = 0, lostNotes: Int = 0) {
+        self.lostReplies = lostReplies
+        self.lostNotes = lostNotes
+    }
+}
+
+/// Digests as text.
+enum DigestText {
+    private static let digits = Array("0123456789abcdef".utf8)
+
+    /// Two lower-case digits for each byte.
+    static func text(_ bytes: some Sequence<UInt8>) -> String {
+        String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+
+    /// SHA-256 of a text: a file name that is safe for any text.
+    static func digest(_ text: String) -> String { self.text(SHA256.hash(data: Data(text.utf8))) }
 }

@@ -5,17 +5,17 @@ import RichPushModel
 
 /// A notification centre that takes everything, moves attachments away as the system does, and remembers.
 actor FakeNotifications: NotificationPresenting {
-    private(set) var presented: [LocalNotice] = []
+    private(set) var presented: [LocalNotification] = []
     private(set) var attached: [Data] = []
     private(set) var badge = 0
-    private(set) var categories: [NoticeCategory] = []
+    private(set) var categories: [NotificationCategory] = []
     private(set) var removed: [String] = []
     private(set) var isCleared = false
     var refusesAttachments = false
     private var gate: Gate?
     private var isPermitted = true
 
-    func present(_ notice: LocalNotice) async throws(PresentationError) {
+    func present(_ notice: LocalNotification) async throws(PresentationError) {
         guard isPermitted else { throw .notPermitted }
         if let attachment = notice.content.attachment {
             if refusesAttachments { throw .badAttachment }
@@ -29,13 +29,13 @@ actor FakeNotifications: NotificationPresenting {
 
     func removeDelivered(_ identifiers: [String]) async { removed += identifiers }
     func removeAllDelivered() async { isCleared = true }
-    func delivered() async -> [DeliveredNotice] {
-        presented.map { DeliveredNotice(identifier: $0.identifier, richID: $0.richID) }
+    func delivered() async -> [DeliveredNotification] {
+        presented.map { DeliveredNotification(identifier: $0.identifier, richID: $0.richID) }
     }
     func setBadge(_ count: Int) async { badge = count }
-    func register(_ categories: [NoticeCategory]) async { self.categories = categories }
-    func permission() async -> NoticePermission { isPermitted ? .granted : .denied }
-    func requestPermission(provisional: Bool) async -> NoticePermission { await permission() }
+    func register(_ categories: [NotificationCategory]) async { self.categories = categories }
+    func permission() async -> NotificationPermission { isPermitted ? .granted : .denied }
+    func requestPermission(provisional: Bool) async -> NotificationPermission { await permission() }
 
     func refuseAttachments() { refusesAttachments = true }
     func wait(at gate: Gate) { self.gate = gate }

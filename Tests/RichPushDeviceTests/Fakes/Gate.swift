@@ -1,4 +1,4 @@
-/// Holds whoever comes until it is opened, deaf to cancellation: a stuck network.
+/// Blocks its callers until it is opened and ignores cancellation: a stuck network.
 actor Gate {
     var isWaitedAt: Bool { !waiting.isEmpty }
     private var isOpen = false

@@ -77,7 +77,7 @@ extension ScriptedBackend {
         TransportResponse(status: status, body: (try? JSONEncoder().encode(value)) ?? Data())
     }
 
-    /// As the server tells an error of this status.
+    /// The server's problem document for this status.
     static func problem(_ status: Int) -> TransportResponse {
         let codes = [400: "invalid-field", 401: "unauthenticated", 403: "forbidden", 404: "not-found", 410: "registration-gone"]
         let problem = Problem(type: "about:blank", title: "No", status: status, detail: nil, code: codes[status] ?? "internal")

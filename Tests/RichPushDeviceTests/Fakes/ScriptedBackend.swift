@@ -3,7 +3,7 @@ import RichPushModel
 
 @testable import RichPushDevice
 
-/// A backend without a network: it knows one user's notifications, checks authorization, and can be told to misbehave.
+/// A backend without a network: it knows one user's notifications, checks authorization, and can be set to misbehave.
 final class ScriptedBackend: HTTPTransport {
     struct Stored {
         var entry: InboxEntry

@@ -50,7 +50,7 @@ extension URLResourceValues {
     }
 }
 
-/// What the system is told of transfers in the background. On Linux some of it can only be read, and an extension of Foundation's
+/// The settings of transfers in the background. On Linux some of it can only be read, and an extension of Foundation's
 /// class could not change that, so it is a class of its own.
 public final class FakeURLSessionConfiguration {
     public var sessionSendsLaunchEvents = false

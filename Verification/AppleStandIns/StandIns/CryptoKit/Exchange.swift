@@ -1,4 +1,4 @@
-// Stand-ins with the shape of a key agreement and a cipher and nothing of their strength: whoever knows the public key knows the
+// Stand-ins with the shape of a key agreement and a cipher and nothing of their strength: a client with the public key knows the
 // private one. They let the sources compile and run here; the real ones, of swift-crypto, are tested with the engine.
 import Foundation
 

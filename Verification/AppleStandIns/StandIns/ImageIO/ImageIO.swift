@@ -68,7 +68,7 @@ public final class FakeDecodings: @unchecked Sendable {
 
     public static let shared = FakeDecodings()
     private static let mainQueue = DispatchSpecificKey<Bool>()
-    /// On Linux the queue tells where the main actor runs; the thread tells nothing.
+    /// On Linux the queue identifies the main actor; the thread does not.
     static var isOnMainQueue: Bool { DispatchQueue.getSpecific(key: mainQueue) == true }
 
     private init() { DispatchQueue.main.setSpecific(key: Self.mainQueue, value: true) }

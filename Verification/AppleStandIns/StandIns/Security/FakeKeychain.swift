@@ -16,7 +16,7 @@ public final class FakeKeychain: @unchecked Sendable {
     private var items: [String: Item] = [:]
     private var groups: Set<String> = []
     private var isLocked = false
-    /// The group of whoever names none: the process's own.
+    /// The group of a call that names none: the process's own.
     private var ownGroup = "app"
 
     public func reset(groups: Set<String>) {

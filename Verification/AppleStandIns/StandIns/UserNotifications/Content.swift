@@ -36,7 +36,7 @@ open class UNNotificationAttachment: NSObject {
         guard (about[.size] as? Int64 ?? .max) <= limit else { throw UNError(.attachmentInvalidFileSize) }
     }
 
-    /// The system moves the file away from whoever handed it over.
+    /// The system moves the file away from the caller.
     func moveIntoStore() throws {
         let store = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
             .appendingPathExtension(url.pathExtension)

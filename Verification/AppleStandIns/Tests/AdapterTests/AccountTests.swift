@@ -48,7 +48,7 @@ extension AppleFace {
             #expect(items["\(TestPhone.group) \(service) sealing-key"] != nil)
         }
 
-        @Test("before the first unlock nobody is signed in and nothing is deleted")
+        @Test("before the first unlock no user is signed in and nothing is deleted")
         func locked() async throws {
             _ = try await phone.signedIn()
             let before = FakeKeychain.shared.all.count
@@ -94,7 +94,7 @@ extension AppleFace {
             phone.backend.store(7)
             _ = try await delegate.client.refresh()
             phone.backend.setOffline(true)
-            let answer = NoticeResponse(identifier: "rich-7", richID: id(7), action: .reply("On my way"))
+            let answer = NotificationResponse(identifier: "rich-7", richID: id(7), action: .reply("On my way"))
             await delegate.client.engine.didRespond(answer)
             let result = try await delegate.client.signOut()
             #expect(result.lostReplies == 1)
@@ -146,7 +146,7 @@ extension AppleFace {
             #expect(phone.center.fake { $0.asked.first?.contains(.provisional) } == provisional)
         }
 
-        @Test("tells what happens to whoever listens")
+        @Test("reports what happens to all listeners")
         func events() async throws {
             let client = try phone.launch().client
             var events = client.events.makeAsyncIterator()
@@ -156,7 +156,7 @@ extension AppleFace {
             #expect(kinds.last == .signedIn)
         }
 
-        @Test("is refreshed in the background, and the system hears of the end once")
+        @Test("is refreshed in the background, and reports completion to the system once")
         func backgroundRefresh() async throws {
             _ = try await phone.signedIn()
             let task = BGAppRefreshTask(fake: TestPhone.refreshTask)

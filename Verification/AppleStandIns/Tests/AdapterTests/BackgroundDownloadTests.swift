@@ -86,7 +86,7 @@ extension AppleFace {
             #expect(first.values == [true] && second.values == [true] && second.allOnMain)
         }
 
-        @Test("waits in the session's folder, so that nothing of it is left after a sign-out, and is told when it fails")
+        @Test("waits in the session's folder, so that nothing of it is left after a sign-out, and is reported when it fails")
         func failed() async throws {
             let client = try await phone.signedIn().client
             phone.backend.store(7, bytes: Samples.png(1))

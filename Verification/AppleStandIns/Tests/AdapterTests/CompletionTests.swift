@@ -83,7 +83,7 @@ extension AppleFace {
             return answers
         }
 
-        /// On a slow network time passes while somebody waits.
+        /// On a slow network time passes while a caller waits.
         private func answered(in trouble: Trouble, _ condition: @MainActor () -> Bool) async -> Bool {
             await soon {
                 if trouble == .slow { clock.advance(by: .milliseconds(10)) }

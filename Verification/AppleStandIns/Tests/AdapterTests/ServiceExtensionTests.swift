@@ -49,7 +49,7 @@ extension AppleFace {
             }
         }
 
-        @Test("puts the words and the picture of the notification in place of the neutral text")
+        @Test("puts the text and the picture of the notification in place of the neutral text")
         func enriches() async throws {
             _ = try await phone.signedIn()
             phone.backend.store(7, bytes: Samples.png(1), thumb: Samples.png(2, count: 500))
@@ -67,8 +67,8 @@ extension AppleFace {
             #expect(shown.body == "As it came" && shown.category == "richPush" && shown.attached == nil)
         }
 
-        @Test("shows neutral words before sign-in and after sign-out")
-        func nobody() async throws {
+        @Test("shows neutral text before sign-in and after sign-out")
+        func signedOut() async throws {
             #expect(await deliver(7, to: try phone.launchExtension()).body == "You have a new message")
             let client = try await phone.signedIn().client
             phone.backend.store(7)
@@ -143,7 +143,7 @@ extension AppleFace {
 
         /// SHA-256 over "clarion subject 1", the number 7 and the name, as the server's own tests have it.
         @Test(
-            "replaces the words of a push that says that it is for another", arguments: ["27e90420f33712e2", "ca5e2e572d08b18e"])
+            "replaces the text of a push that says that it is for another", arguments: ["27e90420f33712e2", "ca5e2e572d08b18e"])
         func subject(mark: String) async throws {
             let delegate = try await phone.signedIn()
             phone.backend.store(7)
@@ -173,7 +173,7 @@ extension AppleFace {
             #expect(await deliver(7, to: service).title == "New")
         }
 
-        @Test("at its expiry hands over the words that it has, once, and before the call returns")
+        @Test("at its expiry hands over the text that it has, once, and before the call returns")
         func expires() async throws {
             _ = try await phone.signedIn()
             phone.backend.store(7)
@@ -214,7 +214,7 @@ extension AppleFace {
             let (pending, answers) = pendingContent()
             pending.waitOrDeliverOriginal(until: .now())
             #expect(answers.values == ["You have a new message"])
-            pending.deliver(NoticeContent(body: "Words"))
+            pending.deliver(NotificationContent(body: "Words"))
             pending.waitOrDeliverOriginal(until: .now())
             #expect(answers.values == ["You have a new message"])
         }
@@ -222,7 +222,7 @@ extension AppleFace {
         @Test("does not wait at the end for what it has handed over already")
         func inTime() {
             let (pending, answers) = pendingContent()
-            pending.deliver(NoticeContent(body: "Words"))
+            pending.deliver(NotificationContent(body: "Words"))
             let start = ContinuousClock.now
             pending.waitOrDeliverOriginal(until: .now() + .seconds(6))
             #expect(answers.values == ["Words"])
@@ -238,7 +238,7 @@ extension AppleFace {
             }
             let answers = Answers<String>()
             let pending = PendingContent(original: Fixed()) { answers.add($0.body + "!") }
-            pending.deliver(NoticeContent(body: "Words"))
+            pending.deliver(NotificationContent(body: "Words"))
             #expect(answers.values == ["!"])
         }
 

@@ -33,7 +33,7 @@ struct Mistake: Sendable, CustomTestStringConvertible {
         Mistake(word: "low-power-mode") { $0.isInLowPowerMode = true },
         Mistake(word: "permission-denied") { $0.permission = "denied" },
         Mistake(word: "permission-unasked") { $0.permission = "notDetermined" },
-        Mistake(word: "offers-unheard") { $0.hearsOffers = false },
+        Mistake(word: "offers-unheard") { $0.handlesOffers = false },
         Mistake(word: "not-signed-in") { $0.isSignedIn = false },
         Mistake(word: "backend-failed") { $0.backendFailure = "offline" },
     ]
@@ -71,7 +71,8 @@ extension AppleFace {
         }
 
         @Test(
-            "is looked at from inside: a group that the key chain refuses, a delegate that was replaced, nobody who hears offers")
+            "is checked from inside: a group that the key chain refuses, a delegate that was replaced, no screen that handles offers"
+        )
         func diagnoses() async throws {
             let delegate = try await phone.signedIn()
             let client = delegate.client
@@ -94,7 +95,7 @@ extension AppleFace {
         }
 
         @Test(
-            "tells the two push services apart by the profile",
+            "distinguishes the two push services by the profile",
             arguments: [
                 ("<key>aps-environment</key>\n\t<string>development</string>", "sandbox"),
                 ("x\u{0}<key>aps-environment</key><string>production</string>", "production"),
@@ -164,7 +165,7 @@ extension AppleFace {
             #expect(RichPushClient(configuration: own, device: try phone.ports()).configuration.moreTitle == "Show me")
         }
 
-        @Test("the content extension shows the picture with the words for those who cannot see it")
+        @Test("the content extension shows the picture with the description for users who cannot see it")
         func contentExtension() async throws {
             let controller = RichPushContentViewController()
             controller.loadViewIfNeeded()

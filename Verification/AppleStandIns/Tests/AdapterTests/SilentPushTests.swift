@@ -15,7 +15,7 @@ extension AppleFace {
 
         init() throws { phone = try TestPhone() }
 
-        @Test("becomes a notification with its words, its picture and the button More")
+        @Test("becomes a notification with its text, its picture and the button More")
         func becomesNotification() async throws {
             let delegate = try await phone.signedIn()
             phone.backend.store(7, bytes: Samples.png(9))
@@ -68,7 +68,7 @@ extension AppleFace {
             #expect(phone.center.fake { $0.added.count } == 1)
         }
 
-        @Test("that cannot be fetched shows its own words, and the answer is honest")
+        @Test("that cannot be fetched shows its own text, and the answer is honest")
         func offline() async throws {
             let delegate = try await phone.signedIn()
             phone.backend.setOffline(true)
@@ -78,8 +78,8 @@ extension AppleFace {
             #expect(request.content.categoryIdentifier == "richPush")
         }
 
-        @Test("is answered when nobody is signed in")
-        func nobody() async throws {
+        @Test("is answered when no user is signed in")
+        func signedOut() async throws {
             let delegate = try phone.launch()
             #expect(await push(TestPhone.payload(7), to: delegate) == .noData)
             #expect(phone.backend.requests.isEmpty)

@@ -38,7 +38,7 @@ extension AppleFace {
             #expect(await soon { UIApplication.shared.fakeOpenTasks.isEmpty })
         }
 
-        @Test("tells the server of a dismissal and opens nothing")
+        @Test("reports a dismissal to the server and opens nothing")
         func dismisses() async throws {
             let delegate = try await phone.signedIn()
             phone.backend.store(7)

@@ -140,8 +140,8 @@ private final class First: Sendable {
 
 private let mainQueueKey = DispatchSpecificKey<Bool>()
 
-/// Whether this runs on the main queue. A test process on Linux drains it on a thread of its own choice, so that the thread
-/// tells nothing.
+/// Whether this runs on the main queue. A test process on Linux drains it on a thread of its own choice, so the
+/// thread does not identify it.
 func isOnMainQueue() -> Bool { DispatchQueue.getSpecific(key: mainQueueKey) == true }
 
 /// Gives other tasks their turn until something has happened; `false` if it does not.
@@ -169,7 +169,7 @@ func push(_ payload: [AnyHashable: Any], to delegate: RichPushAppDelegate) async
     }
 }
 
-/// Lets the user act, as the system tells it: on a thread that is not the main one.
+/// Lets the user act and reports it as the system does: on a thread that is not the main one.
 @discardableResult
 func respond(
     _ delegate: RichPushAppDelegate, to number: Int, _ action: String, text: String? = nil, kind: String = "img",

@@ -159,8 +159,8 @@ extension AppleFace {
             let loading = Task { await model.load() }
             #expect(await soon { !model.isLoading && phone.backend.count("GET", "/notifications") > before })
             phone.backend.store(7, message: "New")
-            let notice = ForegroundNotice(
-                identifier: "remote", richID: id(7), subject: nil, content: NoticeContent(body: "You have a new message"))
+            let notice = ForegroundNotification(
+                identifier: "remote", richID: id(7), subject: nil, content: NotificationContent(body: "You have a new message"))
             _ = await client.engine.willPresent(notice)
             #expect(await soon { model.inbox.entries.map(\.message) == ["New"] })
             loading.cancel()
@@ -175,17 +175,18 @@ extension AppleFace {
             #expect(await soon { !model.isLoading && phone.backend.count("GET", "/notifications") == before + 1 })
             let gate = Gate()
             phone.backend.state.with { $0.gates["/notifications$"] = gate }
-            let told = model.$inbox.fakeChanges
+            let changes = model.$inbox.fakeChanges
             for number in 1...100 {
                 phone.backend.store(Int32(number), message: "Number \(number)")
-                let notice = ForegroundNotice(
-                    identifier: "remote-\(number)", richID: id(Int32(number)), subject: nil, content: NoticeContent(body: "New"))
+                let notice = ForegroundNotification(
+                    identifier: "remote-\(number)", richID: id(Int32(number)), subject: nil,
+                    content: NotificationContent(body: "New"))
                 _ = await client.engine.willPresent(notice)
                 if number == 1 { #expect(await soon { await gate.isWaitedAt }) }
             }
-            // The model reads the device for each arrival and each offer; one that it is told of after the gate has opened would be a
+            // The model reads the device for each arrival and each offer; one that arrives after the gate has opened would be a
             // reason to ask again.
-            #expect(await soon { model.$inbox.fakeChanges == told + 200 })
+            #expect(await soon { model.$inbox.fakeChanges == changes + 200 })
             #expect(phone.backend.count("GET", "/notifications") == before + 2 && model.isLoading)
             await gate.open()
             #expect(await soon { phone.backend.count("GET", "/notifications") >= before + 3 && !model.isLoading })
@@ -241,7 +242,7 @@ extension AppleFace {
             #expect(!fakeScreen(view).all.contains { $0.name == "alert" })
         }
 
-        @Test("tell the app when another user may come, so that nothing of the one before stays on its screen")
+        @Test("notify the app when another user may come, so that nothing of the previous one stays on its screen")
         func forgetting() async throws {
             let client = try await phone.signedIn().client
             let path = Locked<[RichID]>([])
@@ -277,7 +278,7 @@ extension AppleFace {
         @Test("have every word in every language", arguments: ["en", "sv", "de"])
         func words(language: String) throws {
             let ui = try #require(Self.strings(of: "RichPushUI", language))
-            #expect(Set(ui.keys) == Set(Words.allCases.map(\.rawValue)))
+            #expect(Set(ui.keys) == Set(LocalizedText.allCases.map(\.rawValue)))
             #expect(ui.values.allSatisfy { !$0.isEmpty })
             let device = try #require(Self.strings(of: "RichPushPlatform", language))
             #expect(Set(device.keys) == ["more", "neutral", "reply", "replyFailed"])
